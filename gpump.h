@@ -69,6 +69,11 @@
  *   cost                calculation  gpump_cost_estimate_blocks      Shieh 3.3.2, Chimera
  *   victim              calculation  gpump_victim_find               Shieh chapter 3, Chimera, Tanasic 7.2.1
  *
+ * sharing: what each kernel of an SM gets when several run on it at once. Call gpump_partition_config_preset and
+ * gpump_partition_decide for blocks and shares of bandwidth, and gpump_rate_init for the gates that keep to them.
+ *   rate                hardware     gpump_rate_config_preset        Lin 4.5.1, SMK, Dai et al.: quotas and tokens
+ *   partition           calculation  gpump_partition_decide          Lin chapter 4; SMK, Warped-Slicer and others
+ *
  * scheduler: which kernel of which process gets which SM. Call gpump_scheduler_config_preset first, then
  * gpump_scheduler_init, gpump_scheduler_submit and gpump_scheduler_next.
  *   scheduler           hardware     gpump_scheduler_config_preset   Tanasic 5.2.1 to 5.2.3
@@ -3809,6 +3814,354 @@ GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint
  * GPU (which block of the incoming kernel is where). GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_victim_table_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits,
                                                gpump_diag *diag);
+
+GPUMP_END
+#endif
+
+/* ---- gpump_impl/sharing/rate.h ---- */
+/* rate: what each kernel of a shared SM may issue and send (floor 2, hardware; Lin 4.5.1, SMK, Dai et al.)
+ *
+ * Kernels that share an SM compete for issue slots and for memory bandwidth. This component limits each of them at
+ * three places: warp instructions per epoch (SMK), memory instructions in flight (Dai et al.), and L1 misses per unit
+ * of time (Lin's issue-rate controller at the L1 miss queue). At each place the host asks one question, a load and a
+ * mask, and reports what has passed. A kernel without limits passes every gate. */
+#ifndef GPUMP_RATE_H
+#define GPUMP_RATE_H
+
+
+
+GPUMP_BEGIN
+
+#define GPUMP_RATE_KERNELS 8              /* kernels that share an SM at most */
+#define GPUMP_RATE_NO_LIMIT UINT32_MAX    /* in a field of gpump_rate_limits */
+#define GPUMP_RATE_MISS UINT32_C(0x10000) /* one L1 miss, Q16.16 */
+
+/* Filled by gpump_rate_config_preset only; every field may then be changed. */
+typedef struct gpump_rate_config {
+    uint32_t struct_size;  /* sizeof(gpump_rate_config) */
+    uint32_t kernels;      /* kernels that share the SM; 2; 1 to GPUMP_RATE_KERNELS */
+    uint32_t unit_cycles;  /* misses are counted per unit of so many SM cycles; 200 (Lin 4.5.1); at least 1 */
+    uint32_t epoch_cycles; /* warp instructions are counted per epoch of so many SM cycles; 10000; at least 1 */
+} gpump_rate_config;
+
+/* The limits of one kernel on one SM. GPUMP_RATE_NO_LIMIT: none. 0: nothing passes. */
+typedef struct gpump_rate_limits {
+    uint32_t instructions; /* warp instructions per epoch (SMK) */
+    uint32_t in_flight;    /* memory instructions in flight at once (Dai et al.) */
+    uint32_t misses_q16;   /* L1 misses per unit, Q16.16 (Lin 4.5.1) */
+    uint32_t memory_quota; /* memory instructions per round, the order between kernels (Dai et al.); 0: no order */
+} gpump_rate_limits;
+
+/* clang-format off */
+#define GPUMP_RATE_STATISTICS(X)                                                \
+    X(instructions, "warp instructions", "issued")                              \
+    X(memory_instructions, "warp instructions", "of these, memory instructions") \
+    X(misses, "lines", "L1 misses sent")                                        \
+    X(epochs, "epochs", "begun while the kernel had a quota, early ones included") \
+    X(units, "units", "begun while the kernel had a rate")
+/* clang-format on */
+/* What has passed the gates of one kernel since the first cycle. */
+typedef struct gpump_rate_statistics {
+#define GPUMPI_FIELD(name, unit, description) uint64_t name;
+    GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+} gpump_rate_statistics;
+
+/* Bits of gpumpi_rate_kernel.closed. */
+#define GPUMPI_RATE_ISSUE 1u
+#define GPUMPI_RATE_MEMORY 2u
+#define GPUMPI_RATE_SEND 4u
+
+/* One kernel. No limit is an allowance that nobody can use up: 2^62. */
+typedef struct gpumpi_rate_kernel {
+    int64_t instructions_left; /* of the epoch */
+    int64_t tokens_q16;        /* misses that may be sent now, Q16.16; below 0 after a request of several lines */
+    int64_t memory_credit;     /* memory instructions left of the round */
+    gpump_rate_statistics statistics;
+    gpump_rate_limits limits;
+    uint32_t in_flight; /* memory instructions */
+    uint32_t closed;    /* gates that are closed: GPUMPI_RATE_... */
+} gpumpi_rate_kernel;
+/* The head of a rate controller. Behind it: config.kernels times gpumpi_rate_kernel. */
+typedef struct gpump_rate {
+    gpumpi_head head;
+    uint64_t now, unit_start, epoch_start;
+    gpump_rate_config config;
+} gpump_rate;
+typedef char gpumpi_rate_has_no_padding[sizeof(gpump_rate) == sizeof(gpumpi_head) + 3 * 8 + 4 * 4 ? 1 : -1];
+GPUMP_INLINE gpumpi_rate_kernel *gpumpi_rate_kernels(gpump_rate *rate) {
+    return (gpumpi_rate_kernel *)(void *)(rate + 1);
+}
+GPUMP_INLINE uint32_t gpumpi_rate_closed(const gpump_rate *rate, uint32_t kernel) {
+    return ((const gpumpi_rate_kernel *)(const void *)(rate + 1))[kernel].closed;
+}
+
+/* Fills *config: "lin" (2 kernels, units of 200 cycles, epochs of 10,000). GPUMP_ERROR_UNKNOWN_NAME otherwise. */
+GPUMP_API gpump_result gpump_rate_config_preset(gpump_rate_config *config, const char *preset);
+/* Sets *bytes to the memory that the rate controller of one SM needs. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_rate_bytes(const gpump_rate_config *config, size_t *bytes, gpump_diag *diag);
+/* Makes a rate controller without limits in `memory` and sets *rate. */
+GPUMP_API gpump_result gpump_rate_init(void *memory, size_t bytes, const gpump_rate_config *config, gpump_rate **rate,
+                                       gpump_diag *diag);
+/* Takes over a byte copy of a rate controller and sets *rate. */
+GPUMP_API gpump_result gpump_rate_adopt(void *memory, size_t bytes, const gpump_rate_config *config, gpump_rate **rate,
+                                        gpump_diag *diag);
+/* Checks every field of a rate controller whose bytes come from outside: GPUMP_ERROR_FORMAT, and diag names the first
+ * kernel at fault. Cost: linear in kernels. */
+GPUMP_API gpump_result gpump_rate_check(const gpump_rate *rate, gpump_diag *diag);
+/* Returns a hash of the whole state, the same on every machine. Cost: linear in kernels. */
+GPUMP_API uint64_t gpump_rate_hash(const gpump_rate *rate);
+
+/* What the gates cost in SRAM, bits per SM. */
+typedef struct gpump_rate_storage {
+    uint64_t misses_bits;       /* the issue-rate controller: rate and tokens of each kernel, and the unit's counter */
+    uint64_t instructions_bits; /* quota and what is left of it for each kernel, and the epoch's counter */
+    uint64_t in_flight_bits;    /* limit and counter of each kernel */
+    uint64_t order_bits;        /* quota and credit of each kernel */
+} gpump_rate_storage;
+/* Sets *bits to the storage of one SM's rate controller, and *storage, which may be NULL, to its parts: rates and
+ * tokens with 10 bits before the point and 16 behind it, quotas of 16 bits, limits of 10 bits, orders of 8 bits
+ * (assumed; the thesis prints none), and counters as wide as unit and epoch need. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_rate_bits(const gpump_rate_config *config, uint64_t *bits, gpump_rate_storage *storage,
+                                       gpump_diag *diag);
+
+/* ---- questions. Hot: a load and a mask. `kernel` is 0 to config.kernels - 1 ---- */
+
+/* Returns 1 when the kernel may issue a warp instruction: its epoch's quota is not used up. */
+GPUMP_INLINE int gpump_rate_may_issue(const gpump_rate *rate, uint32_t kernel) {
+    return !(gpumpi_rate_closed(rate, kernel) & GPUMPI_RATE_ISSUE);
+}
+/* Returns 1 when the kernel may issue a memory instruction: fewer than its limit are in flight. */
+GPUMP_INLINE int gpump_rate_may_issue_memory(const gpump_rate *rate, uint32_t kernel) {
+    return !(gpumpi_rate_closed(rate, kernel) & GPUMPI_RATE_MEMORY);
+}
+/* Returns 1 when an L1 miss of the kernel may leave the miss queue: it has a token. */
+GPUMP_INLINE int gpump_rate_may_send(const gpump_rate *rate, uint32_t kernel) {
+    return !(gpumpi_rate_closed(rate, kernel) & GPUMPI_RATE_SEND);
+}
+/* Returns which kernel of `ready` (a mask of kernels with a memory instruction to issue, not 0) goes first: the one
+ * with the largest credit of the round, the lowest of equals (Dai et al.). Cost: linear in kernels. */
+GPUMP_API uint32_t gpump_rate_memory_first(const gpump_rate *rate, uint32_t ready);
+
+/* ---- facts. Hot: an addition and a compare ---- */
+
+/* Reports that a warp instruction of the kernel was issued. */
+GPUMP_INLINE void gpump_rate_report_issued(gpump_rate *rate, uint32_t kernel) {
+    gpumpi_rate_kernel *k = gpumpi_rate_kernels(rate) + kernel;
+    k->statistics.instructions++;
+    if (--k->instructions_left <= 0) k->closed |= GPUMPI_RATE_ISSUE;
+}
+/* Reports that a memory instruction of the kernel was issued; report it to gpump_rate_report_issued as well. */
+GPUMP_API void gpump_rate_report_memory_issued(gpump_rate *rate, uint32_t kernel);
+/* Reports that a memory instruction of the kernel has its data, or that its stores are acknowledged. */
+GPUMP_INLINE void gpump_rate_report_memory_done(gpump_rate *rate, uint32_t kernel) {
+    gpumpi_rate_kernel *k = gpumpi_rate_kernels(rate) + kernel;
+    if (--k->in_flight < k->limits.in_flight) k->closed &= ~GPUMPI_RATE_MEMORY;
+}
+/* Reports that a request of the kernel has left the L1 miss queue. `lines` is the tokens that it takes: 1, or the lines
+ * of an asynchronous copy; a large request passes with one token and leaves a debt. */
+GPUMP_INLINE void gpump_rate_report_sent(gpump_rate *rate, uint32_t kernel, uint32_t lines) {
+    gpumpi_rate_kernel *k = gpumpi_rate_kernels(rate) + kernel;
+    k->statistics.misses += lines;
+    k->tokens_q16 -= (int64_t)lines * GPUMP_RATE_MISS;
+    if (k->tokens_q16 < GPUMP_RATE_MISS) k->closed |= GPUMPI_RATE_SEND;
+}
+/* Reports that no kernel with quota left has a warp that is ready, while another kernel has one: the next epoch begins
+ * at once (SMK). GPUMP_ERROR_TIME. */
+GPUMP_API gpump_result gpump_rate_report_starved(gpump_rate *rate, uint64_t now);
+
+/* ---- limits and time ---- */
+
+/* Gives a kernel new limits from cycle `now` on. Allowances that are left shrink to the new limits; a kernel that had
+ * no limit starts with one full epoch and one full unit. Limits of 0 zero what is left, as for a kernel that is
+ * preempted. Errors: GPUMP_ERROR_TIME. */
+GPUMP_API gpump_result gpump_rate_set(gpump_rate *rate, uint64_t now, uint32_t kernel, const gpump_rate_limits *limits);
+/* Returns the limits of a kernel that has none. */
+GPUMP_API gpump_rate_limits gpump_rate_limits_none(void);
+/* Brings units and epochs up to cycle `now`: each unit adds the rate to the tokens, up to rate + 1, each epoch renews
+ * the quotas. Call it before the questions of a cycle, or at the cycles of gpump_rate_next_cycle. GPUMP_ERROR_TIME.
+ * Cost: linear in kernels when a unit or an epoch has begun, else a compare; any number of units at once. */
+GPUMP_API gpump_result gpump_rate_advance(gpump_rate *rate, uint64_t now);
+/* Returns the next cycle at which a gate that is closed now may open by itself; GPUMP_UNKNOWN when no gate is closed,
+ * or only by limits of 0 or by memory instructions in flight. Cost: linear in kernels. */
+GPUMP_API uint64_t gpump_rate_next_cycle(const gpump_rate *rate);
+/* Copies the counters of a kernel into *statistics. */
+GPUMP_API gpump_result gpump_rate_get_statistics(const gpump_rate *rate, uint32_t kernel,
+                                                 gpump_rate_statistics *statistics);
+/* Sets *difference to later - earlier, field by field. */
+GPUMP_API void gpump_rate_statistics_diff(const gpump_rate_statistics *earlier, const gpump_rate_statistics *later,
+                                          gpump_rate_statistics *difference);
+/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
+ * last. Any pointer may be NULL but statistics. */
+GPUMP_API gpump_result gpump_rate_statistics_field(const gpump_rate_statistics *statistics, uint32_t index,
+                                                   const char **name, const char **unit, const char **description,
+                                                   uint64_t *value);
+
+GPUMP_END
+#endif
+
+/* ---- gpump_impl/sharing/partition.h ---- */
+/* partition: how many blocks and how much bandwidth each kernel of a shared SM gets (floor 3, calculation; Lin chapter
+ * 4)
+ *
+ * Kernels that co-run have the same number of blocks on every SM that they share. A request describes each kernel by
+ * its block's footprint, its class, and a curve that says what the kernel asks of the network and of DRAM, and how fast
+ * it is, with 1, 2, ... blocks on each SM. A policy answers with the blocks of each kernel, its shares of bandwidth,
+ * and the limits that gpump_rate enforces on each SM. Nothing is kept between calls and nothing is allocated. */
+#ifndef GPUMP_PARTITION_H
+#define GPUMP_PARTITION_H
+
+
+
+
+
+
+GPUMP_BEGIN
+
+#define GPUMP_PARTITION_KERNELS GPUMP_RATE_KERNELS /* kernels of a request at most */
+#define GPUMP_PARTITION_PERCENT UINT32_C(0x10000)  /* 1% of a sustainable bandwidth, Q16.16 */
+
+/* What limits a kernel (Lin 4.3.2, Table 4.2). */
+typedef enum gpump_partition_class {
+    GPUMP_PARTITION_LATENCY = 0, /* latency sensitive: its dominant resource is what its blocks take on an SM */
+    GPUMP_PARTITION_NETWORK = 1, /* network intensive: its dominant resource is the network */
+    GPUMP_PARTITION_DRAM = 2,    /* DRAM intensive: its dominant resource is DRAM */
+    GPUMP_PARTITION_CLASSES = 3
+} gpump_partition_class;
+
+/* The machine that kernels share. Filled by gpump_partition_config_preset only; every field may then be changed. */
+typedef struct gpump_partition_config {
+    uint32_t struct_size;               /* sizeof(gpump_partition_config) */
+    uint32_t flit_bytes;                /* width of the network; 32 (Lin 4.3.1); 1 to 1024 */
+    uint32_t dram_sustainable_permille; /* of the peak; 650 (Lin 4.3.2: 60 to 70%); 1 to 1000 */
+    uint32_t unit_cycles;               /* of gpump_rate_config; 200 */
+    uint32_t epoch_cycles;              /* of gpump_rate_config; 10000 */
+    uint32_t threshold_percent; /* of a sustainable bandwidth: a kernel below it is latency sensitive; 75 (assumed) */
+    uint32_t margin_percent;    /* around the threshold: a kernel keeps its class inside it; 5 (assumed) */
+    uint32_t unused;
+    gpump_gpu gpu;            /* what an SM holds */
+    gpump_meter_config meter; /* clocks, network ports and peak bandwidths */
+} gpump_partition_config;
+
+/* What a kernel asks for while it runs, all SMs together (Lin 4.5.3). */
+typedef struct gpump_demand {
+    uint32_t network_q16;        /* percent of the network's sustainable bandwidth, the busier direction, Q16.16 */
+    uint32_t dram_q16;           /* percent of DRAM's sustainable bandwidth, Q16.16 */
+    uint32_t up_bytes_q16;       /* bytes that one L1 miss sends to L2, Q16.16 */
+    uint32_t down_bytes_q16;     /* bytes that it brings back */
+    uint32_t dram_bytes_q16;     /* bytes that it moves to and from DRAM */
+    uint32_t speed_q16;          /* warp instructions per cycle and SM, Q16.16 */
+    uint32_t misses_per_1000_q4; /* L1 misses per 1000 warp instructions, in sixteenths */
+    uint32_t unused;
+} gpump_demand;
+
+/* A kernel with a certain number of blocks on each SM. */
+typedef struct gpump_partition_point {
+    uint32_t network_q16; /* percent of the network's sustainable bandwidth, Q16.16 */
+    uint32_t dram_q16;    /* percent of DRAM's, Q16.16 */
+    uint32_t speed_q16;   /* warp instructions per cycle and SM, Q16.16 */
+} gpump_partition_point;
+
+/* One kernel of a request. */
+typedef struct gpump_partition_kernel {
+    gpump_footprint need; /* of one block */
+    uint32_t kind;        /* gpump_partition_class */
+    uint32_t blocks;      /* blocks on each SM at most: points of the curve; 1 to 64 */
+    uint32_t priority;    /* of a latency-sensitive kernel: its static share counts 1 / priority; at least 1 */
+    const gpump_partition_point *curve; /* curve[c - 1]: with c blocks; read as if it never decreased */
+    const gpump_demand *demand;         /* bytes per miss, for gpump_rate limits; NULL: no rates are set */
+    uint32_t in_flight_peak;            /* policy ws+dai: memory instructions in flight at most so far; 0: no limit */
+    uint32_t failures_q16;              /* policy ws+dai: L1 reservation failures per request, Q16.16 */
+} gpump_partition_kernel;
+
+/* Bits of gpump_partition_request.flags. */
+#define GPUMP_PARTITION_EXEMPT_LATENCY 1u /* latency-sensitive kernels get no rate */
+
+typedef struct gpump_partition_request {
+    uint32_t struct_size; /* sizeof(gpump_partition_request) */
+    uint32_t count;       /* kernels; 1 to GPUMP_PARTITION_KERNELS */
+    uint32_t flags;       /* GPUMP_PARTITION_... */
+    uint32_t unused;
+    const gpump_partition_config *config;
+    const gpump_partition_kernel *kernels; /* count of them */
+} gpump_partition_request;
+
+/* What one kernel gets. */
+typedef struct gpump_partition_share {
+    uint32_t blocks;          /* on each of its SMs; 0: nothing fits */
+    uint32_t first_sm;        /* its SMs: first_sm to first_sm + sms - 1 */
+    uint32_t sms;             /* kernels that share SMs have the same ones */
+    uint32_t network_q16;     /* percent of the network's sustainable bandwidth, Q16.16; 0 where the policy sets none */
+    uint32_t dram_q16;        /* percent of DRAM's */
+    gpump_rate_limits limits; /* of each SM */
+} gpump_partition_share;
+
+struct gpump_partition_policy;
+
+/* What a decide hook sees. */
+typedef struct gpump_partition_args {
+    const struct gpump_partition_policy *policy;
+    const gpump_partition_request *request;
+    const gpump_occupancy *occupancy; /* of each kernel alone */
+} gpump_partition_args;
+
+/* A policy: constant. What the hook answers is checked. */
+typedef struct gpump_partition_policy {
+    uint32_t struct_size; /* sizeof(gpump_partition_policy) */
+    uint32_t unused;
+    const char *name;
+    const char *description; /* one sentence */
+    void *user;
+    /* Fills shares[count], which are preset to no blocks, all SMs and no limits. */
+    void (*decide)(const gpump_partition_args *args, gpump_partition_share *shares);
+} gpump_partition_policy;
+
+/* Returns a built-in policy by name, NULL if there is none: ccbp, smk, ws, ws+dai, crisp, spatial, even, leftover.
+ * docs/papers.md says what each does. */
+GPUMP_API const gpump_partition_policy *gpump_partition_find(const char *name);
+/* Returns the index-th built-in policy, NULL past the last. */
+GPUMP_API const gpump_partition_policy *gpump_partition_policy_at(uint32_t index);
+
+/* Fills *config for a preset of gpump_gpu_config_preset. */
+GPUMP_API gpump_result gpump_partition_config_preset(gpump_partition_config *config, const char *preset);
+/* Checks every field of a configuration: GPUMP_ERROR_CONFIG, and diag names the first at fault. */
+GPUMP_API gpump_result gpump_partition_config_check(const gpump_partition_config *config, gpump_diag *diag);
+
+/* ---- what a kernel asks for ---- */
+
+/* Computes what a kernel asks for from what it did in traffic->cycles on `sms` SMs, projected to all SMs of the machine
+ * (Lin 4.5.3; derived, the thesis's text ends before it). With fewer SMs than the machine has, the kernel was sampled
+ * on some of them. GPUMP_ERROR_CONFIG; GPUMP_EMPTY, and all 0, when no cycle has passed. */
+GPUMP_API gpump_result gpump_partition_demand(const gpump_partition_config *config, const gpump_traffic *traffic,
+                                              uint32_t sms, gpump_demand *demand, gpump_diag *diag);
+/* Returns the gpump_partition_class of a kernel with this demand (derived: below the threshold on network and DRAM it
+ * is latency sensitive, else the busier of the two decides). `previous` is the class that it has, or
+ * GPUMP_PARTITION_CLASSES: it leaves or enters LATENCY only outside the margin around the threshold. */
+GPUMP_API uint32_t gpump_partition_classify(const gpump_partition_config *config, const gpump_demand *demand,
+                                            uint32_t previous);
+/* Returns how many L1 misses a kernel may send per unit and SM, Q16.16, to use `network_q16` and `dram_q16` percent of
+ * the sustainable bandwidths at most (Lin 4.5.3; derived). GPUMP_RATE_NO_LIMIT when its misses move no bytes. */
+GPUMP_API uint32_t gpump_partition_rate(const gpump_partition_config *config, const gpump_demand *demand,
+                                        uint32_t network_q16, uint32_t dram_q16);
+
+/* ---- the decision ---- */
+
+/* Returns 1 when blocks[request->count] blocks of each kernel fit one SM together, else 0: slots, warps, threads,
+ * registers, shared memory. Cost: linear in kernels. */
+GPUMP_API int gpump_partition_fits(const gpump_partition_request *request, const uint32_t *blocks);
+/* Decides the blocks and limits of each kernel by a policy and writes them to shares[request->count]. Algorithm 1 of
+ * Lin 4.5.2 is policy "ccbp". GPUMP_ERROR_ARGUMENT, also for a kernel whose block fits no SM; GPUMP_ERROR_CONFIG;
+ * GPUMP_ERROR_REFUSED when an own policy's answer does not fit. Cost: ccbp 100 steps per kernel and blocks; crisp tries
+ * every combination. */
+GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *policy,
+                                              const gpump_partition_request *request, gpump_partition_share *shares,
+                                              gpump_diag *diag);
+/* Sets blocks[request->count] to the first combination that fits, 1 block of each kernel (Lin 4.4.1: an exhaustive
+ * search starts here). GPUMP_EMPTY when it does not fit. */
+GPUMP_API gpump_result gpump_partition_first(const gpump_partition_request *request, uint32_t *blocks);
+/* Sets blocks[request->count] to the next combination that fits, in lexicographic order, each kernel with 1 block at
+ * least. GPUMP_EMPTY, and blocks unchanged, after the last. */
+GPUMP_API gpump_result gpump_partition_next(const gpump_partition_request *request, uint32_t *blocks);
 
 GPUMP_END
 #endif
@@ -19307,6 +19660,854 @@ GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_question *ques
     }
     gpumpi_victim_context_of(question, NULL, &context);
     return gpumpi_victim_make(&context, question, NULL, GPUMPI_VICTIM_RECONSIDER, decision, diag);
+}
+
+/* ---- gpump_impl/sharing/rate.c ---- */
+
+
+#include <string.h>
+
+#define GPUMPI_RATE_MAGIC UINT64_C(0x67706d7072617400) /* "gpmprat" */
+#define GPUMPI_RATE_UNLIMITED (INT64_C(1) << 62)
+typedef char gpumpi_rate_kernel_has_no_padding[sizeof(gpumpi_rate_kernel) == 8 * 8 + 6 * 4 ? 1 : -1];
+
+GPUMP_API gpump_result gpump_rate_config_preset(gpump_rate_config *config, const char *preset) {
+    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+    if (strcmp(preset, "lin")) return GPUMP_ERROR_UNKNOWN_NAME;
+    config->struct_size = (uint32_t)sizeof *config;
+    config->kernels = 2;
+    config->unit_cycles = 200;
+    config->epoch_cycles = 10000;
+    return GPUMP_OK;
+}
+
+static gpump_result gpumpi_rate_check_config(const gpump_rate_config *config, gpump_diag *diag) {
+    gpump_result result;
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
+    if (!result) result = gpumpi_range(diag, "kernels", config->kernels, 1, GPUMP_RATE_KERNELS);
+    if (!result) result = gpumpi_range(diag, "unit_cycles", config->unit_cycles, 1, UINT32_MAX);
+    if (!result) result = gpumpi_range(diag, "epoch_cycles", config->epoch_cycles, 1, UINT32_MAX);
+    return result;
+}
+
+GPUMP_API gpump_result gpump_rate_bytes(const gpump_rate_config *config, size_t *bytes, gpump_diag *diag) {
+    gpump_result result = gpumpi_rate_check_config(config, diag);
+    if (result) return result;
+    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    *bytes = sizeof(gpump_rate) + config->kernels * sizeof(gpumpi_rate_kernel);
+    return GPUMP_OK;
+}
+
+static uint64_t gpumpi_rate_layout(const gpump_rate_config *config) {
+    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_rate_kernel)), &config->struct_size,
+                           sizeof *config / 4);
+}
+
+GPUMP_API gpump_rate_limits gpump_rate_limits_none(void) {
+    gpump_rate_limits limits;
+    limits.instructions = limits.in_flight = limits.misses_q16 = GPUMP_RATE_NO_LIMIT;
+    limits.memory_quota = 0;
+    return limits;
+}
+
+/* ---- what is left, and the gates that follow from it ---- */
+
+static int64_t gpumpi_rate_least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t gpumpi_rate_quota(const gpumpi_rate_kernel *k) {
+    return k->limits.instructions == GPUMP_RATE_NO_LIMIT ? GPUMPI_RATE_UNLIMITED : (int64_t)k->limits.instructions;
+}
+/* The most tokens that a kernel may hold: one unit's rate and a miss, so that a rate below one miss passes too. */
+static int64_t gpumpi_rate_tokens(const gpumpi_rate_kernel *k) {
+    if (k->limits.misses_q16 == GPUMP_RATE_NO_LIMIT) return GPUMPI_RATE_UNLIMITED;
+    return k->limits.misses_q16 ? (int64_t)k->limits.misses_q16 + GPUMP_RATE_MISS : 0;
+}
+static uint32_t gpumpi_rate_gates(const gpumpi_rate_kernel *k) {
+    return (k->instructions_left <= 0 ? GPUMPI_RATE_ISSUE : 0u) |
+           (k->in_flight >= k->limits.in_flight ? GPUMPI_RATE_MEMORY : 0u) |
+           (k->tokens_q16 < GPUMP_RATE_MISS ? GPUMPI_RATE_SEND : 0u);
+}
+
+/* Begins an epoch at `start`, the last of `epochs` that have begun since the last call. */
+static void gpumpi_rate_begin_epoch(gpump_rate *rate, uint64_t start, uint64_t epochs) {
+    uint32_t i;
+    rate->epoch_start = start;
+    for (i = 0; i < rate->config.kernels; i++) {
+        gpumpi_rate_kernel *k = gpumpi_rate_kernels(rate) + i;
+        k->instructions_left = gpumpi_rate_quota(k);
+        if (k->limits.instructions != GPUMP_RATE_NO_LIMIT) k->statistics.epochs += epochs;
+        k->closed = gpumpi_rate_gates(k);
+    }
+}
+
+/* Adds `units` times the rate to the tokens of each kernel. Units that pass together add up to what they add one by
+ * one, because nothing is sent between them. */
+static void gpumpi_rate_begin_units(gpump_rate *rate, uint64_t units) {
+    uint32_t i;
+    for (i = 0; i < rate->config.kernels; i++) {
+        gpumpi_rate_kernel *k = gpumpi_rate_kernels(rate) + i;
+        int64_t most = gpumpi_rate_tokens(k), missing = most - k->tokens_q16;
+        uint64_t rate_q16 = k->limits.misses_q16 == GPUMP_RATE_NO_LIMIT ? (uint64_t)most : k->limits.misses_q16;
+        if (rate_q16 && units > (uint64_t)missing / rate_q16)
+            k->tokens_q16 = most;
+        else
+            k->tokens_q16 += (int64_t)(units * rate_q16);
+        if (k->limits.misses_q16 != GPUMP_RATE_NO_LIMIT) k->statistics.units += units;
+        k->closed = gpumpi_rate_gates(k);
+    }
+}
+
+GPUMP_API gpump_result gpump_rate_init(void *memory, size_t bytes, const gpump_rate_config *config, gpump_rate **rate,
+                                       gpump_diag *diag) {
+    size_t needed;
+    uint32_t i;
+    gpump_rate *fresh = (gpump_rate *)memory;
+    gpump_result result = gpump_rate_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!rate) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "rate", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    if (result) return result;
+    memset(memory, 0, needed);
+    fresh->head.magic = GPUMPI_RATE_MAGIC;
+    fresh->head.layout = gpumpi_rate_layout(config);
+    fresh->head.bytes = needed;
+    fresh->config = *config;
+    for (i = 0; i < config->kernels; i++) {
+        gpumpi_rate_kernel *k = gpumpi_rate_kernels(fresh) + i;
+        k->limits = gpump_rate_limits_none();
+        k->instructions_left = k->tokens_q16 = GPUMPI_RATE_UNLIMITED;
+    }
+    *rate = fresh;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_rate_adopt(void *memory, size_t bytes, const gpump_rate_config *config, gpump_rate **rate,
+                                        gpump_diag *diag) {
+    size_t needed;
+    gpump_result result = gpump_rate_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!rate) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "rate", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_adopt(memory, bytes, GPUMPI_RATE_MAGIC, gpumpi_rate_layout(config), needed, diag);
+    if (result) return result;
+    if (memcmp(&((const gpump_rate *)memory)->config, config, sizeof *config))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    *rate = (gpump_rate *)memory;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_rate_check(const gpump_rate *rate, gpump_diag *diag) {
+    uint32_t i;
+    gpump_result result;
+    if (!rate) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "rate", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_rate_check_config(&rate->config, diag);
+    if (result) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    if (rate->epoch_start > rate->now || rate->unit_start > rate->now || rate->now == GPUMP_UNKNOWN)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "now", 0, rate->now, rate->epoch_start, GPUMP_UNKNOWN - 1);
+    for (i = 0; i < rate->config.kernels; i++) {
+        const gpumpi_rate_kernel *k = (const gpumpi_rate_kernel *)(const void *)(rate + 1) + i;
+        const int64_t least = -GPUMPI_RATE_UNLIMITED;
+        if (k->closed != gpumpi_rate_gates(k))
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "closed", i, k->closed, 0, 7);
+        if (k->instructions_left > gpumpi_rate_quota(k) || k->instructions_left < least)
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "instructions_left", i, (uint64_t)k->instructions_left, 0,
+                               (uint64_t)gpumpi_rate_quota(k));
+        if (k->tokens_q16 > gpumpi_rate_tokens(k) || k->tokens_q16 < least)
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "tokens_q16", i, (uint64_t)k->tokens_q16, 0,
+                               (uint64_t)gpumpi_rate_tokens(k));
+        if (k->memory_credit > GPUMPI_RATE_UNLIMITED || k->memory_credit < least)
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "memory_credit", i, (uint64_t)k->memory_credit, 0,
+                               (uint64_t)GPUMPI_RATE_UNLIMITED);
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_rate_hash(const gpump_rate *rate) {
+    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &rate->now, 3);
+    uint32_t i;
+    hash = gpump_hash_u32s(hash, &rate->config.struct_size, sizeof rate->config / 4);
+    for (i = 0; i < rate->config.kernels; i++) {
+        const gpumpi_rate_kernel *k = (const gpumpi_rate_kernel *)(const void *)(rate + 1) + i;
+        hash = gpump_hash_u64s(hash, (const uint64_t *)(const void *)&k->instructions_left, 3);
+        hash = gpump_hash_u64s(hash, &k->statistics.instructions, sizeof k->statistics / 8);
+        hash = gpump_hash_u32s(hash, &k->limits.instructions, 6);
+    }
+    return hash;
+}
+
+static uint64_t gpumpi_rate_counter_bits(uint32_t values) {
+    uint64_t bits = 0;
+    while (values > 1) values = (values + 1) / 2, bits++;
+    return bits;
+}
+
+GPUMP_API gpump_result gpump_rate_bits(const gpump_rate_config *config, uint64_t *bits, gpump_rate_storage *storage,
+                                       gpump_diag *diag) {
+    gpump_rate_storage parts;
+    gpump_result result = gpumpi_rate_check_config(config, diag);
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    parts.misses_bits = config->kernels * UINT64_C(2 * 26) + gpumpi_rate_counter_bits(config->unit_cycles);
+    parts.instructions_bits = config->kernels * UINT64_C(2 * 16) + gpumpi_rate_counter_bits(config->epoch_cycles);
+    parts.in_flight_bits = config->kernels * UINT64_C(2 * 10);
+    parts.order_bits = config->kernels * UINT64_C(2 * 8);
+    if (storage) *storage = parts;
+    *bits = parts.misses_bits + parts.instructions_bits + parts.in_flight_bits + parts.order_bits;
+    return GPUMP_OK;
+}
+
+/* ---- questions and facts ---- */
+
+GPUMP_API uint32_t gpump_rate_memory_first(const gpump_rate *rate, uint32_t ready) {
+    const gpumpi_rate_kernel *kernels = (const gpumpi_rate_kernel *)(const void *)(rate + 1);
+    uint32_t best = gpump_bits_lowest64(ready), i;
+    for (i = best + 1; i < rate->config.kernels; i++)
+        if (ready >> i & 1u && kernels[i].memory_credit > kernels[best].memory_credit) best = i;
+    return best;
+}
+
+GPUMP_API void gpump_rate_report_memory_issued(gpump_rate *rate, uint32_t kernel) {
+    gpumpi_rate_kernel *kernels = gpumpi_rate_kernels(rate), *k = kernels + kernel;
+    uint32_t i;
+    k->statistics.memory_instructions++;
+    if (++k->in_flight >= k->limits.in_flight) k->closed |= GPUMPI_RATE_MEMORY;
+    /* A round ends when one kernel has used its quota up: every kernel gets its quota on top of what is left. */
+    if (!k->limits.memory_quota || --k->memory_credit > 0) return;
+    for (i = 0; i < rate->config.kernels; i++) kernels[i].memory_credit += kernels[i].limits.memory_quota;
+}
+
+GPUMP_API gpump_result gpump_rate_report_starved(gpump_rate *rate, uint64_t now) {
+    gpump_result result = rate ? gpump_rate_advance(rate, now) : GPUMP_ERROR_ARGUMENT;
+    if (!result) gpumpi_rate_begin_epoch(rate, now, 1);
+    return result;
+}
+
+/* ---- limits and time ---- */
+
+GPUMP_API gpump_result gpump_rate_set(gpump_rate *rate, uint64_t now, uint32_t kernel,
+                                      const gpump_rate_limits *limits) {
+    gpumpi_rate_kernel *k;
+    gpump_result result;
+    if (!rate || !limits || kernel >= rate->config.kernels) return GPUMP_ERROR_ARGUMENT;
+    result = gpump_rate_advance(rate, now);
+    if (result) return result;
+    k = gpumpi_rate_kernels(rate) + kernel;
+    if (!limits->memory_quota || !k->limits.memory_quota) k->memory_credit = limits->memory_quota;
+    k->limits = *limits;
+    k->instructions_left = gpumpi_rate_quota(k) == GPUMPI_RATE_UNLIMITED
+                               ? GPUMPI_RATE_UNLIMITED
+                               : gpumpi_rate_least(k->instructions_left, gpumpi_rate_quota(k));
+    k->tokens_q16 = gpumpi_rate_tokens(k) == GPUMPI_RATE_UNLIMITED
+                        ? GPUMPI_RATE_UNLIMITED
+                        : gpumpi_rate_least(k->tokens_q16, gpumpi_rate_tokens(k));
+    k->closed = gpumpi_rate_gates(k);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_rate_advance(gpump_rate *rate, uint64_t now) {
+    if (!rate) return GPUMP_ERROR_ARGUMENT;
+    if (now < rate->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
+    rate->now = now;
+    if (now - rate->unit_start >= rate->config.unit_cycles) {
+        uint64_t units = (now - rate->unit_start) / rate->config.unit_cycles;
+        rate->unit_start += units * rate->config.unit_cycles;
+        gpumpi_rate_begin_units(rate, units);
+    }
+    if (now - rate->epoch_start >= rate->config.epoch_cycles) {
+        uint64_t epochs = (now - rate->epoch_start) / rate->config.epoch_cycles;
+        gpumpi_rate_begin_epoch(rate, rate->epoch_start + epochs * rate->config.epoch_cycles, epochs);
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_rate_next_cycle(const gpump_rate *rate) {
+    uint64_t next = GPUMP_UNKNOWN;
+    uint32_t i;
+    for (i = 0; i < rate->config.kernels; i++) {
+        const gpumpi_rate_kernel *k = (const gpumpi_rate_kernel *)(const void *)(rate + 1) + i;
+        uint64_t at = GPUMP_UNKNOWN;
+        if (k->closed & GPUMPI_RATE_ISSUE && k->limits.instructions)
+            at = gpump_add_saturated(rate->epoch_start, rate->config.epoch_cycles);
+        if (at < next) next = at;
+        if (k->closed & GPUMPI_RATE_SEND && k->limits.misses_q16) {
+            uint64_t missing = (uint64_t)(GPUMP_RATE_MISS - k->tokens_q16);
+            uint64_t units = (missing + k->limits.misses_q16 - 1) / k->limits.misses_q16;
+            at = gpump_add_saturated(rate->unit_start, units * rate->config.unit_cycles);
+            if (at < next) next = at;
+        }
+    }
+    return next;
+}
+
+GPUMP_API gpump_result gpump_rate_get_statistics(const gpump_rate *rate, uint32_t kernel,
+                                                 gpump_rate_statistics *statistics) {
+    if (!rate || !statistics || kernel >= rate->config.kernels) return GPUMP_ERROR_ARGUMENT;
+    *statistics = ((const gpumpi_rate_kernel *)(const void *)(rate + 1))[kernel].statistics;
+    return GPUMP_OK;
+}
+
+GPUMP_API void gpump_rate_statistics_diff(const gpump_rate_statistics *earlier, const gpump_rate_statistics *later,
+                                          gpump_rate_statistics *difference) {
+#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+    GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+}
+
+GPUMP_API gpump_result gpump_rate_statistics_field(const gpump_rate_statistics *statistics, uint32_t index,
+                                                   const char **name, const char **unit, const char **description,
+                                                   uint64_t *value) {
+    static const char *const words[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+        GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+    };
+    if (!statistics) return GPUMP_ERROR_ARGUMENT;
+    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
+    if (name) *name = words[index][0];
+    if (unit) *unit = words[index][1];
+    if (description) *description = words[index][2];
+    if (value) *value = (&statistics->instructions)[index];
+    return GPUMP_OK;
+}
+
+/* ---- gpump_impl/sharing/partition.c ---- */
+
+
+#include <string.h>
+
+#define GPUMPI_PARTITION_FULL (100 * GPUMP_PARTITION_PERCENT)
+
+/* ---- configuration ---- */
+
+GPUMP_API gpump_result gpump_partition_config_preset(gpump_partition_config *config, const char *preset) {
+    gpump_gpu gpu;
+    gpump_meter_config meter;
+    gpump_result result = config ? gpump_gpu_config_preset(&gpu, preset) : GPUMP_ERROR_ARGUMENT;
+    if (!result) result = gpump_meter_config_preset(&meter, preset);
+    if (result) return result;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->flit_bytes = 32;
+    config->dram_sustainable_permille = 650;
+    config->unit_cycles = 200;
+    config->epoch_cycles = 10000;
+    config->threshold_percent = 75;
+    config->margin_percent = 5;
+    config->gpu = gpu;
+    config->meter = meter;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_partition_config_check(const gpump_partition_config *config, gpump_diag *diag) {
+    uint64_t bits;
+    gpump_result result;
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+#define GPUMPI_RANGE(field, minimum, maximum) \
+    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
+    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
+    GPUMPI_RANGE(flit_bytes, 1u, 1024u);
+    GPUMPI_RANGE(dram_sustainable_permille, 1u, 1000u);
+    GPUMPI_RANGE(unit_cycles, 1u, UINT32_MAX);
+    GPUMPI_RANGE(epoch_cycles, 1u, UINT32_MAX);
+    GPUMPI_RANGE(threshold_percent, 1u, 100u);
+    GPUMPI_RANGE(margin_percent, 0u, config->threshold_percent);
+#undef GPUMPI_RANGE
+    result = gpump_gpu_check(&config->gpu, diag);
+    return result ? result : gpump_meter_bits(&config->meter, &bits, diag);
+}
+
+/* ---- what a kernel asks for ---- */
+
+static uint32_t gpumpi_partition_u32(uint64_t value) { return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value; }
+
+/* Bytes that the network can sustain in one direction within `cycles` SM cycles. */
+static uint64_t gpumpi_partition_network(const gpump_partition_config *config, uint64_t cycles) {
+    const gpump_meter_config *meter = &config->meter;
+    uint64_t peak = gpump_muldiv_down((uint64_t)meter->network_ports * config->flit_bytes, cycles * meter->network_khz,
+                                      meter->clock_khz);
+    return gpump_muldiv_down(peak, meter->sustainable_permille, 1000);
+}
+/* Bytes that DRAM can sustain within `cycles` SM cycles: MB/s / kHz = 1000 bytes per cycle. */
+static uint64_t gpumpi_partition_dram(const gpump_partition_config *config, uint64_t cycles) {
+    return gpump_muldiv_down(cycles * config->meter.memory_mb_per_s, config->dram_sustainable_permille,
+                             config->meter.clock_khz);
+}
+
+GPUMP_API gpump_result gpump_partition_demand(const gpump_partition_config *config, const gpump_traffic *traffic,
+                                              uint32_t sms, gpump_demand *demand, gpump_diag *diag) {
+    gpump_result result = gpump_partition_config_check(config, diag);
+    uint64_t up, down, dram, misses, network;
+    if (result) return result;
+    if (!traffic || !demand)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, traffic ? "demand" : "traffic", 0, 0, 1, UINT64_MAX);
+    if (!sms || sms > config->gpu.sms)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms", 0, sms, 1, config->gpu.sms);
+    memset(demand, 0, sizeof *demand);
+    if (!traffic->cycles) return GPUMP_EMPTY;
+    up = traffic->flits_up * config->flit_bytes;
+    down = traffic->flits_down * config->flit_bytes;
+    dram = traffic->dram_read_bytes + traffic->dram_written_bytes;
+    misses = traffic->l1_load_misses + traffic->l1_store_misses + traffic->l1_atomics;
+    network = gpump_muldiv_down(up > down ? up : down, config->gpu.sms, sms);
+    demand->network_q16 = gpumpi_partition_u32(
+        gpump_muldiv_down(network, GPUMPI_PARTITION_FULL, gpumpi_partition_network(config, traffic->cycles)));
+    demand->dram_q16 =
+        gpumpi_partition_u32(gpump_muldiv_down(gpump_muldiv_down(dram, config->gpu.sms, sms), GPUMPI_PARTITION_FULL,
+                                               gpumpi_partition_dram(config, traffic->cycles)));
+    demand->speed_q16 =
+        gpumpi_partition_u32(gpump_muldiv_down(traffic->issued, UINT64_C(0x10000), traffic->cycles * sms));
+    if (traffic->issued)
+        demand->misses_per_1000_q4 = gpumpi_partition_u32(gpump_muldiv_down(misses, 16000, traffic->issued));
+    if (!misses) return GPUMP_OK;
+    demand->up_bytes_q16 = gpumpi_partition_u32(gpump_muldiv_down(up, UINT64_C(0x10000), misses));
+    demand->down_bytes_q16 = gpumpi_partition_u32(gpump_muldiv_down(down, UINT64_C(0x10000), misses));
+    demand->dram_bytes_q16 = gpumpi_partition_u32(gpump_muldiv_down(dram, UINT64_C(0x10000), misses));
+    return GPUMP_OK;
+}
+
+GPUMP_API uint32_t gpump_partition_classify(const gpump_partition_config *config, const gpump_demand *demand,
+                                            uint32_t previous) {
+    uint32_t larger = demand->network_q16 > demand->dram_q16 ? demand->network_q16 : demand->dram_q16;
+    uint32_t threshold = config->threshold_percent;
+    if (previous == GPUMP_PARTITION_LATENCY) threshold += config->margin_percent;
+    if (previous == GPUMP_PARTITION_NETWORK || previous == GPUMP_PARTITION_DRAM) threshold -= config->margin_percent;
+    if (larger < threshold * GPUMP_PARTITION_PERCENT) return GPUMP_PARTITION_LATENCY;
+    return demand->network_q16 >= demand->dram_q16 ? GPUMP_PARTITION_NETWORK : GPUMP_PARTITION_DRAM;
+}
+
+/* Misses per unit and SM that move `share_q16` percent of `unit_bytes`, at `bytes_q16` each. */
+static uint64_t gpumpi_partition_misses(const gpump_partition_config *config, uint64_t unit_bytes, uint32_t share_q16,
+                                        uint32_t bytes_q16) {
+    if (!bytes_q16) return GPUMP_RATE_NO_LIMIT;
+    return gpump_muldiv_down(gpump_muldiv_down(unit_bytes << 16, share_q16, GPUMPI_PARTITION_FULL), UINT64_C(0x10000),
+                             (uint64_t)bytes_q16 * config->gpu.sms);
+}
+
+GPUMP_API uint32_t gpump_partition_rate(const gpump_partition_config *config, const gpump_demand *demand,
+                                        uint32_t network_q16, uint32_t dram_q16) {
+    const uint64_t network = gpumpi_partition_network(config, config->unit_cycles);
+    const uint64_t limits[3] = {gpumpi_partition_misses(config, network, network_q16, demand->up_bytes_q16),
+                                gpumpi_partition_misses(config, network, network_q16, demand->down_bytes_q16),
+                                gpumpi_partition_misses(config, gpumpi_partition_dram(config, config->unit_cycles),
+                                                        dram_q16, demand->dram_bytes_q16)};
+    uint64_t least = GPUMP_RATE_NO_LIMIT;
+    uint32_t i;
+    for (i = 0; i < 3; i++)
+        if (limits[i] < least) least = limits[i];
+    return (uint32_t)least;
+}
+
+/* ---- what fits ---- */
+
+/* What the blocks of all kernels take on one SM, resource by resource, and what the SM has. */
+#define GPUMPI_PARTITION_RESOURCES 5u
+static void gpumpi_partition_need(const gpump_gpu *gpu, const gpump_partition_kernel *kernel, uint64_t *need) {
+    gpump_occupancy alone;
+    (void)gpump_gpu_occupancy(gpu, &kernel->need, &alone, NULL);
+    need[0] = alone.registers;
+    need[1] = alone.block_shared_bytes;
+    need[2] = kernel->need.threads;
+    need[3] = alone.warps;
+    need[4] = 1;
+}
+static void gpumpi_partition_capacity(const gpump_gpu *gpu, uint64_t *capacity) {
+    capacity[0] = gpu->registers;
+    capacity[1] = gpu->shared_bytes[gpu->shared_option_count - 1];
+    capacity[2] = gpu->thread_slots;
+    capacity[3] = gpu->warp_slots;
+    capacity[4] = gpu->block_slots;
+}
+
+GPUMP_API int gpump_partition_fits(const gpump_partition_request *request, const uint32_t *blocks) {
+    uint64_t sum[GPUMPI_PARTITION_RESOURCES] = {0, 0, 0, 0, 0}, capacity[GPUMPI_PARTITION_RESOURCES];
+    uint32_t k, i;
+    gpumpi_partition_capacity(&request->config->gpu, capacity);
+    for (k = 0; k < request->count; k++) {
+        uint64_t need[GPUMPI_PARTITION_RESOURCES];
+        gpumpi_partition_need(&request->config->gpu, &request->kernels[k], need);
+        for (i = 0; i < GPUMPI_PARTITION_RESOURCES; i++) sum[i] += need[i] * blocks[k];
+    }
+    for (i = 0; i < GPUMPI_PARTITION_RESOURCES; i++)
+        if (sum[i] > capacity[i]) return 0;
+    return 1;
+}
+
+/* The largest share of any resource that `blocks` blocks take, as percent in Q16.16. */
+static uint64_t gpumpi_partition_static_share(const gpump_partition_request *request, uint32_t k, uint32_t blocks) {
+    uint64_t need[GPUMPI_PARTITION_RESOURCES], capacity[GPUMPI_PARTITION_RESOURCES], largest = 0;
+    uint32_t i;
+    gpumpi_partition_capacity(&request->config->gpu, capacity);
+    gpumpi_partition_need(&request->config->gpu, &request->kernels[k], need);
+    for (i = 0; i < GPUMPI_PARTITION_RESOURCES; i++) {
+        uint64_t share = need[i] ? gpump_muldiv_down(need[i] * blocks, GPUMPI_PARTITION_FULL, capacity[i]) : 0;
+        if (share > largest) largest = share;
+    }
+    return largest;
+}
+
+/* Combinations count like a number whose last digit is the last kernel's blocks. Blocks take room, so where a digit
+ * does not fit, no larger one does. */
+GPUMP_API gpump_result gpump_partition_first(const gpump_partition_request *request, uint32_t *blocks) {
+    uint32_t k;
+    for (k = 0; k < request->count; k++) blocks[k] = 1;
+    return gpump_partition_fits(request, blocks) ? GPUMP_OK : GPUMP_EMPTY;
+}
+GPUMP_API gpump_result gpump_partition_next(const gpump_partition_request *request, uint32_t *blocks) {
+    uint32_t next[GPUMP_PARTITION_KERNELS], k;
+    memcpy(next, blocks, request->count * sizeof *next);
+    for (k = request->count; k-- > 0; next[k] = 1) {
+        if (next[k]++ >= request->kernels[k].blocks || !gpump_partition_fits(request, next)) continue;
+        memcpy(blocks, next, request->count * sizeof *next);
+        return GPUMP_OK;
+    }
+    return GPUMP_EMPTY;
+}
+
+/* ---- curves, read as if they never decreased ---- */
+
+typedef struct gpumpi_partition_curve {
+    uint32_t network_q16[65], dram_q16[65], speed_q16[65]; /* by blocks; [0] is 0 */
+} gpumpi_partition_curve;
+static void gpumpi_partition_curve_make(const gpump_partition_kernel *kernel, gpumpi_partition_curve *curve) {
+    uint32_t c;
+    curve->network_q16[0] = curve->dram_q16[0] = curve->speed_q16[0] = 0;
+#define GPUMPI_GROW(field) \
+    curve->field[c] =      \
+        kernel->curve[c - 1].field > curve->field[c - 1] ? kernel->curve[c - 1].field : curve->field[c - 1]
+    for (c = 1; c <= kernel->blocks; c++) {
+        GPUMPI_GROW(network_q16);
+        GPUMPI_GROW(dram_q16);
+        GPUMPI_GROW(speed_q16);
+    }
+#undef GPUMPI_GROW
+}
+
+static void gpumpi_partition_blocks(const gpump_partition_share *shares, uint32_t count, uint32_t *blocks) {
+    uint32_t k;
+    for (k = 0; k < count; k++) blocks[k] = shares[k].blocks;
+}
+static int gpumpi_partition_shares_fit(const gpump_partition_request *request, const gpump_partition_share *shares) {
+    uint32_t blocks[GPUMP_PARTITION_KERNELS];
+    gpumpi_partition_blocks(shares, request->count, blocks);
+    return gpump_partition_fits(request, blocks);
+}
+
+/* ---- ccbp: Algorithm 1 of Lin 4.5.2, corrected (docs/papers.md) ---- */
+
+/* One step of kernel k beyond `now`: a block more for a latency-sensitive kernel, one percent more of its bandwidth for
+ * the others, and a block when the blocks that it has do not ask for so much. Returns 0 when the kernel has no step
+ * left.
+ */
+static int gpumpi_partition_step(const gpump_partition_kernel *kernel, const gpumpi_partition_curve *curve,
+                                 const gpump_partition_share *now, gpump_partition_share *next) {
+    const uint32_t *wanted = kernel->kind == GPUMP_PARTITION_DRAM ? curve->dram_q16 : curve->network_q16;
+    const uint32_t *other = kernel->kind == GPUMP_PARTITION_DRAM ? curve->network_q16 : curve->dram_q16;
+    uint32_t c = now->blocks, share, follows;
+    *next = *now;
+    if (kernel->kind == GPUMP_PARTITION_LATENCY) {
+        next->blocks = c + 1;
+        if (next->blocks > kernel->blocks) return 0;
+        next->network_q16 = curve->network_q16[c + 1];
+        next->dram_q16 = curve->dram_q16[c + 1];
+        return 1;
+    }
+    share = (kernel->kind == GPUMP_PARTITION_DRAM ? now->dram_q16 : now->network_q16) + GPUMP_PARTITION_PERCENT;
+    if (wanted[c] < share) c++;
+    if (c > kernel->blocks) return 0;
+    follows = wanted[c] ? gpumpi_partition_u32(gpump_muldiv_down(other[c], share, wanted[c])) : 0;
+    next->blocks = c;
+    next->network_q16 = kernel->kind == GPUMP_PARTITION_DRAM ? follows : share;
+    next->dram_q16 = kernel->kind == GPUMP_PARTITION_DRAM ? share : follows;
+    return 1;
+}
+
+/* How much of its dominant resource a kernel has, as percent in Q16.16. */
+static uint64_t gpumpi_partition_dominant(const gpump_partition_request *request, uint32_t k,
+                                          const gpump_partition_share *share) {
+    switch (request->kernels[k].kind) {
+    case GPUMP_PARTITION_NETWORK: return share->network_q16;
+    case GPUMP_PARTITION_DRAM: return share->dram_q16;
+    default: return gpumpi_partition_static_share(request, k, share->blocks) / request->kernels[k].priority;
+    }
+}
+
+static void gpumpi_partition_set_rates(const gpump_partition_request *request, gpump_partition_share *shares) {
+    uint32_t k;
+    for (k = 0; k < request->count; k++) {
+        const gpump_partition_kernel *kernel = &request->kernels[k];
+        if (!kernel->demand) continue;
+        if (kernel->kind == GPUMP_PARTITION_LATENCY && request->flags & GPUMP_PARTITION_EXEMPT_LATENCY) continue;
+        shares[k].limits.misses_q16 =
+            gpump_partition_rate(request->config, kernel->demand, shares[k].network_q16, shares[k].dram_q16);
+    }
+}
+
+static void gpumpi_partition_ccbp(const gpump_partition_args *args, gpump_partition_share *shares) {
+    const gpump_partition_request *request = args->request;
+    uint32_t open = ((uint32_t)1 << request->count) - 1, k;
+    while (open) {
+        gpumpi_partition_curve curve;
+        gpump_partition_share before;
+        uint64_t least = UINT64_MAX, network = 0, dram = 0;
+        uint32_t chosen = 0;
+        for (k = 0; k < request->count; k++) {
+            uint64_t dominant = gpumpi_partition_dominant(request, k, &shares[k]);
+            if (open >> k & 1u && dominant < least) least = dominant, chosen = k;
+        }
+        gpumpi_partition_curve_make(&request->kernels[chosen], &curve);
+        before = shares[chosen];
+        if (!gpumpi_partition_step(&request->kernels[chosen], &curve, &before, &shares[chosen])) {
+            shares[chosen] = before;
+            open &= ~((uint32_t)1 << chosen);
+            continue;
+        }
+        for (k = 0; k < request->count; k++) network += shares[k].network_q16, dram += shares[k].dram_q16;
+        if (network <= GPUMPI_PARTITION_FULL && dram <= GPUMPI_PARTITION_FULL &&
+            gpumpi_partition_shares_fit(request, shares))
+            continue;
+        shares[chosen] = before;
+        open &= ~((uint32_t)1 << chosen);
+    }
+    gpumpi_partition_set_rates(request, shares);
+}
+
+/* ---- its rivals ---- */
+
+/* SMK: one block at a time to the kernel whose dominant static share is smallest. Each kernel may issue the warp
+ * instructions of an epoch that it would have issued alone, divided by the number of kernels. */
+static void gpumpi_partition_smk(const gpump_partition_args *args, gpump_partition_share *shares) {
+    const gpump_partition_request *request = args->request;
+    uint32_t open = ((uint32_t)1 << request->count) - 1, k;
+    while (open) {
+        uint64_t least = UINT64_MAX;
+        uint32_t chosen = 0;
+        for (k = 0; k < request->count; k++) {
+            uint64_t share = gpumpi_partition_static_share(request, k, shares[k].blocks);
+            if (open >> k & 1u && share < least) least = share, chosen = k;
+        }
+        shares[chosen].blocks++;
+        if (shares[chosen].blocks <= request->kernels[chosen].blocks && gpumpi_partition_shares_fit(request, shares))
+            continue;
+        shares[chosen].blocks--;
+        open &= ~((uint32_t)1 << chosen);
+    }
+    for (k = 0; k < request->count; k++) {
+        uint64_t alone = request->kernels[k].curve[request->kernels[k].blocks - 1].speed_q16;
+        shares[k].limits.instructions =
+            gpumpi_partition_u32(gpump_muldiv_up(alone, request->config->epoch_cycles, (uint64_t)request->count << 16));
+    }
+}
+
+/* Spatial: the SMs are divided among the kernels, earlier ones get what does not divide. */
+static void gpumpi_partition_spatial(const gpump_partition_args *args, gpump_partition_share *shares) {
+    const gpump_partition_request *request = args->request;
+    uint32_t sms = request->config->gpu.sms, first = 0, k;
+    for (k = 0; k < request->count; k++) {
+        shares[k].blocks = request->kernels[k].blocks;
+        shares[k].first_sm = first;
+        shares[k].sms = sms / request->count + (k < sms % request->count);
+        first += shares[k].sms;
+    }
+}
+
+/* Warped-Slicer: always raises the kernel whose speed, relative to its speed with all blocks, is lowest, to the next
+ * number of blocks at which it is faster. Spatial, when the slowest kernel would have less than its part of the SMs. */
+static void gpumpi_partition_ws(const gpump_partition_args *args, gpump_partition_share *shares) {
+    const gpump_partition_request *request = args->request;
+    uint32_t open = ((uint32_t)1 << request->count) - 1, k;
+    uint64_t slowest;
+    do {
+        gpumpi_partition_curve curve;
+        uint32_t chosen = 0, before, c;
+        slowest = UINT64_MAX;
+        for (k = 0; k < request->count; k++) {
+            uint64_t relative, best;
+            gpumpi_partition_curve_make(&request->kernels[k], &curve);
+            best = curve.speed_q16[request->kernels[k].blocks];
+            relative = best ? gpump_muldiv_up(curve.speed_q16[shares[k].blocks], UINT64_C(0x10000), best)
+                            : (uint64_t)shares[k].blocks << 16;
+            if ((open ? open >> k & 1u : 1u) && relative < slowest) slowest = relative, chosen = k;
+        }
+        if (!open) break;
+        gpumpi_partition_curve_make(&request->kernels[chosen], &curve);
+        before = shares[chosen].blocks;
+        for (c = before + 1; c < request->kernels[chosen].blocks; c++)
+            if (curve.speed_q16[c] > curve.speed_q16[before]) break;
+        shares[chosen].blocks = c;
+        if (c <= request->kernels[chosen].blocks && (before == 0 || curve.speed_q16[c] > curve.speed_q16[before]) &&
+            gpumpi_partition_shares_fit(request, shares))
+            continue;
+        shares[chosen].blocks = before;
+        open &= ~((uint32_t)1 << chosen);
+    } while (1);
+    if (slowest * request->count < UINT64_C(0x10000)) gpumpi_partition_spatial(args, shares);
+}
+
+/* Warped-Slicer with the memory throttling of Dai et al.: memory instructions in inverse proportion to the misses of
+ * each, and as many in flight as the L1 takes without reservation failures. */
+static void gpumpi_partition_ws_dai(const gpump_partition_args *args, gpump_partition_share *shares) {
+    const gpump_partition_request *request = args->request;
+    uint32_t most = 1, k;
+    gpumpi_partition_ws(args, shares);
+    for (k = 0; k < request->count; k++)
+        if (request->kernels[k].demand && request->kernels[k].demand->misses_per_1000_q4 > most)
+            most = request->kernels[k].demand->misses_per_1000_q4;
+    for (k = 0; k < request->count; k++) {
+        const gpump_partition_kernel *kernel = &request->kernels[k];
+        uint32_t misses = kernel->demand ? kernel->demand->misses_per_1000_q4 : 0;
+        if (kernel->demand) {
+            uint64_t quota = gpump_muldiv_down(most, 4, misses ? misses : 1);
+            shares[k].limits.memory_quota = quota > 255 ? 255u : (uint32_t)quota;
+        }
+        if (kernel->in_flight_peak && kernel->failures_q16 > UINT32_C(0x10000)) {
+            uint64_t limit = gpump_muldiv_down(kernel->in_flight_peak, UINT64_C(0x10000), kernel->failures_q16);
+            shares[k].limits.in_flight = limit ? (uint32_t)limit : 1u;
+        }
+    }
+}
+
+/* CRISP's simplification: of all combinations that fit, the one with the largest sum of the kernels' speeds. */
+static void gpumpi_partition_crisp(const gpump_partition_args *args, gpump_partition_share *shares) {
+    const gpump_partition_request *request = args->request;
+    uint32_t blocks[GPUMP_PARTITION_KERNELS], k;
+    uint64_t best = 0;
+    gpump_result result;
+    for (result = gpump_partition_first(request, blocks); !result; result = gpump_partition_next(request, blocks)) {
+        uint64_t sum = 1;
+        for (k = 0; k < request->count; k++) sum += request->kernels[k].curve[blocks[k] - 1].speed_q16;
+        if (sum <= best) continue;
+        best = sum;
+        for (k = 0; k < request->count; k++) shares[k].blocks = blocks[k];
+    }
+}
+
+/* Even: each kernel gets the same part of every static resource. */
+static void gpumpi_partition_even(const gpump_partition_args *args, gpump_partition_share *shares) {
+    const gpump_partition_request *request = args->request;
+    uint64_t need[GPUMPI_PARTITION_RESOURCES], capacity[GPUMPI_PARTITION_RESOURCES];
+    uint32_t k, i;
+    gpumpi_partition_capacity(&request->config->gpu, capacity);
+    for (k = 0; k < request->count; k++) {
+        uint64_t blocks = request->kernels[k].blocks;
+        gpumpi_partition_need(&request->config->gpu, &request->kernels[k], need);
+        for (i = 0; i < GPUMPI_PARTITION_RESOURCES; i++)
+            if (need[i] && capacity[i] / request->count / need[i] < blocks)
+                blocks = capacity[i] / request->count / need[i];
+        shares[k].blocks = (uint32_t)blocks;
+    }
+}
+
+/* Leftover: the first kernel gets all blocks that fit, the next what is left, and so on, as hardware queues do. */
+static void gpumpi_partition_leftover(const gpump_partition_args *args, gpump_partition_share *shares) {
+    const gpump_partition_request *request = args->request;
+    uint32_t k;
+    for (k = 0; k < request->count; k++) {
+        shares[k].blocks = request->kernels[k].blocks;
+        while (shares[k].blocks && !gpumpi_partition_shares_fit(request, shares)) shares[k].blocks--;
+    }
+}
+
+#define GPUMPI_PARTITION_SIZE ((uint32_t)sizeof(gpump_partition_policy))
+static const gpump_partition_policy gpumpi_partition_policies[] = {
+    {GPUMPI_PARTITION_SIZE, 0, "ccbp",
+     "Lin's coordinated blocks and bandwidth: fair in each kernel's dominant resource.", NULL, gpumpi_partition_ccbp},
+    {GPUMPI_PARTITION_SIZE, 0, "smk", "Simultaneous multikernel: fair in static resources, warp instructions by quota.",
+     NULL, gpumpi_partition_smk},
+    {GPUMPI_PARTITION_SIZE, 0, "ws", "Warped-Slicer: raises the slowest kernel along its speed curve.", NULL,
+     gpumpi_partition_ws},
+    {GPUMPI_PARTITION_SIZE, 0, "ws+dai", "Warped-Slicer with the memory throttling of Dai et al.", NULL,
+     gpumpi_partition_ws_dai},
+    {GPUMPI_PARTITION_SIZE, 0, "crisp", "The combination of blocks with the largest sum of speeds.", NULL,
+     gpumpi_partition_crisp},
+    {GPUMPI_PARTITION_SIZE, 0, "spatial", "The SMs are divided among the kernels.", NULL, gpumpi_partition_spatial},
+    {GPUMPI_PARTITION_SIZE, 0, "even", "Each kernel gets the same part of an SM.", NULL, gpumpi_partition_even},
+    {GPUMPI_PARTITION_SIZE, 0, "leftover", "Each kernel gets what the kernels before it leave.", NULL,
+     gpumpi_partition_leftover},
+};
+
+GPUMP_API const gpump_partition_policy *gpump_partition_policy_at(uint32_t index) {
+    return index < sizeof gpumpi_partition_policies / sizeof *gpumpi_partition_policies
+               ? &gpumpi_partition_policies[index]
+               : NULL;
+}
+GPUMP_API const gpump_partition_policy *gpump_partition_find(const char *name) {
+    const gpump_partition_policy *policy;
+    uint32_t i;
+    for (i = 0; (policy = gpump_partition_policy_at(i)) != NULL; i++)
+        if (name && !strcmp(policy->name, name)) return policy;
+    return NULL;
+}
+
+/* ---- the decision ---- */
+
+static gpump_result gpumpi_partition_check_kernel(const gpump_partition_request *request, uint32_t k,
+                                                  gpump_occupancy *alone, gpump_diag *diag) {
+    const gpump_partition_kernel *kernel = &request->kernels[k];
+    gpump_result result = gpump_gpu_occupancy(&request->config->gpu, &kernel->need, alone, diag);
+    if (result) return result;
+    if (!alone->blocks) return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "need", k);
+    if (kernel->kind >= GPUMP_PARTITION_CLASSES)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kind", k, kernel->kind, 0, GPUMP_PARTITION_CLASSES - 1);
+    if (!kernel->blocks || kernel->blocks > alone->blocks)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", k, kernel->blocks, 1, alone->blocks);
+    if (!kernel->priority) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "priority", k, 0, 1, UINT32_MAX);
+    if (!kernel->curve) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "curve", k, 0, 1, UINT64_MAX);
+    return GPUMP_OK;
+}
+
+/* Checks what a hook answered: SMs that exist, and on each SM blocks that fit together. */
+static gpump_result gpumpi_partition_check_shares(const gpump_partition_request *request,
+                                                  const gpump_partition_share *shares, gpump_diag *diag) {
+    const uint32_t sms = request->config->gpu.sms;
+    uint32_t k, other;
+    for (k = 0; k < request->count; k++) {
+        uint32_t blocks[GPUMP_PARTITION_KERNELS];
+        if (shares[k].first_sm > sms || shares[k].sms > sms - shares[k].first_sm)
+            return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "sms", k);
+        if (shares[k].blocks > request->kernels[k].blocks)
+            return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "blocks", k);
+        /* The SM where kernel k begins has the most kernels of all SMs from there to the next kernel's first SM. */
+        for (other = 0; other < request->count; other++)
+            blocks[other] = shares[k].sms && shares[other].first_sm <= shares[k].first_sm &&
+                                    shares[k].first_sm - shares[other].first_sm < shares[other].sms
+                                ? shares[other].blocks
+                                : 0;
+        if (!gpump_partition_fits(request, blocks)) return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "blocks", k);
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *policy,
+                                              const gpump_partition_request *request, gpump_partition_share *shares,
+                                              gpump_diag *diag) {
+    gpump_partition_share answer[GPUMP_PARTITION_KERNELS];
+    gpump_occupancy alone[GPUMP_PARTITION_KERNELS];
+    gpump_partition_args args;
+    gpump_result result;
+    uint32_t k;
+    if (!policy || policy->struct_size != sizeof *policy || !policy->decide)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy", 0, policy ? policy->struct_size : 0, sizeof *policy,
+                           sizeof *policy);
+    if (!request || request->struct_size != sizeof *request || !request->kernels)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request", 0, request ? request->struct_size : 0,
+                           sizeof *request, sizeof *request);
+    if (!shares) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shares", 0, 0, 1, UINT64_MAX);
+    if (!request->count || request->count > GPUMP_PARTITION_KERNELS)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, request->count, 1, GPUMP_PARTITION_KERNELS);
+    result = gpump_partition_config_check(request->config, diag);
+    for (k = 0; k < request->count && !result; k++) result = gpumpi_partition_check_kernel(request, k, &alone[k], diag);
+    if (result) return result;
+    memset(answer, 0, sizeof answer);
+    for (k = 0; k < request->count; k++) {
+        answer[k].sms = request->config->gpu.sms;
+        answer[k].limits = gpump_rate_limits_none();
+    }
+    args.policy = policy;
+    args.request = request;
+    args.occupancy = alone;
+    policy->decide(&args, answer);
+    result = gpumpi_partition_check_shares(request, answer, diag);
+    if (!result) memcpy(shares, answer, request->count * sizeof *shares);
+    return result;
 }
 
 /* ---- gpump_impl/scheduler/scheduler_tables.c ---- */

@@ -1,0 +1,87 @@
+/* Kernels that share an SM: the gates, and a decision about n kernels. */
+#include <stdlib.h>
+#include <string.h>
+#include "gpump.h"
+#include "micro.h"
+
+static const uint64_t kernel_counts[] = {2, 8, 0};
+static void *setup_rate(uint64_t size) {
+    gpump_rate_config config;
+    gpump_rate_limits limits = gpump_rate_limits_none();
+    gpump_rate *rate;
+    size_t bytes;
+    void *memory;
+    uint32_t k;
+    if (gpump_rate_config_preset(&config, "lin") != GPUMP_OK) return NULL;
+    config.kernels = (uint32_t)size;
+    if (gpump_rate_bytes(&config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes))) return NULL;
+    if (gpump_rate_init(memory, bytes, &config, &rate, NULL) != GPUMP_OK) return NULL;
+    limits.misses_q16 = 8 * GPUMP_RATE_MISS;
+    for (k = 0; k < size; k++)
+        if (gpump_rate_set(rate, 0, k, &limits) != GPUMP_OK) return NULL;
+    return rate;
+}
+/* A cycle of an SM: time goes on, and one kernel after the other asks and sends. */
+static uint64_t run_rate(void *state, uint64_t operations) {
+    gpump_rate *rate = (gpump_rate *)state;
+    uint64_t i, sent = 0, now = rate->now;
+    for (i = 0; i < operations; i++) {
+        const uint32_t kernel = (uint32_t)i & (rate->config.kernels - 1);
+        if (gpump_rate_advance(rate, ++now)) return sent;
+        if (!gpump_rate_may_send(rate, kernel)) continue;
+        gpump_rate_report_sent(rate, kernel, 1);
+        sent++;
+    }
+    return sent;
+}
+
+/* ---- decisions: kernels of the three classes in turn, 8 blocks each ---- */
+
+typedef struct scene {
+    gpump_partition_config config;
+    gpump_partition_kernel kernels[GPUMP_PARTITION_KERNELS];
+    gpump_partition_point curves[GPUMP_PARTITION_KERNELS][8];
+    gpump_partition_request request;
+} scene;
+static void *setup_partition(uint64_t size) {
+    scene *s = (scene *)calloc(1, sizeof *s);
+    uint32_t k, c;
+    if (!s || gpump_partition_config_preset(&s->config, "maxwell_ccbp") != GPUMP_OK) return NULL;
+    s->request.struct_size = sizeof s->request;
+    s->request.count = (uint32_t)size;
+    s->request.config = &s->config;
+    s->request.kernels = s->kernels;
+    for (k = 0; k < size; k++) {
+        gpump_partition_kernel *kernel = &s->kernels[k];
+        kernel->need.threads = 256;
+        kernel->need.registers = 8192;
+        kernel->kind = k % GPUMP_PARTITION_CLASSES;
+        kernel->blocks = 8;
+        kernel->priority = 1;
+        kernel->curve = s->curves[k];
+        for (c = 0; c < 8; c++) {
+            s->curves[k][c].network_q16 = (c + 1) * (kernel->kind == GPUMP_PARTITION_NETWORK ? 11 : 4) << 16;
+            s->curves[k][c].dram_q16 = (c + 1) * (kernel->kind == GPUMP_PARTITION_DRAM ? 11 : 4) << 16;
+            s->curves[k][c].speed_q16 = (c + 1) * 8000 * (k + 1);
+        }
+    }
+    return s;
+}
+static uint64_t run_partition(void *state, uint64_t operations) {
+    const scene *s = (const scene *)state;
+    const gpump_partition_policy *ccbp = gpump_partition_find("ccbp");
+    uint64_t i, decided = 0;
+    for (i = 0; i < operations; i++) {
+        gpump_partition_share shares[GPUMP_PARTITION_KERNELS];
+        decided += gpump_partition_decide(ccbp, &s->request, shares, NULL) == GPUMP_OK && shares[0].blocks;
+    }
+    return decided;
+}
+
+const micro_case micro_sharing[] = {
+    {"rate_send", "a cycle of a shared SM: time, a question and a miss, of n kernels", NULL, kernel_counts, setup_rate,
+     run_rate, NULL, free},
+    {"partition_ccbp", "a decision of ccbp about n kernels of 8 blocks", NULL, kernel_counts, setup_partition,
+     run_partition, NULL, free},
+    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+};

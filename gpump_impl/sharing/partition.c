@@ -1,0 +1,539 @@
+#include "sharing/partition.h"
+
+#include <string.h>
+
+#define GPUMPI_PARTITION_FULL (100 * GPUMP_PARTITION_PERCENT)
+
+/* ---- configuration ---- */
+
+GPUMP_API gpump_result gpump_partition_config_preset(gpump_partition_config *config, const char *preset) {
+    gpump_gpu gpu;
+    gpump_meter_config meter;
+    gpump_result result = config ? gpump_gpu_config_preset(&gpu, preset) : GPUMP_ERROR_ARGUMENT;
+    if (!result) result = gpump_meter_config_preset(&meter, preset);
+    if (result) return result;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->flit_bytes = 32;
+    config->dram_sustainable_permille = 650;
+    config->unit_cycles = 200;
+    config->epoch_cycles = 10000;
+    config->threshold_percent = 75;
+    config->margin_percent = 5;
+    config->gpu = gpu;
+    config->meter = meter;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_partition_config_check(const gpump_partition_config *config, gpump_diag *diag) {
+    uint64_t bits;
+    gpump_result result;
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+#define GPUMPI_RANGE(field, minimum, maximum) \
+    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
+    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
+    GPUMPI_RANGE(flit_bytes, 1u, 1024u);
+    GPUMPI_RANGE(dram_sustainable_permille, 1u, 1000u);
+    GPUMPI_RANGE(unit_cycles, 1u, UINT32_MAX);
+    GPUMPI_RANGE(epoch_cycles, 1u, UINT32_MAX);
+    GPUMPI_RANGE(threshold_percent, 1u, 100u);
+    GPUMPI_RANGE(margin_percent, 0u, config->threshold_percent);
+#undef GPUMPI_RANGE
+    result = gpump_gpu_check(&config->gpu, diag);
+    return result ? result : gpump_meter_bits(&config->meter, &bits, diag);
+}
+
+/* ---- what a kernel asks for ---- */
+
+static uint32_t gpumpi_partition_u32(uint64_t value) { return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value; }
+
+/* Bytes that the network can sustain in one direction within `cycles` SM cycles. */
+static uint64_t gpumpi_partition_network(const gpump_partition_config *config, uint64_t cycles) {
+    const gpump_meter_config *meter = &config->meter;
+    uint64_t peak = gpump_muldiv_down((uint64_t)meter->network_ports * config->flit_bytes, cycles * meter->network_khz,
+                                      meter->clock_khz);
+    return gpump_muldiv_down(peak, meter->sustainable_permille, 1000);
+}
+/* Bytes that DRAM can sustain within `cycles` SM cycles: MB/s / kHz = 1000 bytes per cycle. */
+static uint64_t gpumpi_partition_dram(const gpump_partition_config *config, uint64_t cycles) {
+    return gpump_muldiv_down(cycles * config->meter.memory_mb_per_s, config->dram_sustainable_permille,
+                             config->meter.clock_khz);
+}
+
+GPUMP_API gpump_result gpump_partition_demand(const gpump_partition_config *config, const gpump_traffic *traffic,
+                                              uint32_t sms, gpump_demand *demand, gpump_diag *diag) {
+    gpump_result result = gpump_partition_config_check(config, diag);
+    uint64_t up, down, dram, misses, network;
+    if (result) return result;
+    if (!traffic || !demand)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, traffic ? "demand" : "traffic", 0, 0, 1, UINT64_MAX);
+    if (!sms || sms > config->gpu.sms)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms", 0, sms, 1, config->gpu.sms);
+    memset(demand, 0, sizeof *demand);
+    if (!traffic->cycles) return GPUMP_EMPTY;
+    up = traffic->flits_up * config->flit_bytes;
+    down = traffic->flits_down * config->flit_bytes;
+    dram = traffic->dram_read_bytes + traffic->dram_written_bytes;
+    misses = traffic->l1_load_misses + traffic->l1_store_misses + traffic->l1_atomics;
+    network = gpump_muldiv_down(up > down ? up : down, config->gpu.sms, sms);
+    demand->network_q16 = gpumpi_partition_u32(
+        gpump_muldiv_down(network, GPUMPI_PARTITION_FULL, gpumpi_partition_network(config, traffic->cycles)));
+    demand->dram_q16 =
+        gpumpi_partition_u32(gpump_muldiv_down(gpump_muldiv_down(dram, config->gpu.sms, sms), GPUMPI_PARTITION_FULL,
+                                               gpumpi_partition_dram(config, traffic->cycles)));
+    demand->speed_q16 =
+        gpumpi_partition_u32(gpump_muldiv_down(traffic->issued, UINT64_C(0x10000), traffic->cycles * sms));
+    if (traffic->issued)
+        demand->misses_per_1000_q4 = gpumpi_partition_u32(gpump_muldiv_down(misses, 16000, traffic->issued));
+    if (!misses) return GPUMP_OK;
+    demand->up_bytes_q16 = gpumpi_partition_u32(gpump_muldiv_down(up, UINT64_C(0x10000), misses));
+    demand->down_bytes_q16 = gpumpi_partition_u32(gpump_muldiv_down(down, UINT64_C(0x10000), misses));
+    demand->dram_bytes_q16 = gpumpi_partition_u32(gpump_muldiv_down(dram, UINT64_C(0x10000), misses));
+    return GPUMP_OK;
+}
+
+GPUMP_API uint32_t gpump_partition_classify(const gpump_partition_config *config, const gpump_demand *demand,
+                                            uint32_t previous) {
+    uint32_t larger = demand->network_q16 > demand->dram_q16 ? demand->network_q16 : demand->dram_q16;
+    uint32_t threshold = config->threshold_percent;
+    if (previous == GPUMP_PARTITION_LATENCY) threshold += config->margin_percent;
+    if (previous == GPUMP_PARTITION_NETWORK || previous == GPUMP_PARTITION_DRAM) threshold -= config->margin_percent;
+    if (larger < threshold * GPUMP_PARTITION_PERCENT) return GPUMP_PARTITION_LATENCY;
+    return demand->network_q16 >= demand->dram_q16 ? GPUMP_PARTITION_NETWORK : GPUMP_PARTITION_DRAM;
+}
+
+/* Misses per unit and SM that move `share_q16` percent of `unit_bytes`, at `bytes_q16` each. */
+static uint64_t gpumpi_partition_misses(const gpump_partition_config *config, uint64_t unit_bytes, uint32_t share_q16,
+                                        uint32_t bytes_q16) {
+    if (!bytes_q16) return GPUMP_RATE_NO_LIMIT;
+    return gpump_muldiv_down(gpump_muldiv_down(unit_bytes << 16, share_q16, GPUMPI_PARTITION_FULL), UINT64_C(0x10000),
+                             (uint64_t)bytes_q16 * config->gpu.sms);
+}
+
+GPUMP_API uint32_t gpump_partition_rate(const gpump_partition_config *config, const gpump_demand *demand,
+                                        uint32_t network_q16, uint32_t dram_q16) {
+    const uint64_t network = gpumpi_partition_network(config, config->unit_cycles);
+    const uint64_t limits[3] = {gpumpi_partition_misses(config, network, network_q16, demand->up_bytes_q16),
+                                gpumpi_partition_misses(config, network, network_q16, demand->down_bytes_q16),
+                                gpumpi_partition_misses(config, gpumpi_partition_dram(config, config->unit_cycles),
+                                                        dram_q16, demand->dram_bytes_q16)};
+    uint64_t least = GPUMP_RATE_NO_LIMIT;
+    uint32_t i;
+    for (i = 0; i < 3; i++)
+        if (limits[i] < least) least = limits[i];
+    return (uint32_t)least;
+}
+
+/* ---- what fits ---- */
+
+/* What the blocks of all kernels take on one SM, resource by resource, and what the SM has. */
+#define GPUMPI_PARTITION_RESOURCES 5u
+static void gpumpi_partition_need(const gpump_gpu *gpu, const gpump_partition_kernel *kernel, uint64_t *need) {
+    gpump_occupancy alone;
+    (void)gpump_gpu_occupancy(gpu, &kernel->need, &alone, NULL);
+    need[0] = alone.registers;
+    need[1] = alone.block_shared_bytes;
+    need[2] = kernel->need.threads;
+    need[3] = alone.warps;
+    need[4] = 1;
+}
+static void gpumpi_partition_capacity(const gpump_gpu *gpu, uint64_t *capacity) {
+    capacity[0] = gpu->registers;
+    capacity[1] = gpu->shared_bytes[gpu->shared_option_count - 1];
+    capacity[2] = gpu->thread_slots;
+    capacity[3] = gpu->warp_slots;
+    capacity[4] = gpu->block_slots;
+}
+
+GPUMP_API int gpump_partition_fits(const gpump_partition_request *request, const uint32_t *blocks) {
+    uint64_t sum[GPUMPI_PARTITION_RESOURCES] = {0, 0, 0, 0, 0}, capacity[GPUMPI_PARTITION_RESOURCES];
+    uint32_t k, i;
+    gpumpi_partition_capacity(&request->config->gpu, capacity);
+    for (k = 0; k < request->count; k++) {
+        uint64_t need[GPUMPI_PARTITION_RESOURCES];
+        gpumpi_partition_need(&request->config->gpu, &request->kernels[k], need);
+        for (i = 0; i < GPUMPI_PARTITION_RESOURCES; i++) sum[i] += need[i] * blocks[k];
+    }
+    for (i = 0; i < GPUMPI_PARTITION_RESOURCES; i++)
+        if (sum[i] > capacity[i]) return 0;
+    return 1;
+}
+
+/* The largest share of any resource that `blocks` blocks take, as percent in Q16.16. */
+static uint64_t gpumpi_partition_static_share(const gpump_partition_request *request, uint32_t k, uint32_t blocks) {
+    uint64_t need[GPUMPI_PARTITION_RESOURCES], capacity[GPUMPI_PARTITION_RESOURCES], largest = 0;
+    uint32_t i;
+    gpumpi_partition_capacity(&request->config->gpu, capacity);
+    gpumpi_partition_need(&request->config->gpu, &request->kernels[k], need);
+    for (i = 0; i < GPUMPI_PARTITION_RESOURCES; i++) {
+        uint64_t share = need[i] ? gpump_muldiv_down(need[i] * blocks, GPUMPI_PARTITION_FULL, capacity[i]) : 0;
+        if (share > largest) largest = share;
+    }
+    return largest;
+}
+
+/* Combinations count like a number whose last digit is the last kernel's blocks. Blocks take room, so where a digit
+ * does not fit, no larger one does. */
+GPUMP_API gpump_result gpump_partition_first(const gpump_partition_request *request, uint32_t *blocks) {
+    uint32_t k;
+    for (k = 0; k < request->count; k++) blocks[k] = 1;
+    return gpump_partition_fits(request, blocks) ? GPUMP_OK : GPUMP_EMPTY;
+}
+GPUMP_API gpump_result gpump_partition_next(const gpump_partition_request *request, uint32_t *blocks) {
+    uint32_t next[GPUMP_PARTITION_KERNELS], k;
+    memcpy(next, blocks, request->count * sizeof *next);
+    for (k = request->count; k-- > 0; next[k] = 1) {
+        if (next[k]++ >= request->kernels[k].blocks || !gpump_partition_fits(request, next)) continue;
+        memcpy(blocks, next, request->count * sizeof *next);
+        return GPUMP_OK;
+    }
+    return GPUMP_EMPTY;
+}
+
+/* ---- curves, read as if they never decreased ---- */
+
+typedef struct gpumpi_partition_curve {
+    uint32_t network_q16[65], dram_q16[65], speed_q16[65]; /* by blocks; [0] is 0 */
+} gpumpi_partition_curve;
+static void gpumpi_partition_curve_make(const gpump_partition_kernel *kernel, gpumpi_partition_curve *curve) {
+    uint32_t c;
+    curve->network_q16[0] = curve->dram_q16[0] = curve->speed_q16[0] = 0;
+#define GPUMPI_GROW(field) \
+    curve->field[c] =      \
+        kernel->curve[c - 1].field > curve->field[c - 1] ? kernel->curve[c - 1].field : curve->field[c - 1]
+    for (c = 1; c <= kernel->blocks; c++) {
+        GPUMPI_GROW(network_q16);
+        GPUMPI_GROW(dram_q16);
+        GPUMPI_GROW(speed_q16);
+    }
+#undef GPUMPI_GROW
+}
+
+static void gpumpi_partition_blocks(const gpump_partition_share *shares, uint32_t count, uint32_t *blocks) {
+    uint32_t k;
+    for (k = 0; k < count; k++) blocks[k] = shares[k].blocks;
+}
+static int gpumpi_partition_shares_fit(const gpump_partition_request *request, const gpump_partition_share *shares) {
+    uint32_t blocks[GPUMP_PARTITION_KERNELS];
+    gpumpi_partition_blocks(shares, request->count, blocks);
+    return gpump_partition_fits(request, blocks);
+}
+
+/* ---- ccbp: Algorithm 1 of Lin 4.5.2, corrected (docs/papers.md) ---- */
+
+/* One step of kernel k beyond `now`: a block more for a latency-sensitive kernel, one percent more of its bandwidth for
+ * the others, and a block when the blocks that it has do not ask for so much. Returns 0 when the kernel has no step
+ * left.
+ */
+static int gpumpi_partition_step(const gpump_partition_kernel *kernel, const gpumpi_partition_curve *curve,
+                                 const gpump_partition_share *now, gpump_partition_share *next) {
+    const uint32_t *wanted = kernel->kind == GPUMP_PARTITION_DRAM ? curve->dram_q16 : curve->network_q16;
+    const uint32_t *other = kernel->kind == GPUMP_PARTITION_DRAM ? curve->network_q16 : curve->dram_q16;
+    uint32_t c = now->blocks, share, follows;
+    *next = *now;
+    if (kernel->kind == GPUMP_PARTITION_LATENCY) {
+        next->blocks = c + 1;
+        if (next->blocks > kernel->blocks) return 0;
+        next->network_q16 = curve->network_q16[c + 1];
+        next->dram_q16 = curve->dram_q16[c + 1];
+        return 1;
+    }
+    share = (kernel->kind == GPUMP_PARTITION_DRAM ? now->dram_q16 : now->network_q16) + GPUMP_PARTITION_PERCENT;
+    if (wanted[c] < share) c++;
+    if (c > kernel->blocks) return 0;
+    follows = wanted[c] ? gpumpi_partition_u32(gpump_muldiv_down(other[c], share, wanted[c])) : 0;
+    next->blocks = c;
+    next->network_q16 = kernel->kind == GPUMP_PARTITION_DRAM ? follows : share;
+    next->dram_q16 = kernel->kind == GPUMP_PARTITION_DRAM ? share : follows;
+    return 1;
+}
+
+/* How much of its dominant resource a kernel has, as percent in Q16.16. */
+static uint64_t gpumpi_partition_dominant(const gpump_partition_request *request, uint32_t k,
+                                          const gpump_partition_share *share) {
+    switch (request->kernels[k].kind) {
+    case GPUMP_PARTITION_NETWORK: return share->network_q16;
+    case GPUMP_PARTITION_DRAM: return share->dram_q16;
+    default: return gpumpi_partition_static_share(request, k, share->blocks) / request->kernels[k].priority;
+    }
+}
+
+static void gpumpi_partition_set_rates(const gpump_partition_request *request, gpump_partition_share *shares) {
+    uint32_t k;
+    for (k = 0; k < request->count; k++) {
+        const gpump_partition_kernel *kernel = &request->kernels[k];
+        if (!kernel->demand) continue;
+        if (kernel->kind == GPUMP_PARTITION_LATENCY && request->flags & GPUMP_PARTITION_EXEMPT_LATENCY) continue;
+        shares[k].limits.misses_q16 =
+            gpump_partition_rate(request->config, kernel->demand, shares[k].network_q16, shares[k].dram_q16);
+    }
+}
+
+static void gpumpi_partition_ccbp(const gpump_partition_args *args, gpump_partition_share *shares) {
+    const gpump_partition_request *request = args->request;
+    uint32_t open = ((uint32_t)1 << request->count) - 1, k;
+    while (open) {
+        gpumpi_partition_curve curve;
+        gpump_partition_share before;
+        uint64_t least = UINT64_MAX, network = 0, dram = 0;
+        uint32_t chosen = 0;
+        for (k = 0; k < request->count; k++) {
+            uint64_t dominant = gpumpi_partition_dominant(request, k, &shares[k]);
+            if (open >> k & 1u && dominant < least) least = dominant, chosen = k;
+        }
+        gpumpi_partition_curve_make(&request->kernels[chosen], &curve);
+        before = shares[chosen];
+        if (!gpumpi_partition_step(&request->kernels[chosen], &curve, &before, &shares[chosen])) {
+            shares[chosen] = before;
+            open &= ~((uint32_t)1 << chosen);
+            continue;
+        }
+        for (k = 0; k < request->count; k++) network += shares[k].network_q16, dram += shares[k].dram_q16;
+        if (network <= GPUMPI_PARTITION_FULL && dram <= GPUMPI_PARTITION_FULL &&
+            gpumpi_partition_shares_fit(request, shares))
+            continue;
+        shares[chosen] = before;
+        open &= ~((uint32_t)1 << chosen);
+    }
+    gpumpi_partition_set_rates(request, shares);
+}
+
+/* ---- its rivals ---- */
+
+/* SMK: one block at a time to the kernel whose dominant static share is smallest. Each kernel may issue the warp
+ * instructions of an epoch that it would have issued alone, divided by the number of kernels. */
+static void gpumpi_partition_smk(const gpump_partition_args *args, gpump_partition_share *shares) {
+    const gpump_partition_request *request = args->request;
+    uint32_t open = ((uint32_t)1 << request->count) - 1, k;
+    while (open) {
+        uint64_t least = UINT64_MAX;
+        uint32_t chosen = 0;
+        for (k = 0; k < request->count; k++) {
+            uint64_t share = gpumpi_partition_static_share(request, k, shares[k].blocks);
+            if (open >> k & 1u && share < least) least = share, chosen = k;
+        }
+        shares[chosen].blocks++;
+        if (shares[chosen].blocks <= request->kernels[chosen].blocks && gpumpi_partition_shares_fit(request, shares))
+            continue;
+        shares[chosen].blocks--;
+        open &= ~((uint32_t)1 << chosen);
+    }
+    for (k = 0; k < request->count; k++) {
+        uint64_t alone = request->kernels[k].curve[request->kernels[k].blocks - 1].speed_q16;
+        shares[k].limits.instructions =
+            gpumpi_partition_u32(gpump_muldiv_up(alone, request->config->epoch_cycles, (uint64_t)request->count << 16));
+    }
+}
+
+/* Spatial: the SMs are divided among the kernels, earlier ones get what does not divide. */
+static void gpumpi_partition_spatial(const gpump_partition_args *args, gpump_partition_share *shares) {
+    const gpump_partition_request *request = args->request;
+    uint32_t sms = request->config->gpu.sms, first = 0, k;
+    for (k = 0; k < request->count; k++) {
+        shares[k].blocks = request->kernels[k].blocks;
+        shares[k].first_sm = first;
+        shares[k].sms = sms / request->count + (k < sms % request->count);
+        first += shares[k].sms;
+    }
+}
+
+/* Warped-Slicer: always raises the kernel whose speed, relative to its speed with all blocks, is lowest, to the next
+ * number of blocks at which it is faster. Spatial, when the slowest kernel would have less than its part of the SMs. */
+static void gpumpi_partition_ws(const gpump_partition_args *args, gpump_partition_share *shares) {
+    const gpump_partition_request *request = args->request;
+    uint32_t open = ((uint32_t)1 << request->count) - 1, k;
+    uint64_t slowest;
+    do {
+        gpumpi_partition_curve curve;
+        uint32_t chosen = 0, before, c;
+        slowest = UINT64_MAX;
+        for (k = 0; k < request->count; k++) {
+            uint64_t relative, best;
+            gpumpi_partition_curve_make(&request->kernels[k], &curve);
+            best = curve.speed_q16[request->kernels[k].blocks];
+            relative = best ? gpump_muldiv_up(curve.speed_q16[shares[k].blocks], UINT64_C(0x10000), best)
+                            : (uint64_t)shares[k].blocks << 16;
+            if ((open ? open >> k & 1u : 1u) && relative < slowest) slowest = relative, chosen = k;
+        }
+        if (!open) break;
+        gpumpi_partition_curve_make(&request->kernels[chosen], &curve);
+        before = shares[chosen].blocks;
+        for (c = before + 1; c < request->kernels[chosen].blocks; c++)
+            if (curve.speed_q16[c] > curve.speed_q16[before]) break;
+        shares[chosen].blocks = c;
+        if (c <= request->kernels[chosen].blocks && (before == 0 || curve.speed_q16[c] > curve.speed_q16[before]) &&
+            gpumpi_partition_shares_fit(request, shares))
+            continue;
+        shares[chosen].blocks = before;
+        open &= ~((uint32_t)1 << chosen);
+    } while (1);
+    if (slowest * request->count < UINT64_C(0x10000)) gpumpi_partition_spatial(args, shares);
+}
+
+/* Warped-Slicer with the memory throttling of Dai et al.: memory instructions in inverse proportion to the misses of
+ * each, and as many in flight as the L1 takes without reservation failures. */
+static void gpumpi_partition_ws_dai(const gpump_partition_args *args, gpump_partition_share *shares) {
+    const gpump_partition_request *request = args->request;
+    uint32_t most = 1, k;
+    gpumpi_partition_ws(args, shares);
+    for (k = 0; k < request->count; k++)
+        if (request->kernels[k].demand && request->kernels[k].demand->misses_per_1000_q4 > most)
+            most = request->kernels[k].demand->misses_per_1000_q4;
+    for (k = 0; k < request->count; k++) {
+        const gpump_partition_kernel *kernel = &request->kernels[k];
+        uint32_t misses = kernel->demand ? kernel->demand->misses_per_1000_q4 : 0;
+        if (kernel->demand) {
+            uint64_t quota = gpump_muldiv_down(most, 4, misses ? misses : 1);
+            shares[k].limits.memory_quota = quota > 255 ? 255u : (uint32_t)quota;
+        }
+        if (kernel->in_flight_peak && kernel->failures_q16 > UINT32_C(0x10000)) {
+            uint64_t limit = gpump_muldiv_down(kernel->in_flight_peak, UINT64_C(0x10000), kernel->failures_q16);
+            shares[k].limits.in_flight = limit ? (uint32_t)limit : 1u;
+        }
+    }
+}
+
+/* CRISP's simplification: of all combinations that fit, the one with the largest sum of the kernels' speeds. */
+static void gpumpi_partition_crisp(const gpump_partition_args *args, gpump_partition_share *shares) {
+    const gpump_partition_request *request = args->request;
+    uint32_t blocks[GPUMP_PARTITION_KERNELS], k;
+    uint64_t best = 0;
+    gpump_result result;
+    for (result = gpump_partition_first(request, blocks); !result; result = gpump_partition_next(request, blocks)) {
+        uint64_t sum = 1;
+        for (k = 0; k < request->count; k++) sum += request->kernels[k].curve[blocks[k] - 1].speed_q16;
+        if (sum <= best) continue;
+        best = sum;
+        for (k = 0; k < request->count; k++) shares[k].blocks = blocks[k];
+    }
+}
+
+/* Even: each kernel gets the same part of every static resource. */
+static void gpumpi_partition_even(const gpump_partition_args *args, gpump_partition_share *shares) {
+    const gpump_partition_request *request = args->request;
+    uint64_t need[GPUMPI_PARTITION_RESOURCES], capacity[GPUMPI_PARTITION_RESOURCES];
+    uint32_t k, i;
+    gpumpi_partition_capacity(&request->config->gpu, capacity);
+    for (k = 0; k < request->count; k++) {
+        uint64_t blocks = request->kernels[k].blocks;
+        gpumpi_partition_need(&request->config->gpu, &request->kernels[k], need);
+        for (i = 0; i < GPUMPI_PARTITION_RESOURCES; i++)
+            if (need[i] && capacity[i] / request->count / need[i] < blocks)
+                blocks = capacity[i] / request->count / need[i];
+        shares[k].blocks = (uint32_t)blocks;
+    }
+}
+
+/* Leftover: the first kernel gets all blocks that fit, the next what is left, and so on, as hardware queues do. */
+static void gpumpi_partition_leftover(const gpump_partition_args *args, gpump_partition_share *shares) {
+    const gpump_partition_request *request = args->request;
+    uint32_t k;
+    for (k = 0; k < request->count; k++) {
+        shares[k].blocks = request->kernels[k].blocks;
+        while (shares[k].blocks && !gpumpi_partition_shares_fit(request, shares)) shares[k].blocks--;
+    }
+}
+
+#define GPUMPI_PARTITION_SIZE ((uint32_t)sizeof(gpump_partition_policy))
+static const gpump_partition_policy gpumpi_partition_policies[] = {
+    {GPUMPI_PARTITION_SIZE, 0, "ccbp",
+     "Lin's coordinated blocks and bandwidth: fair in each kernel's dominant resource.", NULL, gpumpi_partition_ccbp},
+    {GPUMPI_PARTITION_SIZE, 0, "smk", "Simultaneous multikernel: fair in static resources, warp instructions by quota.",
+     NULL, gpumpi_partition_smk},
+    {GPUMPI_PARTITION_SIZE, 0, "ws", "Warped-Slicer: raises the slowest kernel along its speed curve.", NULL,
+     gpumpi_partition_ws},
+    {GPUMPI_PARTITION_SIZE, 0, "ws+dai", "Warped-Slicer with the memory throttling of Dai et al.", NULL,
+     gpumpi_partition_ws_dai},
+    {GPUMPI_PARTITION_SIZE, 0, "crisp", "The combination of blocks with the largest sum of speeds.", NULL,
+     gpumpi_partition_crisp},
+    {GPUMPI_PARTITION_SIZE, 0, "spatial", "The SMs are divided among the kernels.", NULL, gpumpi_partition_spatial},
+    {GPUMPI_PARTITION_SIZE, 0, "even", "Each kernel gets the same part of an SM.", NULL, gpumpi_partition_even},
+    {GPUMPI_PARTITION_SIZE, 0, "leftover", "Each kernel gets what the kernels before it leave.", NULL,
+     gpumpi_partition_leftover},
+};
+
+GPUMP_API const gpump_partition_policy *gpump_partition_policy_at(uint32_t index) {
+    return index < sizeof gpumpi_partition_policies / sizeof *gpumpi_partition_policies
+               ? &gpumpi_partition_policies[index]
+               : NULL;
+}
+GPUMP_API const gpump_partition_policy *gpump_partition_find(const char *name) {
+    const gpump_partition_policy *policy;
+    uint32_t i;
+    for (i = 0; (policy = gpump_partition_policy_at(i)) != NULL; i++)
+        if (name && !strcmp(policy->name, name)) return policy;
+    return NULL;
+}
+
+/* ---- the decision ---- */
+
+static gpump_result gpumpi_partition_check_kernel(const gpump_partition_request *request, uint32_t k,
+                                                  gpump_occupancy *alone, gpump_diag *diag) {
+    const gpump_partition_kernel *kernel = &request->kernels[k];
+    gpump_result result = gpump_gpu_occupancy(&request->config->gpu, &kernel->need, alone, diag);
+    if (result) return result;
+    if (!alone->blocks) return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "need", k);
+    if (kernel->kind >= GPUMP_PARTITION_CLASSES)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kind", k, kernel->kind, 0, GPUMP_PARTITION_CLASSES - 1);
+    if (!kernel->blocks || kernel->blocks > alone->blocks)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", k, kernel->blocks, 1, alone->blocks);
+    if (!kernel->priority) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "priority", k, 0, 1, UINT32_MAX);
+    if (!kernel->curve) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "curve", k, 0, 1, UINT64_MAX);
+    return GPUMP_OK;
+}
+
+/* Checks what a hook answered: SMs that exist, and on each SM blocks that fit together. */
+static gpump_result gpumpi_partition_check_shares(const gpump_partition_request *request,
+                                                  const gpump_partition_share *shares, gpump_diag *diag) {
+    const uint32_t sms = request->config->gpu.sms;
+    uint32_t k, other;
+    for (k = 0; k < request->count; k++) {
+        uint32_t blocks[GPUMP_PARTITION_KERNELS];
+        if (shares[k].first_sm > sms || shares[k].sms > sms - shares[k].first_sm)
+            return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "sms", k);
+        if (shares[k].blocks > request->kernels[k].blocks)
+            return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "blocks", k);
+        /* The SM where kernel k begins has the most kernels of all SMs from there to the next kernel's first SM. */
+        for (other = 0; other < request->count; other++)
+            blocks[other] = shares[k].sms && shares[other].first_sm <= shares[k].first_sm &&
+                                    shares[k].first_sm - shares[other].first_sm < shares[other].sms
+                                ? shares[other].blocks
+                                : 0;
+        if (!gpump_partition_fits(request, blocks)) return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "blocks", k);
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *policy,
+                                              const gpump_partition_request *request, gpump_partition_share *shares,
+                                              gpump_diag *diag) {
+    gpump_partition_share answer[GPUMP_PARTITION_KERNELS];
+    gpump_occupancy alone[GPUMP_PARTITION_KERNELS];
+    gpump_partition_args args;
+    gpump_result result;
+    uint32_t k;
+    if (!policy || policy->struct_size != sizeof *policy || !policy->decide)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy", 0, policy ? policy->struct_size : 0, sizeof *policy,
+                           sizeof *policy);
+    if (!request || request->struct_size != sizeof *request || !request->kernels)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request", 0, request ? request->struct_size : 0,
+                           sizeof *request, sizeof *request);
+    if (!shares) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shares", 0, 0, 1, UINT64_MAX);
+    if (!request->count || request->count > GPUMP_PARTITION_KERNELS)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, request->count, 1, GPUMP_PARTITION_KERNELS);
+    result = gpump_partition_config_check(request->config, diag);
+    for (k = 0; k < request->count && !result; k++) result = gpumpi_partition_check_kernel(request, k, &alone[k], diag);
+    if (result) return result;
+    memset(answer, 0, sizeof answer);
+    for (k = 0; k < request->count; k++) {
+        answer[k].sms = request->config->gpu.sms;
+        answer[k].limits = gpump_rate_limits_none();
+    }
+    args.policy = policy;
+    args.request = request;
+    args.occupancy = alone;
+    policy->decide(&args, answer);
+    result = gpumpi_partition_check_shares(request, answer, diag);
+    if (!result) memcpy(shares, answer, request->count * sizeof *shares);
+    return result;
+}

@@ -1,0 +1,164 @@
+/* partition: how many blocks and how much bandwidth each kernel of a shared SM gets (floor 3, calculation; Lin chapter
+ * 4)
+ *
+ * Kernels that co-run have the same number of blocks on every SM that they share. A request describes each kernel by
+ * its block's footprint, its class, and a curve that says what the kernel asks of the network and of DRAM, and how fast
+ * it is, with 1, 2, ... blocks on each SM. A policy answers with the blocks of each kernel, its shares of bandwidth,
+ * and the limits that gpump_rate enforces on each SM. Nothing is kept between calls and nothing is allocated. */
+#ifndef GPUMP_PARTITION_H
+#define GPUMP_PARTITION_H
+
+#include "base/base.h"
+#include "gpu/gpu.h"
+#include "memory/meter.h"
+#include "sharing/rate.h"
+
+GPUMP_BEGIN
+
+#define GPUMP_PARTITION_KERNELS GPUMP_RATE_KERNELS /* kernels of a request at most */
+#define GPUMP_PARTITION_PERCENT UINT32_C(0x10000)  /* 1% of a sustainable bandwidth, Q16.16 */
+
+/* What limits a kernel (Lin 4.3.2, Table 4.2). */
+typedef enum gpump_partition_class {
+    GPUMP_PARTITION_LATENCY = 0, /* latency sensitive: its dominant resource is what its blocks take on an SM */
+    GPUMP_PARTITION_NETWORK = 1, /* network intensive: its dominant resource is the network */
+    GPUMP_PARTITION_DRAM = 2,    /* DRAM intensive: its dominant resource is DRAM */
+    GPUMP_PARTITION_CLASSES = 3
+} gpump_partition_class;
+
+/* The machine that kernels share. Filled by gpump_partition_config_preset only; every field may then be changed. */
+typedef struct gpump_partition_config {
+    uint32_t struct_size;               /* sizeof(gpump_partition_config) */
+    uint32_t flit_bytes;                /* width of the network; 32 (Lin 4.3.1); 1 to 1024 */
+    uint32_t dram_sustainable_permille; /* of the peak; 650 (Lin 4.3.2: 60 to 70%); 1 to 1000 */
+    uint32_t unit_cycles;               /* of gpump_rate_config; 200 */
+    uint32_t epoch_cycles;              /* of gpump_rate_config; 10000 */
+    uint32_t threshold_percent; /* of a sustainable bandwidth: a kernel below it is latency sensitive; 75 (assumed) */
+    uint32_t margin_percent;    /* around the threshold: a kernel keeps its class inside it; 5 (assumed) */
+    uint32_t unused;
+    gpump_gpu gpu;            /* what an SM holds */
+    gpump_meter_config meter; /* clocks, network ports and peak bandwidths */
+} gpump_partition_config;
+
+/* What a kernel asks for while it runs, all SMs together (Lin 4.5.3). */
+typedef struct gpump_demand {
+    uint32_t network_q16;        /* percent of the network's sustainable bandwidth, the busier direction, Q16.16 */
+    uint32_t dram_q16;           /* percent of DRAM's sustainable bandwidth, Q16.16 */
+    uint32_t up_bytes_q16;       /* bytes that one L1 miss sends to L2, Q16.16 */
+    uint32_t down_bytes_q16;     /* bytes that it brings back */
+    uint32_t dram_bytes_q16;     /* bytes that it moves to and from DRAM */
+    uint32_t speed_q16;          /* warp instructions per cycle and SM, Q16.16 */
+    uint32_t misses_per_1000_q4; /* L1 misses per 1000 warp instructions, in sixteenths */
+    uint32_t unused;
+} gpump_demand;
+
+/* A kernel with a certain number of blocks on each SM. */
+typedef struct gpump_partition_point {
+    uint32_t network_q16; /* percent of the network's sustainable bandwidth, Q16.16 */
+    uint32_t dram_q16;    /* percent of DRAM's, Q16.16 */
+    uint32_t speed_q16;   /* warp instructions per cycle and SM, Q16.16 */
+} gpump_partition_point;
+
+/* One kernel of a request. */
+typedef struct gpump_partition_kernel {
+    gpump_footprint need; /* of one block */
+    uint32_t kind;        /* gpump_partition_class */
+    uint32_t blocks;      /* blocks on each SM at most: points of the curve; 1 to 64 */
+    uint32_t priority;    /* of a latency-sensitive kernel: its static share counts 1 / priority; at least 1 */
+    const gpump_partition_point *curve; /* curve[c - 1]: with c blocks; read as if it never decreased */
+    const gpump_demand *demand;         /* bytes per miss, for gpump_rate limits; NULL: no rates are set */
+    uint32_t in_flight_peak;            /* policy ws+dai: memory instructions in flight at most so far; 0: no limit */
+    uint32_t failures_q16;              /* policy ws+dai: L1 reservation failures per request, Q16.16 */
+} gpump_partition_kernel;
+
+/* Bits of gpump_partition_request.flags. */
+#define GPUMP_PARTITION_EXEMPT_LATENCY 1u /* latency-sensitive kernels get no rate */
+
+typedef struct gpump_partition_request {
+    uint32_t struct_size; /* sizeof(gpump_partition_request) */
+    uint32_t count;       /* kernels; 1 to GPUMP_PARTITION_KERNELS */
+    uint32_t flags;       /* GPUMP_PARTITION_... */
+    uint32_t unused;
+    const gpump_partition_config *config;
+    const gpump_partition_kernel *kernels; /* count of them */
+} gpump_partition_request;
+
+/* What one kernel gets. */
+typedef struct gpump_partition_share {
+    uint32_t blocks;          /* on each of its SMs; 0: nothing fits */
+    uint32_t first_sm;        /* its SMs: first_sm to first_sm + sms - 1 */
+    uint32_t sms;             /* kernels that share SMs have the same ones */
+    uint32_t network_q16;     /* percent of the network's sustainable bandwidth, Q16.16; 0 where the policy sets none */
+    uint32_t dram_q16;        /* percent of DRAM's */
+    gpump_rate_limits limits; /* of each SM */
+} gpump_partition_share;
+
+struct gpump_partition_policy;
+
+/* What a decide hook sees. */
+typedef struct gpump_partition_args {
+    const struct gpump_partition_policy *policy;
+    const gpump_partition_request *request;
+    const gpump_occupancy *occupancy; /* of each kernel alone */
+} gpump_partition_args;
+
+/* A policy: constant. What the hook answers is checked. */
+typedef struct gpump_partition_policy {
+    uint32_t struct_size; /* sizeof(gpump_partition_policy) */
+    uint32_t unused;
+    const char *name;
+    const char *description; /* one sentence */
+    void *user;
+    /* Fills shares[count], which are preset to no blocks, all SMs and no limits. */
+    void (*decide)(const gpump_partition_args *args, gpump_partition_share *shares);
+} gpump_partition_policy;
+
+/* Returns a built-in policy by name, NULL if there is none: ccbp, smk, ws, ws+dai, crisp, spatial, even, leftover.
+ * docs/papers.md says what each does. */
+GPUMP_API const gpump_partition_policy *gpump_partition_find(const char *name);
+/* Returns the index-th built-in policy, NULL past the last. */
+GPUMP_API const gpump_partition_policy *gpump_partition_policy_at(uint32_t index);
+
+/* Fills *config for a preset of gpump_gpu_config_preset. */
+GPUMP_API gpump_result gpump_partition_config_preset(gpump_partition_config *config, const char *preset);
+/* Checks every field of a configuration: GPUMP_ERROR_CONFIG, and diag names the first at fault. */
+GPUMP_API gpump_result gpump_partition_config_check(const gpump_partition_config *config, gpump_diag *diag);
+
+/* ---- what a kernel asks for ---- */
+
+/* Computes what a kernel asks for from what it did in traffic->cycles on `sms` SMs, projected to all SMs of the machine
+ * (Lin 4.5.3; derived, the thesis's text ends before it). With fewer SMs than the machine has, the kernel was sampled
+ * on some of them. GPUMP_ERROR_CONFIG; GPUMP_EMPTY, and all 0, when no cycle has passed. */
+GPUMP_API gpump_result gpump_partition_demand(const gpump_partition_config *config, const gpump_traffic *traffic,
+                                              uint32_t sms, gpump_demand *demand, gpump_diag *diag);
+/* Returns the gpump_partition_class of a kernel with this demand (derived: below the threshold on network and DRAM it
+ * is latency sensitive, else the busier of the two decides). `previous` is the class that it has, or
+ * GPUMP_PARTITION_CLASSES: it leaves or enters LATENCY only outside the margin around the threshold. */
+GPUMP_API uint32_t gpump_partition_classify(const gpump_partition_config *config, const gpump_demand *demand,
+                                            uint32_t previous);
+/* Returns how many L1 misses a kernel may send per unit and SM, Q16.16, to use `network_q16` and `dram_q16` percent of
+ * the sustainable bandwidths at most (Lin 4.5.3; derived). GPUMP_RATE_NO_LIMIT when its misses move no bytes. */
+GPUMP_API uint32_t gpump_partition_rate(const gpump_partition_config *config, const gpump_demand *demand,
+                                        uint32_t network_q16, uint32_t dram_q16);
+
+/* ---- the decision ---- */
+
+/* Returns 1 when blocks[request->count] blocks of each kernel fit one SM together, else 0: slots, warps, threads,
+ * registers, shared memory. Cost: linear in kernels. */
+GPUMP_API int gpump_partition_fits(const gpump_partition_request *request, const uint32_t *blocks);
+/* Decides the blocks and limits of each kernel by a policy and writes them to shares[request->count]. Algorithm 1 of
+ * Lin 4.5.2 is policy "ccbp". GPUMP_ERROR_ARGUMENT, also for a kernel whose block fits no SM; GPUMP_ERROR_CONFIG;
+ * GPUMP_ERROR_REFUSED when an own policy's answer does not fit. Cost: ccbp 100 steps per kernel and blocks; crisp tries
+ * every combination. */
+GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *policy,
+                                              const gpump_partition_request *request, gpump_partition_share *shares,
+                                              gpump_diag *diag);
+/* Sets blocks[request->count] to the first combination that fits, 1 block of each kernel (Lin 4.4.1: an exhaustive
+ * search starts here). GPUMP_EMPTY when it does not fit. */
+GPUMP_API gpump_result gpump_partition_first(const gpump_partition_request *request, uint32_t *blocks);
+/* Sets blocks[request->count] to the next combination that fits, in lexicographic order, each kernel with 1 block at
+ * least. GPUMP_EMPTY, and blocks unchanged, after the last. */
+GPUMP_API gpump_result gpump_partition_next(const gpump_partition_request *request, uint32_t *blocks);
+
+GPUMP_END
+#endif

@@ -1,0 +1,305 @@
+#include "sharing/rate.h"
+
+#include <string.h>
+
+#define GPUMPI_RATE_MAGIC UINT64_C(0x67706d7072617400) /* "gpmprat" */
+#define GPUMPI_RATE_UNLIMITED (INT64_C(1) << 62)
+typedef char gpumpi_rate_kernel_has_no_padding[sizeof(gpumpi_rate_kernel) == 8 * 8 + 6 * 4 ? 1 : -1];
+
+GPUMP_API gpump_result gpump_rate_config_preset(gpump_rate_config *config, const char *preset) {
+    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+    if (strcmp(preset, "lin")) return GPUMP_ERROR_UNKNOWN_NAME;
+    config->struct_size = (uint32_t)sizeof *config;
+    config->kernels = 2;
+    config->unit_cycles = 200;
+    config->epoch_cycles = 10000;
+    return GPUMP_OK;
+}
+
+static gpump_result gpumpi_rate_check_config(const gpump_rate_config *config, gpump_diag *diag) {
+    gpump_result result;
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
+    if (!result) result = gpumpi_range(diag, "kernels", config->kernels, 1, GPUMP_RATE_KERNELS);
+    if (!result) result = gpumpi_range(diag, "unit_cycles", config->unit_cycles, 1, UINT32_MAX);
+    if (!result) result = gpumpi_range(diag, "epoch_cycles", config->epoch_cycles, 1, UINT32_MAX);
+    return result;
+}
+
+GPUMP_API gpump_result gpump_rate_bytes(const gpump_rate_config *config, size_t *bytes, gpump_diag *diag) {
+    gpump_result result = gpumpi_rate_check_config(config, diag);
+    if (result) return result;
+    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    *bytes = sizeof(gpump_rate) + config->kernels * sizeof(gpumpi_rate_kernel);
+    return GPUMP_OK;
+}
+
+static uint64_t gpumpi_rate_layout(const gpump_rate_config *config) {
+    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_rate_kernel)), &config->struct_size,
+                           sizeof *config / 4);
+}
+
+GPUMP_API gpump_rate_limits gpump_rate_limits_none(void) {
+    gpump_rate_limits limits;
+    limits.instructions = limits.in_flight = limits.misses_q16 = GPUMP_RATE_NO_LIMIT;
+    limits.memory_quota = 0;
+    return limits;
+}
+
+/* ---- what is left, and the gates that follow from it ---- */
+
+static int64_t gpumpi_rate_least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t gpumpi_rate_quota(const gpumpi_rate_kernel *k) {
+    return k->limits.instructions == GPUMP_RATE_NO_LIMIT ? GPUMPI_RATE_UNLIMITED : (int64_t)k->limits.instructions;
+}
+/* The most tokens that a kernel may hold: one unit's rate and a miss, so that a rate below one miss passes too. */
+static int64_t gpumpi_rate_tokens(const gpumpi_rate_kernel *k) {
+    if (k->limits.misses_q16 == GPUMP_RATE_NO_LIMIT) return GPUMPI_RATE_UNLIMITED;
+    return k->limits.misses_q16 ? (int64_t)k->limits.misses_q16 + GPUMP_RATE_MISS : 0;
+}
+static uint32_t gpumpi_rate_gates(const gpumpi_rate_kernel *k) {
+    return (k->instructions_left <= 0 ? GPUMPI_RATE_ISSUE : 0u) |
+           (k->in_flight >= k->limits.in_flight ? GPUMPI_RATE_MEMORY : 0u) |
+           (k->tokens_q16 < GPUMP_RATE_MISS ? GPUMPI_RATE_SEND : 0u);
+}
+
+/* Begins an epoch at `start`, the last of `epochs` that have begun since the last call. */
+static void gpumpi_rate_begin_epoch(gpump_rate *rate, uint64_t start, uint64_t epochs) {
+    uint32_t i;
+    rate->epoch_start = start;
+    for (i = 0; i < rate->config.kernels; i++) {
+        gpumpi_rate_kernel *k = gpumpi_rate_kernels(rate) + i;
+        k->instructions_left = gpumpi_rate_quota(k);
+        if (k->limits.instructions != GPUMP_RATE_NO_LIMIT) k->statistics.epochs += epochs;
+        k->closed = gpumpi_rate_gates(k);
+    }
+}
+
+/* Adds `units` times the rate to the tokens of each kernel. Units that pass together add up to what they add one by
+ * one, because nothing is sent between them. */
+static void gpumpi_rate_begin_units(gpump_rate *rate, uint64_t units) {
+    uint32_t i;
+    for (i = 0; i < rate->config.kernels; i++) {
+        gpumpi_rate_kernel *k = gpumpi_rate_kernels(rate) + i;
+        int64_t most = gpumpi_rate_tokens(k), missing = most - k->tokens_q16;
+        uint64_t rate_q16 = k->limits.misses_q16 == GPUMP_RATE_NO_LIMIT ? (uint64_t)most : k->limits.misses_q16;
+        if (rate_q16 && units > (uint64_t)missing / rate_q16)
+            k->tokens_q16 = most;
+        else
+            k->tokens_q16 += (int64_t)(units * rate_q16);
+        if (k->limits.misses_q16 != GPUMP_RATE_NO_LIMIT) k->statistics.units += units;
+        k->closed = gpumpi_rate_gates(k);
+    }
+}
+
+GPUMP_API gpump_result gpump_rate_init(void *memory, size_t bytes, const gpump_rate_config *config, gpump_rate **rate,
+                                       gpump_diag *diag) {
+    size_t needed;
+    uint32_t i;
+    gpump_rate *fresh = (gpump_rate *)memory;
+    gpump_result result = gpump_rate_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!rate) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "rate", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    if (result) return result;
+    memset(memory, 0, needed);
+    fresh->head.magic = GPUMPI_RATE_MAGIC;
+    fresh->head.layout = gpumpi_rate_layout(config);
+    fresh->head.bytes = needed;
+    fresh->config = *config;
+    for (i = 0; i < config->kernels; i++) {
+        gpumpi_rate_kernel *k = gpumpi_rate_kernels(fresh) + i;
+        k->limits = gpump_rate_limits_none();
+        k->instructions_left = k->tokens_q16 = GPUMPI_RATE_UNLIMITED;
+    }
+    *rate = fresh;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_rate_adopt(void *memory, size_t bytes, const gpump_rate_config *config, gpump_rate **rate,
+                                        gpump_diag *diag) {
+    size_t needed;
+    gpump_result result = gpump_rate_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!rate) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "rate", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_adopt(memory, bytes, GPUMPI_RATE_MAGIC, gpumpi_rate_layout(config), needed, diag);
+    if (result) return result;
+    if (memcmp(&((const gpump_rate *)memory)->config, config, sizeof *config))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    *rate = (gpump_rate *)memory;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_rate_check(const gpump_rate *rate, gpump_diag *diag) {
+    uint32_t i;
+    gpump_result result;
+    if (!rate) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "rate", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_rate_check_config(&rate->config, diag);
+    if (result) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    if (rate->epoch_start > rate->now || rate->unit_start > rate->now || rate->now == GPUMP_UNKNOWN)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "now", 0, rate->now, rate->epoch_start, GPUMP_UNKNOWN - 1);
+    for (i = 0; i < rate->config.kernels; i++) {
+        const gpumpi_rate_kernel *k = (const gpumpi_rate_kernel *)(const void *)(rate + 1) + i;
+        const int64_t least = -GPUMPI_RATE_UNLIMITED;
+        if (k->closed != gpumpi_rate_gates(k))
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "closed", i, k->closed, 0, 7);
+        if (k->instructions_left > gpumpi_rate_quota(k) || k->instructions_left < least)
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "instructions_left", i, (uint64_t)k->instructions_left, 0,
+                               (uint64_t)gpumpi_rate_quota(k));
+        if (k->tokens_q16 > gpumpi_rate_tokens(k) || k->tokens_q16 < least)
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "tokens_q16", i, (uint64_t)k->tokens_q16, 0,
+                               (uint64_t)gpumpi_rate_tokens(k));
+        if (k->memory_credit > GPUMPI_RATE_UNLIMITED || k->memory_credit < least)
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "memory_credit", i, (uint64_t)k->memory_credit, 0,
+                               (uint64_t)GPUMPI_RATE_UNLIMITED);
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_rate_hash(const gpump_rate *rate) {
+    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &rate->now, 3);
+    uint32_t i;
+    hash = gpump_hash_u32s(hash, &rate->config.struct_size, sizeof rate->config / 4);
+    for (i = 0; i < rate->config.kernels; i++) {
+        const gpumpi_rate_kernel *k = (const gpumpi_rate_kernel *)(const void *)(rate + 1) + i;
+        hash = gpump_hash_u64s(hash, (const uint64_t *)(const void *)&k->instructions_left, 3);
+        hash = gpump_hash_u64s(hash, &k->statistics.instructions, sizeof k->statistics / 8);
+        hash = gpump_hash_u32s(hash, &k->limits.instructions, 6);
+    }
+    return hash;
+}
+
+static uint64_t gpumpi_rate_counter_bits(uint32_t values) {
+    uint64_t bits = 0;
+    while (values > 1) values = (values + 1) / 2, bits++;
+    return bits;
+}
+
+GPUMP_API gpump_result gpump_rate_bits(const gpump_rate_config *config, uint64_t *bits, gpump_rate_storage *storage,
+                                       gpump_diag *diag) {
+    gpump_rate_storage parts;
+    gpump_result result = gpumpi_rate_check_config(config, diag);
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    parts.misses_bits = config->kernels * UINT64_C(2 * 26) + gpumpi_rate_counter_bits(config->unit_cycles);
+    parts.instructions_bits = config->kernels * UINT64_C(2 * 16) + gpumpi_rate_counter_bits(config->epoch_cycles);
+    parts.in_flight_bits = config->kernels * UINT64_C(2 * 10);
+    parts.order_bits = config->kernels * UINT64_C(2 * 8);
+    if (storage) *storage = parts;
+    *bits = parts.misses_bits + parts.instructions_bits + parts.in_flight_bits + parts.order_bits;
+    return GPUMP_OK;
+}
+
+/* ---- questions and facts ---- */
+
+GPUMP_API uint32_t gpump_rate_memory_first(const gpump_rate *rate, uint32_t ready) {
+    const gpumpi_rate_kernel *kernels = (const gpumpi_rate_kernel *)(const void *)(rate + 1);
+    uint32_t best = gpump_bits_lowest64(ready), i;
+    for (i = best + 1; i < rate->config.kernels; i++)
+        if (ready >> i & 1u && kernels[i].memory_credit > kernels[best].memory_credit) best = i;
+    return best;
+}
+
+GPUMP_API void gpump_rate_report_memory_issued(gpump_rate *rate, uint32_t kernel) {
+    gpumpi_rate_kernel *kernels = gpumpi_rate_kernels(rate), *k = kernels + kernel;
+    uint32_t i;
+    k->statistics.memory_instructions++;
+    if (++k->in_flight >= k->limits.in_flight) k->closed |= GPUMPI_RATE_MEMORY;
+    /* A round ends when one kernel has used its quota up: every kernel gets its quota on top of what is left. */
+    if (!k->limits.memory_quota || --k->memory_credit > 0) return;
+    for (i = 0; i < rate->config.kernels; i++) kernels[i].memory_credit += kernels[i].limits.memory_quota;
+}
+
+GPUMP_API gpump_result gpump_rate_report_starved(gpump_rate *rate, uint64_t now) {
+    gpump_result result = rate ? gpump_rate_advance(rate, now) : GPUMP_ERROR_ARGUMENT;
+    if (!result) gpumpi_rate_begin_epoch(rate, now, 1);
+    return result;
+}
+
+/* ---- limits and time ---- */
+
+GPUMP_API gpump_result gpump_rate_set(gpump_rate *rate, uint64_t now, uint32_t kernel,
+                                      const gpump_rate_limits *limits) {
+    gpumpi_rate_kernel *k;
+    gpump_result result;
+    if (!rate || !limits || kernel >= rate->config.kernels) return GPUMP_ERROR_ARGUMENT;
+    result = gpump_rate_advance(rate, now);
+    if (result) return result;
+    k = gpumpi_rate_kernels(rate) + kernel;
+    if (!limits->memory_quota || !k->limits.memory_quota) k->memory_credit = limits->memory_quota;
+    k->limits = *limits;
+    k->instructions_left = gpumpi_rate_quota(k) == GPUMPI_RATE_UNLIMITED
+                               ? GPUMPI_RATE_UNLIMITED
+                               : gpumpi_rate_least(k->instructions_left, gpumpi_rate_quota(k));
+    k->tokens_q16 = gpumpi_rate_tokens(k) == GPUMPI_RATE_UNLIMITED
+                        ? GPUMPI_RATE_UNLIMITED
+                        : gpumpi_rate_least(k->tokens_q16, gpumpi_rate_tokens(k));
+    k->closed = gpumpi_rate_gates(k);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_rate_advance(gpump_rate *rate, uint64_t now) {
+    if (!rate) return GPUMP_ERROR_ARGUMENT;
+    if (now < rate->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
+    rate->now = now;
+    if (now - rate->unit_start >= rate->config.unit_cycles) {
+        uint64_t units = (now - rate->unit_start) / rate->config.unit_cycles;
+        rate->unit_start += units * rate->config.unit_cycles;
+        gpumpi_rate_begin_units(rate, units);
+    }
+    if (now - rate->epoch_start >= rate->config.epoch_cycles) {
+        uint64_t epochs = (now - rate->epoch_start) / rate->config.epoch_cycles;
+        gpumpi_rate_begin_epoch(rate, rate->epoch_start + epochs * rate->config.epoch_cycles, epochs);
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_rate_next_cycle(const gpump_rate *rate) {
+    uint64_t next = GPUMP_UNKNOWN;
+    uint32_t i;
+    for (i = 0; i < rate->config.kernels; i++) {
+        const gpumpi_rate_kernel *k = (const gpumpi_rate_kernel *)(const void *)(rate + 1) + i;
+        uint64_t at = GPUMP_UNKNOWN;
+        if (k->closed & GPUMPI_RATE_ISSUE && k->limits.instructions)
+            at = gpump_add_saturated(rate->epoch_start, rate->config.epoch_cycles);
+        if (at < next) next = at;
+        if (k->closed & GPUMPI_RATE_SEND && k->limits.misses_q16) {
+            uint64_t missing = (uint64_t)(GPUMP_RATE_MISS - k->tokens_q16);
+            uint64_t units = (missing + k->limits.misses_q16 - 1) / k->limits.misses_q16;
+            at = gpump_add_saturated(rate->unit_start, units * rate->config.unit_cycles);
+            if (at < next) next = at;
+        }
+    }
+    return next;
+}
+
+GPUMP_API gpump_result gpump_rate_get_statistics(const gpump_rate *rate, uint32_t kernel,
+                                                 gpump_rate_statistics *statistics) {
+    if (!rate || !statistics || kernel >= rate->config.kernels) return GPUMP_ERROR_ARGUMENT;
+    *statistics = ((const gpumpi_rate_kernel *)(const void *)(rate + 1))[kernel].statistics;
+    return GPUMP_OK;
+}
+
+GPUMP_API void gpump_rate_statistics_diff(const gpump_rate_statistics *earlier, const gpump_rate_statistics *later,
+                                          gpump_rate_statistics *difference) {
+#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+    GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+}
+
+GPUMP_API gpump_result gpump_rate_statistics_field(const gpump_rate_statistics *statistics, uint32_t index,
+                                                   const char **name, const char **unit, const char **description,
+                                                   uint64_t *value) {
+    static const char *const words[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+        GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+    };
+    if (!statistics) return GPUMP_ERROR_ARGUMENT;
+    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
+    if (name) *name = words[index][0];
+    if (unit) *unit = words[index][1];
+    if (description) *description = words[index][2];
+    if (value) *value = (&statistics->instructions)[index];
+    return GPUMP_OK;
+}

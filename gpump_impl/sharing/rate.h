@@ -1,0 +1,180 @@
+/* rate: what each kernel of a shared SM may issue and send (floor 2, hardware; Lin 4.5.1, SMK, Dai et al.)
+ *
+ * Kernels that share an SM compete for issue slots and for memory bandwidth. This component limits each of them at
+ * three places: warp instructions per epoch (SMK), memory instructions in flight (Dai et al.), and L1 misses per unit
+ * of time (Lin's issue-rate controller at the L1 miss queue). At each place the host asks one question, a load and a
+ * mask, and reports what has passed. A kernel without limits passes every gate. */
+#ifndef GPUMP_RATE_H
+#define GPUMP_RATE_H
+
+#include "base/base.h"
+
+GPUMP_BEGIN
+
+#define GPUMP_RATE_KERNELS 8              /* kernels that share an SM at most */
+#define GPUMP_RATE_NO_LIMIT UINT32_MAX    /* in a field of gpump_rate_limits */
+#define GPUMP_RATE_MISS UINT32_C(0x10000) /* one L1 miss, Q16.16 */
+
+/* Filled by gpump_rate_config_preset only; every field may then be changed. */
+typedef struct gpump_rate_config {
+    uint32_t struct_size;  /* sizeof(gpump_rate_config) */
+    uint32_t kernels;      /* kernels that share the SM; 2; 1 to GPUMP_RATE_KERNELS */
+    uint32_t unit_cycles;  /* misses are counted per unit of so many SM cycles; 200 (Lin 4.5.1); at least 1 */
+    uint32_t epoch_cycles; /* warp instructions are counted per epoch of so many SM cycles; 10000; at least 1 */
+} gpump_rate_config;
+
+/* The limits of one kernel on one SM. GPUMP_RATE_NO_LIMIT: none. 0: nothing passes. */
+typedef struct gpump_rate_limits {
+    uint32_t instructions; /* warp instructions per epoch (SMK) */
+    uint32_t in_flight;    /* memory instructions in flight at once (Dai et al.) */
+    uint32_t misses_q16;   /* L1 misses per unit, Q16.16 (Lin 4.5.1) */
+    uint32_t memory_quota; /* memory instructions per round, the order between kernels (Dai et al.); 0: no order */
+} gpump_rate_limits;
+
+/* clang-format off */
+#define GPUMP_RATE_STATISTICS(X)                                                \
+    X(instructions, "warp instructions", "issued")                              \
+    X(memory_instructions, "warp instructions", "of these, memory instructions") \
+    X(misses, "lines", "L1 misses sent")                                        \
+    X(epochs, "epochs", "begun while the kernel had a quota, early ones included") \
+    X(units, "units", "begun while the kernel had a rate")
+/* clang-format on */
+/* What has passed the gates of one kernel since the first cycle. */
+typedef struct gpump_rate_statistics {
+#define GPUMPI_FIELD(name, unit, description) uint64_t name;
+    GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+} gpump_rate_statistics;
+
+/* Bits of gpumpi_rate_kernel.closed. */
+#define GPUMPI_RATE_ISSUE 1u
+#define GPUMPI_RATE_MEMORY 2u
+#define GPUMPI_RATE_SEND 4u
+
+/* One kernel. No limit is an allowance that nobody can use up: 2^62. */
+typedef struct gpumpi_rate_kernel {
+    int64_t instructions_left; /* of the epoch */
+    int64_t tokens_q16;        /* misses that may be sent now, Q16.16; below 0 after a request of several lines */
+    int64_t memory_credit;     /* memory instructions left of the round */
+    gpump_rate_statistics statistics;
+    gpump_rate_limits limits;
+    uint32_t in_flight; /* memory instructions */
+    uint32_t closed;    /* gates that are closed: GPUMPI_RATE_... */
+} gpumpi_rate_kernel;
+/* The head of a rate controller. Behind it: config.kernels times gpumpi_rate_kernel. */
+typedef struct gpump_rate {
+    gpumpi_head head;
+    uint64_t now, unit_start, epoch_start;
+    gpump_rate_config config;
+} gpump_rate;
+typedef char gpumpi_rate_has_no_padding[sizeof(gpump_rate) == sizeof(gpumpi_head) + 3 * 8 + 4 * 4 ? 1 : -1];
+GPUMP_INLINE gpumpi_rate_kernel *gpumpi_rate_kernels(gpump_rate *rate) {
+    return (gpumpi_rate_kernel *)(void *)(rate + 1);
+}
+GPUMP_INLINE uint32_t gpumpi_rate_closed(const gpump_rate *rate, uint32_t kernel) {
+    return ((const gpumpi_rate_kernel *)(const void *)(rate + 1))[kernel].closed;
+}
+
+/* Fills *config: "lin" (2 kernels, units of 200 cycles, epochs of 10,000). GPUMP_ERROR_UNKNOWN_NAME otherwise. */
+GPUMP_API gpump_result gpump_rate_config_preset(gpump_rate_config *config, const char *preset);
+/* Sets *bytes to the memory that the rate controller of one SM needs. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_rate_bytes(const gpump_rate_config *config, size_t *bytes, gpump_diag *diag);
+/* Makes a rate controller without limits in `memory` and sets *rate. */
+GPUMP_API gpump_result gpump_rate_init(void *memory, size_t bytes, const gpump_rate_config *config, gpump_rate **rate,
+                                       gpump_diag *diag);
+/* Takes over a byte copy of a rate controller and sets *rate. */
+GPUMP_API gpump_result gpump_rate_adopt(void *memory, size_t bytes, const gpump_rate_config *config, gpump_rate **rate,
+                                        gpump_diag *diag);
+/* Checks every field of a rate controller whose bytes come from outside: GPUMP_ERROR_FORMAT, and diag names the first
+ * kernel at fault. Cost: linear in kernels. */
+GPUMP_API gpump_result gpump_rate_check(const gpump_rate *rate, gpump_diag *diag);
+/* Returns a hash of the whole state, the same on every machine. Cost: linear in kernels. */
+GPUMP_API uint64_t gpump_rate_hash(const gpump_rate *rate);
+
+/* What the gates cost in SRAM, bits per SM. */
+typedef struct gpump_rate_storage {
+    uint64_t misses_bits;       /* the issue-rate controller: rate and tokens of each kernel, and the unit's counter */
+    uint64_t instructions_bits; /* quota and what is left of it for each kernel, and the epoch's counter */
+    uint64_t in_flight_bits;    /* limit and counter of each kernel */
+    uint64_t order_bits;        /* quota and credit of each kernel */
+} gpump_rate_storage;
+/* Sets *bits to the storage of one SM's rate controller, and *storage, which may be NULL, to its parts: rates and
+ * tokens with 10 bits before the point and 16 behind it, quotas of 16 bits, limits of 10 bits, orders of 8 bits
+ * (assumed; the thesis prints none), and counters as wide as unit and epoch need. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_rate_bits(const gpump_rate_config *config, uint64_t *bits, gpump_rate_storage *storage,
+                                       gpump_diag *diag);
+
+/* ---- questions. Hot: a load and a mask. `kernel` is 0 to config.kernels - 1 ---- */
+
+/* Returns 1 when the kernel may issue a warp instruction: its epoch's quota is not used up. */
+GPUMP_INLINE int gpump_rate_may_issue(const gpump_rate *rate, uint32_t kernel) {
+    return !(gpumpi_rate_closed(rate, kernel) & GPUMPI_RATE_ISSUE);
+}
+/* Returns 1 when the kernel may issue a memory instruction: fewer than its limit are in flight. */
+GPUMP_INLINE int gpump_rate_may_issue_memory(const gpump_rate *rate, uint32_t kernel) {
+    return !(gpumpi_rate_closed(rate, kernel) & GPUMPI_RATE_MEMORY);
+}
+/* Returns 1 when an L1 miss of the kernel may leave the miss queue: it has a token. */
+GPUMP_INLINE int gpump_rate_may_send(const gpump_rate *rate, uint32_t kernel) {
+    return !(gpumpi_rate_closed(rate, kernel) & GPUMPI_RATE_SEND);
+}
+/* Returns which kernel of `ready` (a mask of kernels with a memory instruction to issue, not 0) goes first: the one
+ * with the largest credit of the round, the lowest of equals (Dai et al.). Cost: linear in kernels. */
+GPUMP_API uint32_t gpump_rate_memory_first(const gpump_rate *rate, uint32_t ready);
+
+/* ---- facts. Hot: an addition and a compare ---- */
+
+/* Reports that a warp instruction of the kernel was issued. */
+GPUMP_INLINE void gpump_rate_report_issued(gpump_rate *rate, uint32_t kernel) {
+    gpumpi_rate_kernel *k = gpumpi_rate_kernels(rate) + kernel;
+    k->statistics.instructions++;
+    if (--k->instructions_left <= 0) k->closed |= GPUMPI_RATE_ISSUE;
+}
+/* Reports that a memory instruction of the kernel was issued; report it to gpump_rate_report_issued as well. */
+GPUMP_API void gpump_rate_report_memory_issued(gpump_rate *rate, uint32_t kernel);
+/* Reports that a memory instruction of the kernel has its data, or that its stores are acknowledged. */
+GPUMP_INLINE void gpump_rate_report_memory_done(gpump_rate *rate, uint32_t kernel) {
+    gpumpi_rate_kernel *k = gpumpi_rate_kernels(rate) + kernel;
+    if (--k->in_flight < k->limits.in_flight) k->closed &= ~GPUMPI_RATE_MEMORY;
+}
+/* Reports that a request of the kernel has left the L1 miss queue. `lines` is the tokens that it takes: 1, or the lines
+ * of an asynchronous copy; a large request passes with one token and leaves a debt. */
+GPUMP_INLINE void gpump_rate_report_sent(gpump_rate *rate, uint32_t kernel, uint32_t lines) {
+    gpumpi_rate_kernel *k = gpumpi_rate_kernels(rate) + kernel;
+    k->statistics.misses += lines;
+    k->tokens_q16 -= (int64_t)lines * GPUMP_RATE_MISS;
+    if (k->tokens_q16 < GPUMP_RATE_MISS) k->closed |= GPUMPI_RATE_SEND;
+}
+/* Reports that no kernel with quota left has a warp that is ready, while another kernel has one: the next epoch begins
+ * at once (SMK). GPUMP_ERROR_TIME. */
+GPUMP_API gpump_result gpump_rate_report_starved(gpump_rate *rate, uint64_t now);
+
+/* ---- limits and time ---- */
+
+/* Gives a kernel new limits from cycle `now` on. Allowances that are left shrink to the new limits; a kernel that had
+ * no limit starts with one full epoch and one full unit. Limits of 0 zero what is left, as for a kernel that is
+ * preempted. Errors: GPUMP_ERROR_TIME. */
+GPUMP_API gpump_result gpump_rate_set(gpump_rate *rate, uint64_t now, uint32_t kernel, const gpump_rate_limits *limits);
+/* Returns the limits of a kernel that has none. */
+GPUMP_API gpump_rate_limits gpump_rate_limits_none(void);
+/* Brings units and epochs up to cycle `now`: each unit adds the rate to the tokens, up to rate + 1, each epoch renews
+ * the quotas. Call it before the questions of a cycle, or at the cycles of gpump_rate_next_cycle. GPUMP_ERROR_TIME.
+ * Cost: linear in kernels when a unit or an epoch has begun, else a compare; any number of units at once. */
+GPUMP_API gpump_result gpump_rate_advance(gpump_rate *rate, uint64_t now);
+/* Returns the next cycle at which a gate that is closed now may open by itself; GPUMP_UNKNOWN when no gate is closed,
+ * or only by limits of 0 or by memory instructions in flight. Cost: linear in kernels. */
+GPUMP_API uint64_t gpump_rate_next_cycle(const gpump_rate *rate);
+/* Copies the counters of a kernel into *statistics. */
+GPUMP_API gpump_result gpump_rate_get_statistics(const gpump_rate *rate, uint32_t kernel,
+                                                 gpump_rate_statistics *statistics);
+/* Sets *difference to later - earlier, field by field. */
+GPUMP_API void gpump_rate_statistics_diff(const gpump_rate_statistics *earlier, const gpump_rate_statistics *later,
+                                          gpump_rate_statistics *difference);
+/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
+ * last. Any pointer may be NULL but statistics. */
+GPUMP_API gpump_result gpump_rate_statistics_field(const gpump_rate_statistics *statistics, uint32_t index,
+                                                   const char **name, const char **unit, const char **description,
+                                                   uint64_t *value);
+
+GPUMP_END
+#endif

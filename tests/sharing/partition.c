@@ -1,0 +1,454 @@
+/* labels: unit property */
+/* Partitions: Algorithm 1's golden vectors, demand and rates by hand, every policy against brute force. */
+#include "test.h"
+
+static uint64_t random_state;
+static uint64_t draw(uint64_t below) {
+    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (random_state >> 33) % below;
+}
+static gpump_partition_config machine(void) {
+    gpump_partition_config config;
+    assert_int_equal(gpump_partition_config_preset(&config, "maxwell_ccbp"), GPUMP_OK);
+    return config;
+}
+
+/* A row of Lin Table 4.2: percent of peak, and the class. */
+typedef struct row {
+    const char *name;
+    uint32_t speed, network, dram, kind;
+} row;
+static const row table_4_2[] = {
+    {"CFD", 7, 54, 14, GPUMP_PARTITION_NETWORK}, {"SAD", 5, 17, 64, GPUMP_PARTITION_DRAM},
+    {"FTD", 29, 32, 65, GPUMP_PARTITION_DRAM},   {"LBM", 17, 15, 61, GPUMP_PARTITION_DRAM},
+    {"BP", 68, 19, 36, GPUMP_PARTITION_LATENCY}, {"PF", 72, 28, 39, GPUMP_PARTITION_LATENCY},
+};
+static uint32_t nearest(uint64_t numerator, uint64_t denominator) {
+    return (uint32_t)((2 * numerator + denominator) / (2 * denominator));
+}
+/* The curve of a row over 8 blocks: linear when latency sensitive, else flat from 4 blocks. */
+static void fill(gpump_partition_kernel *kernel, gpump_partition_point *curve, const char *name, uint32_t priority) {
+    const row *r = table_4_2;
+    uint32_t c;
+    while (strcmp(r->name, name)) r++;
+    memset(kernel, 0, sizeof *kernel);
+    kernel->need.threads = 256;
+    kernel->need.registers = 65536 / 8;
+    kernel->kind = r->kind;
+    kernel->blocks = 8;
+    kernel->priority = priority;
+    kernel->curve = curve;
+    for (c = 1; c <= 8; c++) {
+        uint32_t parts = r->kind == GPUMP_PARTITION_LATENCY ? c : (c < 4 ? 2 * c : 8);
+        curve[c - 1].network_q16 = nearest((UINT64_C(65536) * r->network * 100 / 60 * parts), 8);
+        curve[c - 1].dram_q16 = nearest((UINT64_C(65536) * r->dram * 100 / 65 * parts), 8);
+        curve[c - 1].speed_q16 = nearest(UINT64_C(65536) * r->speed * 4 * parts, 800);
+    }
+}
+static int tenths(uint32_t q16) { return (int)nearest((uint64_t)q16 * 10, 65536); }
+
+static void golden(const char *a, const char *b, uint32_t priority, const int expected[6]) {
+    const gpump_partition_config config = machine();
+    gpump_partition_kernel kernels[2];
+    gpump_partition_point curves[2][8];
+    gpump_partition_request request;
+    gpump_partition_share shares[2];
+    uint32_t k;
+    memset(&request, 0, sizeof request);
+    request.struct_size = sizeof request;
+    request.count = 2;
+    request.config = &config;
+    request.kernels = kernels;
+    fill(&kernels[0], curves[0], a, priority);
+    fill(&kernels[1], curves[1], b, 1);
+    assert_int_equal(gpump_partition_decide(gpump_partition_find("ccbp"), &request, shares, NULL), GPUMP_OK);
+    for (k = 0; k < 2; k++) {
+        assert_int_equal(shares[k].blocks, expected[3 * k]);
+        assert_int_equal(tenths(shares[k].network_q16), expected[3 * k + 1]);
+        assert_int_equal(tenths(shares[k].dram_q16), expected[3 * k + 2]);
+        assert_int_equal(shares[k].sms, 16);
+        assert_int_equal(shares[k].limits.misses_q16, GPUMP_RATE_NO_LIMIT); /* no demand is known */
+    }
+}
+
+/* Algorithm 1 by hand, on curves made of Table 4.2: blocks, network and DRAM in tenths of a percent of sustainable. */
+static void golden_vectors(void **state) {
+    static const int bp_cfd[] = {5, 198, 346, 3, 670, 160}, prior[] = {6, 238, 415, 2, 450, 108};
+    static const int bp_sad[] = {5, 198, 346, 3, 187, 650}, cfd_ftd[] = {3, 650, 156, 3, 347, 650};
+    static const int bp_pf[] = {4, 158, 277, 4, 233, 300}, cfd_lbm[] = {4, 790, 189, 4, 208, 780};
+    (void)state;
+    golden("BP", "CFD", 1, bp_cfd);
+    golden("BP", "CFD", 2, prior);
+    golden("BP", "SAD", 1, bp_sad);
+    golden("CFD", "FTD", 1, cfd_ftd);
+    golden("BP", "PF", 1, bp_pf);
+    golden("CFD", "LBM", 1, cfd_lbm);
+}
+
+/* Loads alone: 5 flits back and 1 out per miss. The whole network carries 16.0 of them per SM and 200 cycles,
+ * DRAM 11.25 lines (Lin 4.5.1's unit; Table 4.1). */
+static void rates_by_hand(void **state) {
+    const gpump_partition_config config = machine();
+    gpump_traffic traffic;
+    gpump_demand demand;
+    uint32_t rate;
+    (void)state;
+    memset(&traffic, 0, sizeof traffic);
+    traffic.cycles = 1800000; /* a millisecond */
+    traffic.issued = 3600000;
+    traffic.l1_load_misses = 1152000;
+    traffic.flits_up = 1152000;
+    traffic.flits_down = 5 * UINT64_C(1152000);
+    traffic.dram_read_bytes = 128 * UINT64_C(810000);
+    assert_int_equal(gpump_partition_demand(&config, &traffic, 16, &demand, NULL), GPUMP_OK);
+    assert_int_equal(tenths(demand.network_q16), 500); /* 184.3 of 368.6 GB/s */
+    assert_int_equal(tenths(demand.dram_q16), 500);    /* 103.7 of 207.4 GB/s */
+    assert_int_equal(demand.down_bytes_q16, 160 << 16);
+    assert_int_equal(demand.up_bytes_q16, 32 << 16);
+    assert_int_equal(demand.dram_bytes_q16, 90 << 16);
+    assert_int_equal(demand.speed_q16, 65536 / 8);
+    assert_int_equal(demand.misses_per_1000_q4, 5120);
+    rate = gpump_partition_rate(&config, &demand, 100 << 16, 100 << 16);
+    assert_int_equal(tenths(rate), 160); /* the network: 16.0 replies; DRAM: 16.0 at 90 bytes */
+    rate = gpump_partition_rate(&config, &demand, 50 << 16, 100 << 16);
+    assert_int_equal(tenths(rate), 80);
+    demand.dram_bytes_q16 = 128 << 16;
+    rate = gpump_partition_rate(&config, &demand, 100 << 16, 100 << 16);
+    assert_int_equal(nearest((uint64_t)rate * 100, 65536), 1125);
+    memset(&demand, 0, sizeof demand);
+    assert_int_equal(gpump_partition_rate(&config, &demand, 1 << 16, 1 << 16), GPUMP_RATE_NO_LIMIT);
+    /* Sampled on 4 of 16 SMs, the same traffic stands for four times as much. */
+    assert_int_equal(gpump_partition_demand(&config, &traffic, 4, &demand, NULL), GPUMP_OK);
+    assert_int_equal(tenths(demand.network_q16), 2000);
+    assert_int_equal(gpump_partition_demand(&config, &traffic, 17, &demand, NULL), GPUMP_ERROR_ARGUMENT);
+    traffic.cycles = 0;
+    assert_int_equal(gpump_partition_demand(&config, &traffic, 16, &demand, NULL), GPUMP_EMPTY);
+}
+
+static void classes(void **state) {
+    const gpump_partition_config config = machine();
+    gpump_demand demand;
+    const uint32_t none = GPUMP_PARTITION_CLASSES;
+    (void)state;
+    memset(&demand, 0, sizeof demand);
+    demand.network_q16 = 74 << 16;
+    demand.dram_q16 = 60 << 16;
+    assert_int_equal(gpump_partition_classify(&config, &demand, none), GPUMP_PARTITION_LATENCY);
+    demand.network_q16 = 75 << 16;
+    assert_int_equal(gpump_partition_classify(&config, &demand, none), GPUMP_PARTITION_NETWORK);
+    assert_int_equal(gpump_partition_classify(&config, &demand, GPUMP_PARTITION_LATENCY), GPUMP_PARTITION_LATENCY);
+    demand.network_q16 = 80 << 16;
+    assert_int_equal(gpump_partition_classify(&config, &demand, GPUMP_PARTITION_LATENCY), GPUMP_PARTITION_NETWORK);
+    demand.network_q16 = 71 << 16;
+    assert_int_equal(gpump_partition_classify(&config, &demand, GPUMP_PARTITION_NETWORK), GPUMP_PARTITION_NETWORK);
+    demand.network_q16 = 69 << 16;
+    assert_int_equal(gpump_partition_classify(&config, &demand, GPUMP_PARTITION_NETWORK), GPUMP_PARTITION_LATENCY);
+    demand.dram_q16 = 90 << 16;
+    assert_int_equal(gpump_partition_classify(&config, &demand, none), GPUMP_PARTITION_DRAM);
+}
+
+/* ---- random requests ---- */
+
+typedef struct random_request {
+    gpump_partition_config config;
+    gpump_partition_kernel kernels[GPUMP_PARTITION_KERNELS];
+    gpump_partition_point curves[GPUMP_PARTITION_KERNELS][64];
+    gpump_demand demands[GPUMP_PARTITION_KERNELS];
+    gpump_partition_request request;
+} random_request;
+static void draw_request(random_request *r, uint32_t count, uint32_t most_blocks) {
+    uint32_t k, c;
+    r->config = machine();
+    memset(&r->request, 0, sizeof r->request);
+    r->request.struct_size = sizeof r->request;
+    r->request.count = count;
+    r->request.config = &r->config;
+    r->request.kernels = r->kernels;
+    for (k = 0; k < count; k++) {
+        gpump_partition_kernel *kernel = &r->kernels[k];
+        gpump_occupancy alone;
+        memset(kernel, 0, sizeof *kernel);
+        kernel->need.threads = (uint32_t)(32 * (1 + draw(16)));
+        kernel->need.registers = (uint32_t)(kernel->need.threads * (8 + draw(56)));
+        kernel->need.shared_bytes = (uint32_t)draw(2) ? (uint32_t)draw(40000) : 0;
+        assert_int_equal(gpump_gpu_occupancy(&r->config.gpu, &kernel->need, &alone, NULL), GPUMP_OK);
+        kernel->blocks = alone.blocks < most_blocks ? alone.blocks : most_blocks;
+        kernel->kind = (uint32_t)draw(GPUMP_PARTITION_CLASSES);
+        kernel->priority = 1 + (uint32_t)draw(3);
+        kernel->curve = r->curves[k];
+        kernel->demand = draw(4) ? &r->demands[k] : NULL;
+        memset(&r->demands[k], 0, sizeof r->demands[k]);
+        r->demands[k].down_bytes_q16 = (uint32_t)(draw(200) << 16);
+        r->demands[k].dram_bytes_q16 = (uint32_t)(draw(200) << 16);
+        r->demands[k].misses_per_1000_q4 = (uint32_t)draw(8000);
+        for (c = 0; c < kernel->blocks; c++) {
+            r->curves[k][c].network_q16 = (uint32_t)draw(100 * 65536 + 1);
+            r->curves[k][c].dram_q16 = (uint32_t)draw(100 * 65536 + 1);
+            r->curves[k][c].speed_q16 = (uint32_t)draw(4 * 65536);
+        }
+    }
+}
+
+/* Every combination by counting, each once, in lexicographic order. */
+static void all_combinations(void **state) {
+    uint64_t seed = test_seed(), number, cases = test_cases(300);
+    static random_request r;
+    (void)state;
+    for (number = 0; number < cases; number++) {
+        uint32_t blocks[3], expected[3], more = 1;
+        random_state = seed * 31337 + number;
+        draw_request(&r, 3, 6);
+        for (expected[0] = 1; expected[0] <= r.kernels[0].blocks; expected[0]++)
+            for (expected[1] = 1; expected[1] <= r.kernels[1].blocks; expected[1]++)
+                for (expected[2] = 1; expected[2] <= r.kernels[2].blocks; expected[2]++) {
+                    if (!gpump_partition_fits(&r.request, expected)) continue;
+                    if (more == 1) test_check(!gpump_partition_first(&r.request, blocks), seed, number);
+                    more = 2;
+                    test_check(!memcmp(blocks, expected, sizeof blocks), seed, number);
+                    if (gpump_partition_next(&r.request, blocks)) more = 0;
+                }
+        test_check(more != 2, seed, number);
+        if (more == 1) test_check(gpump_partition_first(&r.request, blocks) == GPUMP_EMPTY, seed, number);
+    }
+}
+
+/* Algorithm 1 once more, in floating point and from the text of Lin 4.5.2 with its corrections. */
+static void reference_ccbp(const random_request *r, uint32_t *blocks) {
+    double network[8] = {0}, dram[8] = {0}, curve[8][2][65];
+    uint32_t count = r->request.count, open = (1u << count) - 1, k, c;
+    for (k = 0; k < count; k++) {
+        blocks[k] = 0;
+        curve[k][0][0] = curve[k][1][0] = 0;
+        for (c = 1; c <= r->kernels[k].blocks; c++) {
+            double n = r->curves[k][c - 1].network_q16 / 65536.0, d = r->curves[k][c - 1].dram_q16 / 65536.0;
+            curve[k][0][c] = n > curve[k][0][c - 1] ? n : curve[k][0][c - 1];
+            curve[k][1][c] = d > curve[k][1][c - 1] ? d : curve[k][1][c - 1];
+        }
+    }
+    while (open) {
+        double least = 1e9, sum_network = 0, sum_dram = 0, old_network, old_dram;
+        uint32_t chosen = 0, old, with[8];
+        for (k = 0; k < count; k++) {
+            const gpump_partition_kernel *kernel = &r->kernels[k];
+            gpump_occupancy alone;
+            double dominant = kernel->kind == GPUMP_PARTITION_NETWORK ? network[k] : dram[k];
+            if (kernel->kind == GPUMP_PARTITION_LATENCY) {
+                double shares[5], largest = 0;
+                (void)gpump_gpu_occupancy(&r->config.gpu, &kernel->need, &alone, NULL);
+                shares[0] = (double)alone.registers / r->config.gpu.registers;
+                shares[1] = (double)alone.block_shared_bytes / 98304;
+                shares[2] = kernel->need.threads / 2048.0;
+                shares[3] = alone.warps / 64.0;
+                shares[4] = 1 / 32.0;
+                for (c = 0; c < 5; c++) largest = shares[c] > largest ? shares[c] : largest;
+                dominant = 100 * largest * blocks[k] / kernel->priority;
+            }
+            if (open >> k & 1u && dominant < least - 1e-3) least = dominant, chosen = k;
+        }
+        old = blocks[chosen], old_network = network[chosen], old_dram = dram[chosen];
+        if (r->kernels[chosen].kind == GPUMP_PARTITION_LATENCY) {
+            blocks[chosen]++;
+            if (blocks[chosen] <= r->kernels[chosen].blocks)
+                network[chosen] = curve[chosen][0][blocks[chosen]], dram[chosen] = curve[chosen][1][blocks[chosen]];
+        } else {
+            int is_dram = r->kernels[chosen].kind == GPUMP_PARTITION_DRAM;
+            double *mine = is_dram ? &dram[chosen] : &network[chosen],
+                   *other = is_dram ? &network[chosen] : &dram[chosen];
+            *mine += 1;
+            if (curve[chosen][is_dram][blocks[chosen]] < *mine - 1e-9) blocks[chosen]++;
+            if (blocks[chosen] <= r->kernels[chosen].blocks)
+                *other = curve[chosen][is_dram][blocks[chosen]] > 0
+                             ? curve[chosen][!is_dram][blocks[chosen]] * *mine / curve[chosen][is_dram][blocks[chosen]]
+                             : 0;
+        }
+        for (k = 0; k < count; k++) sum_network += network[k], sum_dram += dram[k], with[k] = blocks[k];
+        if (blocks[chosen] <= r->kernels[chosen].blocks && sum_network <= 100 + 1e-9 && sum_dram <= 100 + 1e-9 &&
+            gpump_partition_fits(&r->request, with))
+            continue;
+        blocks[chosen] = old, network[chosen] = old_network, dram[chosen] = old_dram;
+        open &= ~(1u << chosen);
+    }
+}
+
+static void decisions_against_references(void **state) {
+    uint64_t seed = test_seed(), number, cases = test_cases(600), close = 0;
+    static random_request r;
+    (void)state;
+    for (number = 0; number < cases; number++) {
+        gpump_partition_share shares[GPUMP_PARTITION_KERNELS];
+        uint32_t blocks[GPUMP_PARTITION_KERNELS], k, i, count;
+        uint64_t best = 0, sum = 0, network = 0, dram = 0;
+        const gpump_partition_policy *policy;
+        random_state = seed * 104729 + number;
+        count = 1 + (uint32_t)draw(3);
+        draw_request(&r, count, 6);
+        for (i = 0; (policy = gpump_partition_policy_at(i)) != NULL; i++) {
+            gpump_diag diag;
+            test_check(!gpump_partition_decide(policy, &r.request, shares, &diag), seed, number);
+            test_check(gpump_partition_find(policy->name) == policy, seed, number);
+        }
+        /* crisp: no combination has a larger sum. */
+        test_check(!gpump_partition_decide(gpump_partition_find("crisp"), &r.request, shares, NULL), seed, number);
+        if (!gpump_partition_first(&r.request, blocks)) do {
+                uint64_t of_these = 0;
+                for (k = 0; k < count; k++) of_these += r.curves[k][blocks[k] - 1].speed_q16;
+                if (of_these > best) best = of_these;
+            } while (!gpump_partition_next(&r.request, blocks));
+        for (k = 0; k < count; k++) sum += shares[k].blocks ? r.curves[k][shares[k].blocks - 1].speed_q16 : 0;
+        test_check(sum == best, seed, number);
+        /* smk and leftover: no kernel could have one block more. */
+        for (i = 0; i < 2; i++) {
+            test_check(!gpump_partition_decide(gpump_partition_find(i ? "leftover" : "smk"), &r.request, shares, NULL),
+                       seed, number);
+            for (k = 0; k < count; k++) blocks[k] = shares[k].blocks;
+            for (k = 0; k < count; k++) {
+                blocks[k]++;
+                test_check(blocks[k] > r.kernels[k].blocks || !gpump_partition_fits(&r.request, blocks), seed, number);
+                blocks[k]--;
+            }
+        }
+        /* even: what each kernel takes, taken once per kernel, fits. */
+        test_check(!gpump_partition_decide(gpump_partition_find("even"), &r.request, shares, NULL), seed, number);
+        for (k = 0; k < count; k++) {
+            for (i = 0; i < count; i++) blocks[i] = i == k ? shares[k].blocks * count : 0;
+            test_check(gpump_partition_fits(&r.request, blocks), seed, number);
+        }
+        /* spatial: every SM belongs to one kernel. */
+        test_check(!gpump_partition_decide(gpump_partition_find("spatial"), &r.request, shares, NULL), seed, number);
+        for (k = 0, i = 0; k < count; k++) {
+            test_check(shares[k].first_sm == i && shares[k].blocks == r.kernels[k].blocks, seed, number);
+            i += shares[k].sms;
+        }
+        test_check(i == 16, seed, number);
+        /* ccbp: the bandwidths are not given away twice, and the rates follow from the shares. */
+        test_check(!gpump_partition_decide(gpump_partition_find("ccbp"), &r.request, shares, NULL), seed, number);
+        for (k = 0; k < count; k++) {
+            network += shares[k].network_q16, dram += shares[k].dram_q16;
+            test_check(shares[k].limits.misses_q16 ==
+                           (r.kernels[k].demand ? gpump_partition_rate(&r.config, r.kernels[k].demand,
+                                                                       shares[k].network_q16, shares[k].dram_q16)
+                                                : GPUMP_RATE_NO_LIMIT),
+                       seed, number);
+        }
+        test_check(network <= 100 << 16 && dram <= 100 << 16, seed, number);
+        reference_ccbp(&r, blocks);
+        for (k = 0; k < count && shares[k].blocks == blocks[k]; k++) {}
+        close += k == count;
+    }
+    assert_true(close * 100 >= cases * 99); /* ties within rounding may fall otherwise */
+}
+
+/* The worked example of Warped-Slicer's rule: the slowest is raised; where the slowest would have less than its part of
+ * the SMs, the SMs are divided. */
+static void warped_slicer(void **state) {
+    static random_request r;
+    gpump_partition_share shares[2];
+    uint32_t c;
+    (void)state;
+    draw_request(&r, 2, 1);
+    for (c = 0; c < 2; c++) {
+        r.kernels[c].need.threads = 256;
+        r.kernels[c].need.registers = 8192;
+        r.kernels[c].need.shared_bytes = 0;
+        r.kernels[c].blocks = 8;
+    }
+    for (c = 0; c < 8; c++) {
+        r.curves[0][c].speed_q16 = 10 * (c + 1);              /* needs its blocks */
+        r.curves[1][c].speed_q16 = c < 2 ? 40 * (c + 1) : 70; /* is fastest with two, and gains nothing from three */
+    }
+    assert_int_equal(gpump_partition_decide(gpump_partition_find("ws"), &r.request, shares, NULL), GPUMP_OK);
+    assert_int_equal(shares[0].blocks, 6);
+    assert_int_equal(shares[1].blocks, 2);
+    assert_int_equal(shares[1].sms, 16);
+    for (c = 0; c < 8; c++) r.curves[0][c].speed_q16 = c < 7 ? c + 1 : 100;
+    r.curves[1][0].speed_q16 = r.curves[1][1].speed_q16 = 10;
+    assert_int_equal(gpump_partition_decide(gpump_partition_find("ws"), &r.request, shares, NULL), GPUMP_OK);
+    assert_int_equal(shares[0].blocks, 8);
+    assert_int_equal(shares[0].sms, 8);
+    assert_int_equal(shares[1].first_sm, 8);
+}
+
+static void dai_limits(void **state) {
+    static random_request r;
+    gpump_partition_share shares[2];
+    (void)state;
+    random_state = 5;
+    draw_request(&r, 2, 4);
+    r.kernels[0].demand = &r.demands[0];
+    r.kernels[1].demand = &r.demands[1];
+    r.demands[0].misses_per_1000_q4 = 1000;
+    r.demands[1].misses_per_1000_q4 = 4000;
+    r.kernels[0].in_flight_peak = 100;
+    r.kernels[0].failures_q16 = 4 << 16;
+    r.kernels[1].in_flight_peak = 100;
+    r.kernels[1].failures_q16 = 1 << 15;
+    assert_int_equal(gpump_partition_decide(gpump_partition_find("ws+dai"), &r.request, shares, NULL), GPUMP_OK);
+    assert_int_equal(shares[0].limits.memory_quota, 16);
+    assert_int_equal(shares[1].limits.memory_quota, 4);
+    assert_int_equal(shares[0].limits.in_flight, 25);
+    assert_int_equal(shares[1].limits.in_flight, GPUMP_RATE_NO_LIMIT);
+}
+
+/* ---- wrong arguments, and hooks that answer nonsense ---- */
+
+static uint32_t answer_blocks, answer_sms;
+static void nonsense(const gpump_partition_args *args, gpump_partition_share *shares) {
+    uint32_t k;
+    for (k = 0; k < args->request->count; k++) shares[k].blocks = answer_blocks, shares[k].sms = answer_sms;
+}
+static void wrong_arguments(void **state) {
+    gpump_partition_policy own;
+    static random_request r;
+    gpump_partition_share shares[GPUMP_PARTITION_KERNELS], untouched[GPUMP_PARTITION_KERNELS];
+    const gpump_partition_policy *ccbp = gpump_partition_find("ccbp");
+    gpump_diag diag;
+    (void)state;
+    random_state = 1;
+    draw_request(&r, 2, 6);
+    memset(&own, 0, sizeof own);
+    own.struct_size = sizeof own;
+    own.name = "own";
+    own.decide = nonsense;
+    memset(shares, 0x5a, sizeof shares);
+    memcpy(untouched, shares, sizeof shares);
+    answer_blocks = 65, answer_sms = 16;
+    assert_int_equal(gpump_partition_decide(&own, &r.request, shares, &diag), GPUMP_ERROR_REFUSED);
+    answer_blocks = 1, answer_sms = 17;
+    assert_int_equal(gpump_partition_decide(&own, &r.request, shares, &diag), GPUMP_ERROR_REFUSED);
+    assert_string_equal(diag.field, "sms");
+    assert_memory_equal(shares, untouched, sizeof shares);
+    assert_null(gpump_partition_find("nonsense"));
+    assert_null(gpump_partition_find(NULL));
+    assert_int_equal(gpump_partition_decide(NULL, &r.request, shares, &diag), GPUMP_ERROR_ARGUMENT);
+    r.kernels[1].kind = 3;
+    assert_int_equal(gpump_partition_decide(ccbp, &r.request, shares, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_string_equal(diag.field, "kind");
+    assert_int_equal(diag.index, 1);
+    r.kernels[1].kind = 0;
+    r.kernels[1].priority = 0;
+    assert_int_equal(gpump_partition_decide(ccbp, &r.request, shares, &diag), GPUMP_ERROR_ARGUMENT);
+    r.kernels[1].priority = 1;
+    r.kernels[0].blocks = 65;
+    assert_int_equal(gpump_partition_decide(ccbp, &r.request, shares, &diag), GPUMP_ERROR_ARGUMENT);
+    r.kernels[0].blocks = 1;
+    r.kernels[0].need.threads = 4096;
+    assert_int_equal(gpump_partition_decide(ccbp, &r.request, shares, &diag), GPUMP_ERROR_REFUSED);
+    r.kernels[0].need.threads = 32;
+    r.request.count = 9;
+    assert_int_equal(gpump_partition_decide(ccbp, &r.request, shares, &diag), GPUMP_ERROR_ARGUMENT);
+    r.request.count = 2;
+    r.config.threshold_percent = 101;
+    assert_int_equal(gpump_partition_decide(ccbp, &r.request, shares, &diag), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diag.field, "threshold_percent");
+    assert_memory_equal(shares, untouched, sizeof shares);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(golden_vectors), cmocka_unit_test(rates_by_hand),
+        cmocka_unit_test(classes),        cmocka_unit_test(all_combinations),
+        cmocka_unit_test(warped_slicer),  cmocka_unit_test(decisions_against_references),
+        cmocka_unit_test(dai_limits),     cmocka_unit_test(wrong_arguments),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
