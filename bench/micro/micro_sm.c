@@ -67,6 +67,26 @@ static uint64_t run_view(void *state, uint64_t operations) {
     }
     return sum;
 }
+/* The check of these views, which a host that fills views itself may leave on. */
+static uint64_t run_check(void *state, uint64_t operations) {
+    const machine *m = (const machine *)state;
+    gpump_block_view views[64];
+    uint64_t good = 0;
+    uint32_t count = 0;
+    if (gpump_sm_blocks(m->sm, m->now, views, 64, &count) != GPUMP_OK) return 0;
+    for (uint64_t i = 0; i < operations; i++) {
+        views[i % count].executed = i;
+        good += gpump_block_view_check(views, count, NULL) == GPUMP_OK;
+    }
+    return good;
+}
+/* The question of every cycle in which nothing happens. */
+static uint64_t run_empty_pull(void *state, uint64_t operations) {
+    const machine *m = (const machine *)state;
+    uint64_t none = 0;
+    for (uint64_t i = 0; i < operations; i++) none += !gpump_sm_has_action(m->sm, m->now + i);
+    return none;
+}
 /* The last block ends, its room is handed over, a new one takes it. */
 static uint64_t run_life(void *state, uint64_t operations) {
     machine *m = (machine *)state;
@@ -113,6 +133,8 @@ const micro_case micro_sm[] = {
      teardown},
     {"sm_report_executed", "one fact, n blocks resident", NULL, sizes, setup, run_executed, NULL, teardown},
     {"sm_blocks", "the view of all n blocks", NULL, sizes, setup, run_view, NULL, teardown},
+    {"sm_view_check", "the check of the view of all n blocks", NULL, sizes, setup, run_check, NULL, teardown},
+    {"sm_empty_pull", "is there anything to pull? no", NULL, sizes, setup, run_empty_pull, NULL, teardown},
     {"sm_life", "a block ends, is freed, another is placed, n blocks resident", NULL, sizes, setup, run_life, NULL,
      teardown},
     {"sm_switch", "a block is switched out and comes back, n blocks resident", NULL, sizes, setup, run_switch, NULL,

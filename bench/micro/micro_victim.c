@@ -105,11 +105,9 @@ static uint64_t scene_run(void *state, uint64_t operations) {
     gpump_victim_decision decision;
     uint64_t sum = 0;
     uint32_t i;
-    memset(&request, 0, sizeof request);
-    request.struct_size = (uint32_t)sizeof request;
-    request.kernel = 2;
-    request.positions = s->positions;
-    request.timeout_cycles = GPUMP_UNKNOWN;
+    gpump_victim_request_init(&request, 2, s->positions, 0);
+    request.limit_cycles = 0;
+    request.flags = GPUMP_VICTIM_PARALLEL_SAVES;
     request.late_price = s->late_price;
     memset(&question, 0, sizeof question);
     question.policy = s->policy;
@@ -141,11 +139,8 @@ static uint64_t scene_round(void *state, uint64_t operations) {
     gpump_victim_candidate chosen;
     uint64_t sets[GPUMP_VICTIM_POSITIONS], taken, sum = 0;
     uint8_t technique[GPUMP_VICTIM_BLOCKS];
-    memset(&request, 0, sizeof request);
-    request.struct_size = (uint32_t)sizeof request;
-    request.kernel = 2;
-    request.positions = 1;
-    request.timeout_cycles = GPUMP_UNKNOWN;
+    gpump_victim_request_init(&request, 2, 1, 0);
+    request.limit_cycles = 0;
     gpump_victim_candidates(&s->geometry, s->blocks, s->per_sm, 2, sets, &taken);
     while (operations--) {
         request.limit_cycles = 2800 + (operations & 1023);

@@ -98,12 +98,9 @@ int main(void) {
         char text[200];
         uint32_t by[GPUMP_TECHNIQUES] = {0, 0, 0, 0};
         if (!policy) break;
-        memset(&request, 0, sizeof request);
-        request.struct_size = (uint32_t)sizeof request;
-        request.kernel = 2;
-        request.positions = 6;
-        request.limit_cycles = 2800; /* 2 us */
-        request.timeout_cycles = GPUMP_UNKNOWN;
+        gpump_victim_request_init(&request, 2, 6, 0);
+        request.flags = GPUMP_VICTIM_PARALLEL_SAVES; /* as published: each save as fast as if it were alone */
+        request.limit_cycles = 2800;                 /* 2 us */
         if (gpump_cost_estimate_blocks(&gpu, histories, 2, blocks, 6, NULL, &policy->cost, estimates, &diag) !=
             GPUMP_OK)
             return 1;

@@ -505,12 +505,8 @@ static void select_techniques(sim *s, uint32_t sm, uint8_t *technique, timeline_
             expected[views[i].block.slot].cycles[t] = estimates[i].latency[t];
             expected[views[i].block.slot].overhead[t] = estimates[i].overhead[t];
         }
-    memset(&request, 0, sizeof request);
-    request.struct_size = sizeof request;
-    request.flags = GPUMP_VICTIM_SERIAL_PORT;
-    request.since = request.now = s->now;
+    gpump_victim_request_init(&request, 0, 0, s->now); /* saves of one SM follow each other */
     request.limit_cycles = tb_cycles(&s->library->machine, s->options->select_limit_us);
-    request.timeout_cycles = GPUMP_UNKNOWN;
     memset(&view, 0, sizeof view);
     view.blocks = views;
     view.estimates = estimates;

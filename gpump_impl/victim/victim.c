@@ -22,6 +22,18 @@ typedef struct gpumpi_victim_out {
     uint32_t blocked; /* gpump_reason that stood in the way first */
 } gpumpi_victim_out;
 
+GPUMP_API gpump_result gpump_victim_request_init(gpump_victim_request *request, uint32_t kernel, uint32_t positions,
+                                                 uint64_t now) {
+    if (!request) return GPUMP_ERROR_ARGUMENT;
+    memset(request, 0, sizeof *request);
+    request->struct_size = (uint32_t)sizeof *request;
+    request->kernel = kernel;
+    request->positions = positions;
+    request->since = request->now = now;
+    request->limit_cycles = request->timeout_cycles = GPUMP_UNKNOWN;
+    return GPUMP_OK;
+}
+
 static void gpumpi_victim_begin(gpumpi_victim_out *out) {
     memset(out->decision, 0, sizeof *out->decision);
     out->decision->ask_again = GPUMP_UNKNOWN;
@@ -223,7 +235,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
     uint8_t order[GPUMP_VICTIM_BLOCKS];
     uint32_t n = 0, j;
     int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0,
-        serial = (context->request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
+        serial = !(context->request->flags & GPUMP_VICTIM_PARALLEL_SAVES);
     if (!plan->positions) return;
     for (rest = args->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
@@ -370,6 +382,9 @@ static gpump_result gpumpi_victim_check_question(const gpump_victim_question *qu
     if (!request || request->struct_size != sizeof *request)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.struct_size", 0, request ? request->struct_size : 0,
                            sizeof *request, sizeof *request);
+    if (request->flags > GPUMP_VICTIM_PARALLEL_SAVES)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.flags", 0, request->flags, 0,
+                           GPUMP_VICTIM_PARALLEL_SAVES);
     if (request->now < request->since)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "request.now", 0, request->now, request->since, UINT64_MAX);
     if (question->sm_count && !question->sms)
@@ -500,7 +515,7 @@ static gpump_result gpumpi_victim_answer(const gpump_victim_plan_args *args, uin
         uint64_t latency;
         if (silent && !bills) continue;
         latency = sm->estimates[i].latency[t];
-        if ((args->request->flags & GPUMP_VICTIM_SERIAL_PORT) && gpumpi_victim_uses_port(t))
+        if (!(args->request->flags & GPUMP_VICTIM_PARALLEL_SAVES) && gpumpi_victim_uses_port(t))
             latency = port = gpump_add_saturated(port, latency);
         if (latency > out->soonest) out->soonest = latency;
         decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);

@@ -56,17 +56,21 @@ typedef struct gpump_victim_sm {
 } gpump_victim_sm;
 
 /* Bits of gpump_victim_request.flags. */
-#define GPUMP_VICTIM_SERIAL_PORT \
-    1u /* saves of one SM follow each other: latencies of switch and rewind add up (policies that can) */
+/* Several saves of one SM go on at the same time, each as fast as if it were alone (the published estimate). Without
+ * this bit they share the SM's memory port and follow each other, as they do in gpump_sm under timing PORT: the
+ * latencies of switch and rewind add up. */
+#define GPUMP_VICTIM_PARALLEL_SAVES 1u
 
+/* Who wants room, how much, and by when. gpump_victim_request_init fills it; a request of zeros has a limit of 0
+ * cycles, which means now. */
 typedef struct gpump_victim_request {
     uint32_t struct_size;  /* sizeof(gpump_victim_request) */
     uint32_t kernel;       /* number of the incoming launch; its own blocks are never victims */
     uint32_t positions;    /* blocks of the incoming kernel that wait for room, over all SMs */
-    uint32_t flags;        /* GPUMP_VICTIM_SERIAL_PORT */
+    uint32_t flags;        /* GPUMP_VICTIM_PARALLEL_SAVES; 0: saves of one SM follow each other */
     uint64_t since;        /* cycle of the request */
     uint64_t now;          /* cycle of the decision; not before `since` */
-    uint64_t limit_cycles; /* deadline of the last position, counted from `since`; GPUMP_UNKNOWN: none */
+    uint64_t limit_cycles; /* deadline of the last position, counted from `since`; 0: now; GPUMP_UNKNOWN: none */
     /* Policy drain-then-switch: cycles from `since` until draining blocks are switched. GPUMP_UNKNOWN: as late as the
      * limit allows. */
     uint64_t timeout_cycles;
@@ -210,6 +214,11 @@ typedef struct gpump_victim_policy {
 GPUMP_API const gpump_victim_policy *gpump_victim_find(const char *name);
 /* Returns the index-th built-in policy, NULL past the last. */
 GPUMP_API const gpump_victim_policy *gpump_victim_policy_at(uint32_t index);
+
+/* Fills *request for `positions` blocks of launch `kernel` that ask for room at cycle `now`: no deadline, saves of one
+ * SM follow each other, lateness has no price. Every field may then be changed. GPUMP_ERROR_ARGUMENT. */
+GPUMP_API gpump_result gpump_victim_request_init(gpump_victim_request *request, uint32_t kernel, uint32_t positions,
+                                                 uint64_t now);
 
 /* ---- the parts ---- */
 

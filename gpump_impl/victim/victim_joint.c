@@ -49,7 +49,7 @@ static void gpumpi_victim_charge_drains(const gpump_victim_plan_args *args, uint
 static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
                                      uint64_t victims, gpump_victim_plan *plan) {
     uint64_t rest, forced = 0, limit = args->left, port;
-    int serial = (args->request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
+    int serial = !(args->request->flags & GPUMP_VICTIM_PARALLEL_SAVES);
     /* The least time in which all victims can leave. A victim that can neither be flushed nor drained in time must be
      * saved. */
     for (rest = victims; rest; rest &= rest - 1) {
@@ -117,7 +117,7 @@ static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t vi
     uint64_t rest, step, save_by, drop_by, port = 0, next = GPUMP_UNKNOWN, guess[GPUMP_VICTIM_BLOCKS];
     uint32_t n = 0, j;
     uint8_t order[GPUMP_VICTIM_BLOCKS];
-    int serial = (request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
+    int serial = !(request->flags & GPUMP_VICTIM_PARALLEL_SAVES);
     if (limit >= GPUMP_UNKNOWN - 1) return;
     step = request->limit_cycles / 32 + 1; /* looks closer than this are not worth it */
     save_by = request->limit_cycles / GPUMPI_VICTIM_SAVE_MARGIN;
@@ -168,7 +168,7 @@ static uint64_t gpumpi_victim_last_out(const gpump_victim_plan_args *args, const
     for (rest = plan->victims; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest), t = plan->technique[i];
         uint64_t latency = args->sm->estimates[i].latency[t];
-        if (gpumpi_victim_uses_port(t) && (args->request->flags & GPUMP_VICTIM_SERIAL_PORT))
+        if (gpumpi_victim_uses_port(t) && !(args->request->flags & GPUMP_VICTIM_PARALLEL_SAVES))
             latency = port = gpump_add_saturated(port, latency);
         if (latency > last) last = latency;
     }

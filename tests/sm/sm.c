@@ -954,6 +954,7 @@ static void random_life(void **state) {
                 uint32_t here = 0, active = 0, warps = 0, count;
                 gpump_block_view views[64];
                 test_check(gpump_sm_blocks(sm, now, views, 64, &count) == GPUMP_OK, seed, n);
+                test_check(gpump_block_view_check(views, count, NULL) == GPUMP_OK, seed, n);
                 for (uint32_t i = 0; i < count; i++) {
                     const gpump_block_view *v = &views[i];
                     const model_block *w = &model[v->block.slot];

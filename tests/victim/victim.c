@@ -54,12 +54,10 @@ static void row(gpump_block_view *blocks, uint32_t n, uint32_t registers, uint32
 
 static gpump_victim_request request_of(uint32_t positions, uint64_t limit) {
     gpump_victim_request request;
-    memset(&request, 0, sizeof request);
-    request.struct_size = (uint32_t)sizeof request;
-    request.kernel = INCOMING;
-    request.positions = positions;
+    assert_int_equal(gpump_victim_request_init(&request, INCOMING, positions, 0), GPUMP_OK);
+    assert_true(request.limit_cycles == GPUMP_UNKNOWN && !request.flags); /* no deadline, one port */
+    request.flags = GPUMP_VICTIM_PARALLEL_SAVES;                          /* as published */
     request.limit_cycles = limit;
-    request.timeout_cycles = GPUMP_UNKNOWN;
     return request;
 }
 
@@ -448,7 +446,7 @@ static void whole_decisions(void **state) {
     assert_int_equal(s.decision.overhead, 4 * 50);
     assert_int_equal(s.decision.latency, 2182);
     /* With one port the saves follow each other: the paper's choice is late, ours flushes what the port cannot take. */
-    s.request.flags = GPUMP_VICTIM_SERIAL_PORT;
+    s.request.flags = 0;
     assert_int_equal(scene_decide(&s, "dual"), GPUMP_OK);
     assert_int_equal(s.decision.latency, 4 * 2182);
     assert_int_equal(s.decision.late, 3);
@@ -458,7 +456,7 @@ static void whole_decisions(void **state) {
     assert_true(s.decision.ask_again > 0 && s.decision.ask_again < 2800);
     /* One block past the limit frees the others: block 5 must be saved for 2182 cycles with 1000 allowed, so the rest
      * may also drain up to 2182 cycles, and only three are flushed. */
-    s.request.flags = GPUMP_VICTIM_SERIAL_PORT;
+    s.request.flags = 0;
     s.request.limit_cycles = 1000;
     s.blocks[5].may = S | D;
     assert_int_equal(scene_decide(&s, "dual"), GPUMP_OK);
@@ -719,7 +717,7 @@ static void joint_lets_run_on_who_may(void **state) {
     /* With one port the saves follow each other, those that will end soonest last: now, after 2182 and after 4364. */
     scene_init(&s);
     s.request.limit_cycles = 8400;
-    s.request.flags = GPUMP_VICTIM_SERIAL_PORT;
+    s.request.flags = 0;
     for (i = 0; i < 6; i++) cost(&s.estimates[i], 10000, 2182, 50, GPUMP_UNKNOWN);
     for (i = 3; i < 6; i++) cost(&s.estimates[i], 100, 9000, 50, GPUMP_UNKNOWN);
     for (i = 0; i < 3; i++) s.blocks[i].cycles = 1000 * (i + 1);

@@ -46,7 +46,7 @@ static void rules(void **state) {
         victim_case c;
         uint32_t p;
         if (!victim_case_make(&c, &random, number % 3 ? 8 : 32, (uint32_t)(number % VICTIM_KINDS))) continue;
-        if (gpump_random_below(&random, 2)) c.request.flags = GPUMP_VICTIM_SERIAL_PORT;
+        if (gpump_random_below(&random, 2)) c.request.flags = 0;
         for (p = 0; gpump_victim_policy_at(p); p++) {
             const gpump_victim_policy *policy = gpump_victim_policy_at(p);
             gpump_victim_place places[64];
@@ -250,7 +250,7 @@ static void the_limit_is_met(void **state) {
             gpump_block_choice choices[64];
             gpump_victim_decision d;
             oracle_sm o = oracle_of(&c, policy);
-            c.request.flags = k == 5 ? GPUMP_VICTIM_SERIAL_PORT : 0;
+            c.request.flags = k == 5 ? 0 : GPUMP_VICTIM_PARALLEL_SAVES;
             test_check(victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64, &d,
                                      NULL) == GPUMP_OK,
                        seed, number);
@@ -282,7 +282,7 @@ static void the_limit_is_met_by_many(void **state) {
         gpump_victim_decision d;
         uint32_t s, i, have = 0;
         if (!victim_case_make(&c, &random, 5, (uint32_t)(number % VICTIM_KINDS))) continue;
-        c.request.flags = number & 1 ? GPUMP_VICTIM_SERIAL_PORT : 0;
+        c.request.flags = number & 1 ? 0 : GPUMP_VICTIM_PARALLEL_SAVES;
         c.request.positions = 1 + gpump_random_below(&random, 3 * c.geometry.blocks);
         for (s = 0; s < 3; s++) {
             oracle_sm o = oracle_of(&c, gpump_victim_find("joint"));

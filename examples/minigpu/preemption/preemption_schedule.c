@@ -160,11 +160,8 @@ static uint32_t select_choices(machine *m, sm *s, gpump_block_choice *choices) {
                  gpump_cost_estimate_blocks(&m->config.gpu, m->schedule->histories, m->kernel_count + 1, views, leaving,
                                             NULL, &question.policy->cost, estimates, NULL),
                  NULL);
-    request.struct_size = sizeof request;
-    request.flags = GPUMP_VICTIM_SERIAL_PORT;
-    request.since = request.now = m->now;
+    gpump_victim_request_init(&request, 0, 0, m->now);
     request.limit_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, 15000);
-    request.timeout_cycles = GPUMP_UNKNOWN;
     view.blocks = views;
     view.estimates = estimates;
     view.count = leaving;

@@ -211,13 +211,10 @@ void victims_decide(machine *m, uint32_t index) {
     for (i = 0; i < m->kernel_count; i++)
         lower |= m->kernels[i].state == KERNEL_ACTIVE && m->kernels[i].priority < k->priority;
     if (!lower) return;
-    r->request.struct_size = (uint32_t)sizeof r->request;
-    r->request.kernel = index + 1;
-    r->request.positions = k->blocks < UINT32_MAX ? (uint32_t)k->blocks : UINT32_MAX;
-    r->request.flags = m->config.switch_stalls ? 0 : GPUMP_VICTIM_SERIAL_PORT;
-    r->request.since = r->request.now = m->now;
+    gpump_victim_request_init(&r->request, index + 1, k->blocks < UINT32_MAX ? (uint32_t)k->blocks : UINT32_MAX,
+                              m->now);
+    if (m->config.switch_stalls) r->request.flags = GPUMP_VICTIM_PARALLEL_SAVES; /* a stall per block, as published */
     r->request.limit_cycles = m->limit_cycles;
-    r->request.timeout_cycles = NEVER;
     r->request.late_price = m->late_price;
     r->account_cycle = m->now;
     r->account_end = NEVER;

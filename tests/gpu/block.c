@@ -1,0 +1,78 @@
+/* labels: unit */
+/* Views that no SM can have are named, with the block and the field; views that an SM has are not. */
+#include "test.h"
+
+static gpump_block_view views[3];
+
+static void good(void) {
+    memset(views, 0, sizeof views);
+    for (uint32_t i = 0; i < 3; i++) {
+        views[i].block.slot = i;
+        views[i].kernel = 1;
+        views[i].state = GPUMP_BLOCK_RUNNING;
+        views[i].may = 7;
+        views[i].threads = 64;
+        views[i].warps = 2;
+        views[i].registers = 1024;
+        views[i].register_base = 1024 * i;
+        views[i].shared_bytes = 256;
+        views[i].shared_base = 256 * i;
+    }
+}
+static void is_wrong(const char *field, uint32_t index) {
+    gpump_diag diag;
+    char text[200];
+    assert_int_equal(gpump_block_view_check(views, 3, &diag), GPUMP_ERROR_ARGUMENT);
+    if (strncmp(diag.field, field, strlen(field)) != 0) fail_msg("%s instead of %s", diag.field, field);
+    assert_int_equal(diag.index, index);
+    gpump_diag_text(&diag, text, sizeof text);
+    assert_non_null(strstr(text, field));
+    assert_int_equal(gpump_block_view_check(views, 3, NULL), GPUMP_ERROR_ARGUMENT);
+    good();
+}
+
+static void views_that_nobody_can_have(void **state) {
+    (void)state;
+    good();
+    assert_int_equal(gpump_block_view_check(views, 3, NULL), GPUMP_OK);
+    assert_int_equal(gpump_block_view_check(NULL, 0, NULL), GPUMP_OK);
+    assert_int_equal(gpump_block_view_check(NULL, 1, NULL), GPUMP_ERROR_ARGUMENT);
+    for (uint32_t i = 0; i < 3; i++) views[i].register_base = 0; /* a host that has no addresses */
+    is_wrong("blocks.register_base", 1);
+    views[2].shared_base = 511;
+    is_wrong("blocks.shared_base", 2);
+    views[1].register_base = UINT32_MAX - 1023; /* up to the end, and not around it */
+    assert_int_equal(gpump_block_view_check(views, 3, NULL), GPUMP_OK);
+    views[1].state = GPUMP_BLOCK_FREE;
+    is_wrong("blocks.state", 1);
+    views[1].state = GPUMP_BLOCK_STATES;
+    is_wrong("blocks.state", 1);
+    views[0].kernel = 0;
+    is_wrong("blocks.kernel", 0);
+    views[2].may = 1u << GPUMP_TECHNIQUES;
+    is_wrong("blocks.may", 2);
+    views[2].threads = 0;
+    is_wrong("blocks.threads", 2);
+    views[2].warps = 0;
+    is_wrong("blocks.warps", 2);
+    views[2].block.slot = 0;
+    is_wrong("blocks.block", 2);
+    views[1].state = GPUMP_BLOCK_SAVING;
+    views[1].technique = GPUMP_NONE;
+    is_wrong("blocks.technique", 1);
+    views[1].state = GPUMP_BLOCK_STOPPING;
+    views[1].keep = GPUMP_PART_STACKS;
+    is_wrong("blocks.keep", 1);
+    views[1].state = GPUMP_BLOCK_PARKED;
+    views[1].threads = views[1].warps = views[1].registers = 0;
+    assert_int_equal(gpump_block_view_check(views, 3, NULL), GPUMP_OK);
+    views[1].shared_bytes = 0;
+    is_wrong("blocks.registers and shared_bytes", 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(views_that_nobody_can_have),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,81 @@
+/* labels: unit */
+/* What a decision estimates is what an SM that times its transfers itself (timing PORT) takes: saves of one SM follow
+ * each other, and a host need say nothing for that. */
+#include "test.h"
+
+static void estimates_are_what_the_port_takes(void **state) {
+    gpump_sm_config config;
+    gpump_gpu gpu;
+    gpump_footprint need = {256, 4096, 4096};
+    gpump_block_view views[8];
+    gpump_block_choice choices[8];
+    gpump_cost_estimate estimates[8];
+    gpump_victim_geometry geometry;
+    gpump_victim_request request;
+    gpump_victim_place places[8];
+    gpump_victim_question question;
+    gpump_victim_decision decision;
+    gpump_victim_sm view;
+    gpump_sm_action action;
+    gpump_sm *sm;
+    size_t bytes;
+    uint64_t now = 1000, last = 0;
+    uint32_t count, freed = 0;
+    (void)state;
+    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
+    assert_int_equal(gpump_sm_config_preset(&config, "gtx480_shieh"), GPUMP_OK);
+    config.timing = GPUMP_SM_TIMING_PORT;
+    config.waits = 0;
+    config.kernels = 2;
+    assert_int_equal(gpump_sm_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sm_init(malloc(bytes), bytes, &config, &sm, NULL), GPUMP_OK);
+    for (uint32_t i = 0; i < 6; i++) {
+        gpump_sm_request r = {i, 1, 0, need, 1};
+        gpump_block_ref ref;
+        assert_int_equal(gpump_sm_place(sm, 0, &r, NULL, &ref, NULL), GPUMP_OK);
+        assert_int_equal(gpump_sm_report_executed(sm, ref, 100), GPUMP_OK);
+    }
+    memset(&view, 0, sizeof view);
+    memset(&question, 0, sizeof question);
+    assert_int_equal(gpump_sm_blocks(sm, now, views, 8, &count), GPUMP_OK);
+    question.policy = gpump_victim_find("switch");
+    assert_int_equal(
+        gpump_cost_estimate_blocks(&gpu, NULL, 0, views, count, NULL, &question.policy->cost, estimates, NULL),
+        GPUMP_OK);
+    assert_int_equal(gpump_victim_geometry_init(&geometry, &gpu, &need, config.shared_bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_victim_request_init(&request, 2, 6, now), GPUMP_OK);
+    view.blocks = views;
+    view.estimates = estimates;
+    view.count = count;
+    question.request = &request;
+    question.geometry = &geometry;
+    question.sms = &view;
+    question.sm_count = 1;
+    question.places = places;
+    question.choices = choices;
+    question.place_capacity = question.choice_capacity = 8;
+    assert_int_equal(gpump_victim_decide(&question, &decision, NULL), GPUMP_OK);
+    assert_int_equal(decision.choices, 6);
+    assert_int_equal(gpump_sm_preempt(sm, now, choices, decision.choices, NULL), GPUMP_OK);
+    for (; freed < 6 && now < 1000000; now++)
+        while (gpump_sm_has_action(sm, now) && gpump_sm_next(sm, now, &action) == GPUMP_OK)
+            if (action.kind == GPUMP_SM_ACTION_FREED) {
+                freed++;
+                last = now;
+            }
+    assert_int_equal(freed, 6);
+    assert_int_equal(decision.latency, last - 1000);
+    request.flags = GPUMP_VICTIM_PARALLEL_SAVES; /* the published estimate: the longest save alone */
+    assert_int_equal(gpump_victim_decide(&question, &decision, NULL), GPUMP_OK);
+    assert_true(decision.latency * 6 == last - 1000);
+    request.flags = 2;
+    assert_int_equal(gpump_victim_decide(&question, &decision, NULL), GPUMP_ERROR_ARGUMENT);
+    free(sm);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(estimates_are_what_the_port_takes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
