@@ -1156,11 +1156,12 @@ typedef enum gpump_replay_flag {
 
 typedef enum gpump_replay_action_kind {
     GPUMP_REPLAY_ACT_EFFECT = 1, /* `entry`, which had to wait, takes effect now; its sources are released */
-    GPUMP_REPLAY_ACT_SQUASH,     /* take `entry` out of the pipeline; the replay queue keeps it */
-    GPUMP_REPLAY_ACT_REFETCH,    /* take it out for good; the warp's PC goes back to it (REGIONS: to the restart PC) */
-    GPUMP_REPLAY_ACT_DRAINED,    /* no memory instruction of `warp` is in flight: gpump_replay_report_unissued next */
-    GPUMP_REPLAY_ACT_REPLAY,     /* put the entries of `warp` back into the issue queue: gpump_replay_pending */
-    GPUMP_REPLAY_ACT_FETCH       /* `warp` may fetch again */
+    GPUMP_REPLAY_ACT_SQUASH, /* take `entry` out of the pipeline; the replay queue keeps it. LOG: its operand read still
+                              * takes place, or nothing would be logged */
+    GPUMP_REPLAY_ACT_REFETCH, /* take it out for good; the warp's PC goes back to it (REGIONS: to the restart PC) */
+    GPUMP_REPLAY_ACT_DRAINED, /* no memory instruction of `warp` is in flight: gpump_replay_report_unissued next */
+    GPUMP_REPLAY_ACT_REPLAY,  /* put the entries of `warp` back into the issue queue: gpump_replay_pending */
+    GPUMP_REPLAY_ACT_FETCH    /* `warp` may fetch again */
 } gpump_replay_action_kind;
 typedef struct gpump_replay_action {
     gpump_replay_entry what; /* EFFECT, SQUASH, REFETCH: the instruction; else zero */
@@ -1324,7 +1325,7 @@ GPUMP_INLINE gpump_reason gpump_replay_may_take_effect(const gpump_replay *repla
  * effect. Else MEMORY_ORDER, FAULTED or REPLAYING. */
 GPUMP_INLINE gpump_reason gpump_replay_may_synchronise(const gpump_replay *replay, uint32_t warp) {
     const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
-    if (w->state != GPUMP_REPLAY_RUN) return (gpump_reason)w->may_fetch;
+    if (w->may_issue) return (gpump_reason)w->may_issue;
     return w->memory & ~w->effective ? GPUMP_REASON_MEMORY_ORDER : GPUMP_REASON_YES;
 }
 /* Returns GPUMP_REASON_YES when the pending `entry` of a warp in REPLAY may be issued as far as this component is
@@ -1449,8 +1450,7 @@ GPUMP_INLINE uint64_t gpumpi_replay_blockers(const gpump_replay *replay, uint32_
     const gpumpi_replay_warp *w = gpumpi_replay_at(replay, entry / GPUMP_REPLAY_WINDOW);
     uint64_t older = w->memory & ~w->effective & gpumpi_replay_slot_at(replay, entry)->older;
     if (gpump_bits_get(&w->loads, entry % GPUMP_REPLAY_WINDOW)) older &= ~w->loads;
-    if (!older || replay->config.order == GPUMP_REPLAY_PRINTED || replay->config.scheme == GPUMP_REPLAY_REGIONS)
-        return 0;
+    if (!older || replay->config.order == GPUMP_REPLAY_PRINTED) return 0;
     return replay->config.order == GPUMP_REPLAY_ADDRESS ? gpumpi_replay_common(replay, entry, older) : older;
 }
 GPUMP_INLINE gpump_reason gpump_replay_may_take_effect(const gpump_replay *replay, uint32_t entry) {
