@@ -1,8 +1,9 @@
 #!/bin/sh
 # The pictures of pages in README.md and docs/: pages.sh BUILD_DIR [check]
 # Runs each command of the list below and takes a picture of the page it writes, in a headless Chromium. What a picture shows is noted
-# in pages.txt, as a checksum of the recorded run and of the drawing code; `check` runs the commands again and compares these, without
-# a browser. Exit status: 0 done, or current; 1 a picture is out of date; 2 something is missing.
+# in pages.txt, as a checksum of the recorded run and of the drawing code; `check` runs the commands again and compares these. Where the
+# browser and the font are those that made the pictures, as the first line of pages.txt names them, it also takes each picture again and
+# compares it byte for byte. docs/pictures/new_machines.svg is drawn from the table of docs/new_machines.md. Exit status: 0 done, or current; 1 a picture is out of date; 2 something is missing.
 set -u
 build=$(cd "$1" && pwd) || exit 2
 cd "$(dirname "$0")/../.." || exit 2
@@ -11,6 +12,19 @@ demo=examples/minigpu/demo.yaml figure=examples/tbsim/workloads/figure_5_1.yaml
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 mode=${2:-make} status=0
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+maker="# taken by $("${browser:-false}" --version 2>/dev/null | sed 's/ *$//'), $(fc-match sans-serif 2>/dev/null)"
+pictures=docs/pictures # where they are written
+if [ "$mode" = check ]; then
+    pictures=$work
+    grep -qxF "$maker" docs/pictures/pages.txt || browser=
+    [ -n "$browser" ] || echo "no picture is taken again: another browser or font made them"
+elif [ -z "$browser" ]; then
+    echo "Pictures are taken by Chromium: apt-get install chromium" >&2
+    exit 2
+fi
+head -n 1 docs/pictures/pages.txt >"$work/pages.txt"
+[ "$mode" = check ] || echo "$maker" >"$work/pages.txt"
 
 # picture NAME SIZE VIEW COMMAND...: the command's page, opened at a view (examples/report/page.js, at the end)
 picture() {
@@ -20,17 +34,14 @@ picture() {
     run=$(sed -n '/^<script type="application\/json" id="data">$/,/^<\/script>$/p' "$work/$name.html" | grep -v '^{"about":' | cksum)
     page=$(cat examples/report/page.html examples/report/page.css examples/report/page.js | cksum)
     echo "$name.png $size $view: run ${run% *}, drawn by ${page% *}" >>"$work/pages.txt"
-    [ "$mode" = check ] && return
+    [ -n "$browser" ] || return 0
     timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
         --disable-component-update --disable-sync --user-data-dir="$work/profile" --hide-scrollbars --force-device-scale-factor=1 \
-        --window-size="$size" --virtual-time-budget=3000 --screenshot="docs/pictures/$name.png" "file://$work/$name.html#$view" >"$work/log" 2>&1 ||
+        --window-size="$size" --virtual-time-budget=3000 --screenshot="$pictures/$name.png" "file://$work/$name.html#$view" >"$work/log" 2>&1 ||
         { cat "$work/log"; exit 2; }
+    cmp "$pictures/$name.png" "docs/pictures/$name.png" || status=1
 }
 
-if [ "$mode" != check ]; then
-    browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
-        { echo "Pictures are taken by Chromium: apt-get install chromium" >&2; exit 2; }
-fi
 picture demo 1240,1160 "rows=2&curves=0" "$minigpu" demo
 picture lesson_drain 1100,440 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --preempt 20000:drain
 picture lesson_switch 1100,440 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --preempt 20000:switch
@@ -41,10 +52,15 @@ picture lesson_share 1100,440 "plain&rows=10" "$tbsim" run $figure --policy equa
 for policy in fcfs npq ppq; do
     picture figure_5_1_$policy 1100,440 "plain&rows=10" "$tbsim" run $figure --policy $policy
 done
+# Its request, from near: K1 is saved, K3 set up.
+picture figure_5_1_request 1100,440 "plain&from=158.5&to=173.5&rows=10" "$tbsim" run $figure --policy ppq
+
+"$tbsim" machines --table docs/new_machines.md --svg "$pictures/new_machines.svg" || exit 2
+cmp "$pictures/new_machines.svg" docs/pictures/new_machines.svg || status=1
 
 if [ "$mode" = check ]; then
     diff docs/pictures/pages.txt "$work/pages.txt" || status=1
-    for name in $(sed 's/ .*//' docs/pictures/pages.txt); do [ -s "docs/pictures/$name" ] || { echo "docs/pictures/$name is missing"; status=1; }; done
+    for name in $(sed '/^#/d; s/ .*//' docs/pictures/pages.txt); do [ -s "docs/pictures/$name" ] || { echo "docs/pictures/$name is missing"; status=1; }; done
     [ $status -eq 0 ] && echo "the pictures are current" || echo "Make them again: sh docs/pictures/pages.sh BUILD_DIR"
 else
     cp "$work/pages.txt" docs/pictures/pages.txt

@@ -1,0 +1,86 @@
+#!/bin/sh
+# What takes hours and is no part of continuous integration: weekly.sh [STAGE...]; without a stage, all of them.
+#   memory   the library's tests and the hosts' under clang's memory sanitizer (build-memory)
+#   thread   tbsim's tests and a sweep on eight threads under clang's thread sanitizer (build-thread)
+#   long     the tests labelled long, and property tests with ten times their cases (build-long)
+#   fuzz     every fuzz target for GPUMP_FUZZ_SECONDS, 1800 (tests/fuzz/fuzz.sh)
+#   cross    the tests on s390x and i386, by emulation (tests/project/cross.sh)
+# GPUMP_TEST_CASES scales the property tests of a stage beside its own factor. It needs what tests/run.sh installs, clang and, on Debian,
+# libclang-rt-dev; a stage whose tools are missing is named as skipped. Exit status: 0 all passed, 1 not, 2 usage.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+stages=${*:-memory thread long fuzz cross}
+jobs=$(nproc 2>/dev/null || echo 2)
+library='^(base|gpu|sm|victim|scheduler|context|memory|program)_'
+hosts='^(minigpu|ptx|tbsim|report|fuzz)_'
+
+build() { # build DIRECTORY COMPILER FLAGS CMAKE-OPTION...: configures and builds
+    directory=$1 compiler=$2 flags=$3
+    shift 3
+    generator=
+    command -v ninja >/dev/null 2>&1 && [ ! -f "$directory/CMakeCache.txt" ] && generator="-G Ninja"
+    mkdir -p "$directory"
+    case $compiler in clang) cxx=clang++ ;; *) cxx=g++ ;; esac
+    # shellcheck disable=SC2086
+    cmake -S . -B "$directory" $generator "-DCMAKE_C_COMPILER=$compiler" "-DCMAKE_CXX_COMPILER=$cxx" "-DCMAKE_C_FLAGS=$flags" \
+        "-DCMAKE_CXX_FLAGS=$flags" "-DCMAKE_BUILD_TYPE=RelWithDebInfo" "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g" "$@" >"$directory/build.log" 2>&1 &&
+        cmake --build "$directory" --parallel "$jobs" >"$directory/build.log" 2>&1 || { tail -20 "$directory/build.log"; return 1; }
+}
+tests() { # tests DIRECTORY CTEST-OPTION...
+    directory=$1
+    shift
+    (cd "$directory" && ctest --output-on-failure --no-label-summary --parallel "$jobs" "$@" </dev/null) >"$directory/ctest.log" 2>&1
+    status=$?
+    sed -n '/tests passed/,$p' "$directory/ctest.log"
+    return $status
+}
+cases() { awk -v a="$1" -v b="${GPUMP_TEST_CASES:-1}" 'BEGIN { print a * b }'; }
+
+stage_memory() {
+    build build-memory clang "-fsanitize=memory -fno-omit-frame-pointer -fno-sanitize-recover=all" \
+        "-DGPUMP_TEST_CASES=$(cases 0.05)" -DGPUMP_INSTALL_TOOLS=OFF || return 1
+    tests build-memory -R "$library" -LE 'compile|command|full' || return 1
+    # The hosts' libraries (YAML, JSON, C++) are not instrumented: what they allocate and fill counts as filled.
+    MSAN_OPTIONS=poison_in_malloc=0 tests build-memory -R "$hosts" -LE 'compile|command|full'
+}
+stage_thread() {
+    build build-thread clang "-fsanitize=thread -fno-omit-frame-pointer" "-DGPUMP_TEST_CASES=$(cases 0.1)" -DGPUMP_INSTALL_TOOLS=OFF || return 1
+    tests build-thread -R '^tbsim_' || return 1
+    TSAN_OPTIONS=halt_on_error=1 build-thread/examples/tbsim/tbsim sweep --workloads 16 --processes 4 --policy dss --threads 8 --quiet >build-thread/sweep.csv &&
+        TSAN_OPTIONS=halt_on_error=1 build-thread/examples/tbsim/tbsim sweep --workloads 16 --processes 4 --policy dss --threads 1 --quiet |
+        cmp - build-thread/sweep.csv
+}
+stage_long() {
+    build build-long gcc "" -DGPUMP_LONG_TESTS=ON "-DGPUMP_TEST_CASES=$(cases 10)" "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" || return 1
+    tests build-long -L 'property|long|equivalence'
+}
+stage_fuzz() { sh tests/fuzz/fuzz.sh "${GPUMP_FUZZ_SECONDS:-1800}"; }
+stage_cross() {
+    for tool in s390x-linux-gnu-gcc i686-linux-gnu-gcc qemu-s390x qemu-i386; do
+        command -v $tool >/dev/null || { echo "$tool is not installed; tests/project/cross.sh says what it needs"; return 77; }
+    done
+    sh tests/project/cross.sh s390x i386
+}
+
+summary='' failed=0
+for stage in $stages; do
+    case $stage in
+    memory | thread | fuzz) needs=clang ;;
+    long | cross) needs=gcc ;;
+    *) echo "weekly.sh: no stage is called $stage (memory, thread, long, fuzz, cross)" >&2; exit 2 ;;
+    esac
+    echo "==== $stage"
+    before=$(date +%s)
+    if command -v $needs >/dev/null; then
+        "stage_$stage"
+        status=$?
+    else
+        echo "$needs is not installed"
+        status=77
+    fi
+    case $status in 0) word=passed ;; 77) word=skipped ;; *) word=FAILED failed=1 ;; esac
+    summary="$summary
+$stage: $word, $(($(date +%s) - before)) s"
+done
+echo "==== summary$summary"
+exit $failed
