@@ -156,12 +156,13 @@ static int read_kernels(reader *r, const yaml_node_t *node, uint32_t process) {
 }
 
 static int read_process(reader *r, const yaml_node_t *node, const yaml_node_t *kernels) {
-    static const char *const keys[] = {"name", "priority", "kernels", NULL};
-    uint32_t index = r->launch->process_count;
+    static const char *const keys[] = {"name", "priority", "repeat", "kernels", NULL};
+    uint32_t index = r->launch->process_count, i;
     launch_process *process =
         (launch_process *)append(&r->launch->processes, &r->launch->process_count, sizeof *process);
     yaml_node_t *value;
     if (!process) return FAIL(r, node, "out of memory");
+    process->repeat = 1;
     if (!kernels) { /* an entry of "processes" */
         if (check_mapping(r, node, "a process", keys)) return -1;
         if ((value = find(r, node, "name")) && read_text(r, value, "name", &process->name)) return -1;
@@ -169,11 +170,17 @@ static int read_process(reader *r, const yaml_node_t *node, const yaml_node_t *k
             return -1;
         if (!(kernels = find(r, node, "kernels"))) return FAIL(r, node, "a process needs kernels");
     }
+    if ((value = find(r, node, "repeat")) && read_u32(r, value, "repeat", 1, UINT32_MAX, &process->repeat)) return -1;
     if (!process->name && asprintf(&process->name, "process %u", index) < 0) {
         process->name = NULL;
         return FAIL(r, node, "out of memory");
     }
-    return read_kernels(r, kernels, index);
+    if (read_kernels(r, kernels, index)) return -1;
+    if (value && r->launch->processes[index].repeat > 1)
+        for (i = 0; i < r->launch->loop_count; i++)
+            if (r->launch->kernels[r->launch->loops[i].first].process == index)
+                return FAIL(r, value, "a process with a loop cannot repeat: make times of the loop larger instead");
+    return 0;
 }
 
 static int read_numbers(reader *r, const yaml_node_t *node) {
@@ -204,7 +211,7 @@ int launch_regions(const char *text, uint32_t *regions) {
 
 static int read_machine(reader *r, const yaml_node_t *node) {
     static const char *const keys[] = {"gpu",    "sms",     "kernels_per_sm", "technique", "scheduler",
-                                       "config", "regions", "most_blocks",    NULL};
+                                       "config", "regions", "most_blocks",    "stop_at",   NULL};
     yaml_node_t *value;
     if (check_mapping(r, node, "machine", keys)) return -1;
     if ((value = find(r, node, "gpu"))) {
@@ -213,6 +220,8 @@ static int read_machine(reader *r, const yaml_node_t *node) {
     }
     if ((value = find(r, node, "most_blocks")) &&
         read_u64(r, value, "most_blocks", 1, UINT64_C(1) << 40, &r->launch->most_blocks))
+        return -1;
+    if ((value = find(r, node, "stop_at")) && read_u64(r, value, "stop_at", 1, UINT64_MAX / 4, &r->launch->stop_at))
         return -1;
     if ((value = find(r, node, "sms")) && read_u32(r, value, "sms", 1, 1024, &r->launch->sms)) return -1;
     if ((value = find(r, node, "kernels_per_sm")) &&
@@ -241,8 +250,8 @@ static int read_machine(reader *r, const yaml_node_t *node) {
 }
 
 static int read_document(reader *r) {
-    static const char *const keys[] = {"machine", "processes", "kernels", NULL};
-    yaml_node_t *root = yaml_document_get_root_node(r->document), *processes, *kernels, *machine;
+    static const char *const keys[] = {"machine", "processes", "kernels", "repeat", NULL};
+    yaml_node_t *root = yaml_document_get_root_node(r->document), *processes, *kernels, *machine, *repeat;
     if (!root) {
         launch_place place = {1, 1};
         return launch_file_error(r->launch, place, r->error, "the file is empty");
@@ -252,6 +261,8 @@ static int read_document(reader *r) {
     processes = find(r, root, "processes");
     kernels = find(r, root, "kernels");
     if (!processes == !kernels) return FAIL(r, root, "a launch file has either kernels or processes");
+    if (processes && (repeat = find(r, root, "repeat")))
+        return FAIL(r, repeat, "repeat stands in the process that it is for, or beside kernels");
     if (kernels) {
         if (read_process(r, root, kernels)) return -1;
     } else {

@@ -120,6 +120,7 @@ typedef struct launch_kernel {
 typedef struct launch_process {
     char *name;
     uint32_t priority;
+    uint32_t repeat; /* its kernels run so many times, each time on the buffers' first contents */
 } launch_process;
 
 /* A number of the machine that the file sets (config.h names them). */
@@ -160,6 +161,7 @@ typedef struct launch_file {
     char *technique;         /* how a kernel of higher priority takes its SMs: switch, drain or flush; NULL: switch */
     uint32_t kernels_per_sm; /* 0: the machine's default */
     uint64_t most_blocks;    /* of a grid; 0: the machine's limit */
+    uint64_t stop_at;        /* the run ends at this cycle, whoever still runs; 0: when all kernels have ended */
     uint32_t sms;            /* 0: the preset's */
     char *scheduler;         /* gto or lrr; NULL: the preset's */
     launch_number *numbers;

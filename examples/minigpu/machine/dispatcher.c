@@ -43,7 +43,7 @@ uint64_t dispatcher_kernels(machine *m) {
             continue;
         }
         k->state = KERNEL_ACTIVE;
-        if (!k->iteration) k->ready_cycle = m->now;
+        if (k->ready_cycle == NEVER) k->ready_cycle = m->now;
         loops_kernel_starts(m, index);
         if (m->trace) trace_arrives(m, index);
         preemption_kernel_starts(m, index);

@@ -928,6 +928,7 @@ int machine_run(machine *m, uint64_t until) {
     uint32_t i;
     while (!m->failed) {
         uint64_t next = NEVER, arrival;
+        if (m->now >= m->stop_cycle) return 1;
         if (m->now >= until) return 0;
         if (m->trace && m->trace->sample_cycle <= m->now) trace_sample(m);
         if (m->preempt_cycle <= m->now) preempt_now(m);
@@ -956,6 +957,7 @@ int machine_run(machine *m, uint64_t until) {
             if (is_active(m)) return deadlock(m);
             m->progress_cycle = next; /* everybody has ended, or is still to come */
         }
+        if (next > m->stop_cycle) next = m->stop_cycle;
         m->now = next < until ? next : until;
     }
     return -1;
@@ -1032,6 +1034,7 @@ uint64_t machine_hash(const machine *m) {
         hash = gpump_hash_u64(hash, m->kernels[i].done_blocks);
         hash = gpump_hash_u64(hash, m->kernels[i].warp_instructions);
         hash = gpump_hash_u64(hash, m->kernels[i].end_cycle);
+        hash = gpump_hash_u64(hash, m->runs[m->kernels[i].process].ended);
     }
     for (i = 0; i < m->sm_count; i++) {
         const sm *s = m->sms[i];

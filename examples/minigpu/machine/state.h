@@ -150,6 +150,14 @@ typedef struct fault_buffer {
     uint32_t unused;
 } fault_buffer;
 
+/* What has come of a process: its kernels, in order, are one run. */
+typedef struct process_runs {
+    uint32_t ended; /* runs */
+    uint32_t unused;
+    uint64_t first_end_cycle, last_end_cycle; /* of its first and of its latest run; NEVER: none has ended */
+    uint8_t *first_results; /* its buffers, one behind the other, when the first run had ended; NULL: it runs once */
+} process_runs;
+
 struct timeline;
 struct victim_request;
 
@@ -215,6 +223,8 @@ typedef struct machine {
     struct victim_request *victim_requests; /* one per kernel (victims.h) */
     const launch_file *launch;              /* whose loops these are */
     uint32_t *loop_rounds;                  /* per loop of the launch file: rounds that have begun (loops.h) */
+    process_runs *runs;                     /* per process of the launch file */
+    uint64_t stop_cycle;                    /* the run ends then; NEVER: when all kernels have ended */
     const uint64_t *true_ends;              /* for an oracle: when each block of kernel 1 ends if it drains; NULL */
     uint64_t *ends;                         /* where such a table is written; NULL */
     uint32_t omit_section;             /* tests: the context section type that is left out of every save; 0: none */

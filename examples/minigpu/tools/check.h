@@ -4,16 +4,18 @@
 
 #include "machine/machine.h"
 
-typedef enum check_result { CHECK_NOTHING_EXPECTED, CHECK_RIGHT, CHECK_WRONG } check_result;
+typedef enum check_result { CHECK_NOTHING_EXPECTED, CHECK_RIGHT, CHECK_WRONG, CHECK_NOT_ENDED } check_result;
 
 typedef struct kernel_check {
     check_result result;
     char text[LAUNCH_ERROR_BYTES]; /* the first difference */
 } kernel_check;
 
-/* Checks every kernel of a machine that has run to its end: references are run on copies of the buffers' first
- * contents, in the order of the file; buffers of kernels without a reference are left out from there on. `checks` has
- * one element per kernel. Returns 0 when nothing is wrong, 1 when something is, -1 when out of memory. */
+/* Checks every kernel of a machine that has run to its end. Of a process that repeats the first run is checked, and
+ * kernels of a process that has not run once are CHECK_NOT_ENDED, which is not wrong. References are run on copies of
+ * the buffers' first contents, in the order of the file; buffers of kernels without a reference are left out from there
+ * on. `checks` has one element per kernel. Returns 0 when nothing is wrong, 1 when something is, -1 when out of memory.
+ */
 int check_results(const machine *m, const launch_file *launch, kernel_check *checks);
 /* Hash over a kernel's buffers in the order of its arguments: what `checksum` in a launch file is compared with. */
 uint64_t check_sum(const machine *m, const launch_file *launch, const launch_kernel *k);

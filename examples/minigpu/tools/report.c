@@ -14,7 +14,7 @@ const char *technique_name(uint32_t technique) {
 }
 
 static const char *check_name(check_result result) {
-    static const char *const names[] = {"nothing expected", "right", "wrong"};
+    static const char *const names[] = {"nothing expected", "right", "wrong", "not ended"};
     return names[result];
 }
 
@@ -162,6 +162,20 @@ static void report_loops(const run_result *result, FILE *file) {
     }
 }
 
+/* How often processes have run that repeat. */
+static void report_runs(const run_result *result, FILE *file) {
+    uint32_t i;
+    for (i = 0; i < result->launch->process_count; i++) {
+        const process_runs *runs = &result->machine->runs[i];
+        if (result->launch->processes[i].repeat == 1) continue;
+        fprintf(file, "%s has run %u times", result->launch->processes[i].name, runs->ended);
+        if (runs->ended)
+            fprintf(file, ", for the first time until cycle %" PRIu64 ", for the last until %" PRIu64,
+                    runs->first_end_cycle, runs->last_end_cycle);
+        fputs(runs->ended ? "; the first was checked\n" : "\n", file);
+    }
+}
+
 void report_text(const run_result *result, FILE *file) {
     const machine *m = result->machine;
     machine_totals t;
@@ -189,6 +203,7 @@ void report_text(const run_result *result, FILE *file) {
             t.cycles, microseconds(m, t.cycles), t.cycles ? (double)t.warp_instructions / (double)t.cycles : 0,
             t.l1_hits, t.l1_misses, t.l2_hits, t.l2_misses, t.dram_bytes);
     report_loops(result, file);
+    report_runs(result, file);
     report_points(m, file);
     report_page_faults(m, file);
     for (i = 0; i < m->preemption_count && i < 32; i++) {
@@ -226,12 +241,15 @@ void report_traffic(const machine *m, uint32_t kernel, gpump_traffic *traffic) {
     uint32_t i;
     gpump_meter_total(m->memory_system->meter, m->now, kernel, traffic);
     for (i = 0; i < m->sm_count; i++) {
-        gpump_meter_total(m->sms[i]->meter, m->now, kernel, &part);
+        const sm *s = m->sms[i];
+        gpump_meter_total(s->meter, m->now, kernel, &part);
+        if (kernel && s->kernel_resident[kernel - 1]) part.resident_cycles += m->now - s->resident_since[kernel - 1];
         gpump_traffic_add(traffic, &part);
     }
     if (kernel && m->kernels[kernel - 1].start_cycle != NEVER) {
+        const kernel_state state = (kernel_state)m->kernels[kernel - 1].state;
         const uint64_t end = m->kernels[kernel - 1].end_cycle;
-        traffic->cycles = (end == NEVER ? m->now : end) - m->kernels[kernel - 1].start_cycle;
+        traffic->cycles = (state != KERNEL_DONE ? m->now : end) - m->kernels[kernel - 1].start_cycle;
     }
 }
 
@@ -364,7 +382,7 @@ int report_json(const run_result *result, FILE *file) {
     const machine *m = result->machine;
     machine_totals t;
     json_t *root = json_object(), *kernels = json_array(), *preemptions = json_array(), *config = json_object(),
-           *totals;
+           *processes = json_array(), *totals;
     minigpu_number n;
     uint32_t i;
     int failed;
@@ -392,6 +410,12 @@ int report_json(const run_result *result, FILE *file) {
     json_object_set_new(root, "clock_khz", json_integer(m->config.gpu.clock_khz));
     json_object_set_new(root, "scheduler", json_string(warp_scheduler_name(m->config.scheduler)));
     json_object_set_new(root, "config", config);
+    for (i = 0; i < result->launch->process_count; i++)
+        json_array_append_new(processes,
+                              json_pack("{s:s,s:o,s:o,s:o}", "name", result->launch->processes[i].name, "runs_ended",
+                                        number(m->runs[i].ended), "first_end_cycle", number(m->runs[i].first_end_cycle),
+                                        "last_end_cycle", number(m->runs[i].last_end_cycle)));
+    json_object_set_new(root, "processes", processes);
     json_object_set_new(root, "kernels", kernels);
     json_object_set_new(root, "preemptions", preemptions);
     json_object_set_new(root, "totals", totals);
