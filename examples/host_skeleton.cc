@@ -1,56 +1,81 @@
 // The call sites of docs/hosting.md in a host that does nothing else: two SMs whose blocks issue one instruction per
-// cycle and wait for nothing. A long kernel runs, an urgent one takes SM 0 from it, the long one comes back and ends.
-// What is marked "host:" is your simulator's own; names in parentheses are places in GPGPU-Sim.
+// cycle. A long kernel runs. An urgent one arrives and takes positions from it, and the long kernel is launched a
+// second time. The story is run once for each of several policies. Each must lose nothing and do nothing twice. What is
+// marked "host:" is your simulator's own; names in parentheses are places in GPGPU-Sim.
 #include <cstdio>
 #include <deque>
 #include <vector>
 #include "gpump.h"
 
 namespace {
+enum { LONG_FUNCTION = 1, URGENT_FUNCTION, FUNCTIONS }; // the same each time they are launched: histories go by these
+const uint64_t arrival = 2200;                          // of the urgent kernel
+enum { LONG_LAUNCH = 1, URGENT_LAUNCH, SECOND_LAUNCH }; // a new number for each launch: places go by these
+
 struct Block { // host: the functional state of a block. Its index in `blocks` is the cookie that gpump carries.
-    uint32_t kernel;
-    uint64_t instructions, issued; // warp instructions in all, and of this launch so far
-    gpump_sm_history history;      // comes with FREED, goes back to gpump_sm_place
+    uint32_t launch, function;
+    uint64_t instructions, issued; // warp instructions in all, and of this start so far
     bool saved;
+    gpump_sm_history history;                 // comes with FREED, goes back to gpump_sm_place
+    std::vector<gpump_read_set_segment> read; // what it had read and written when it was saved
 };
 struct Resident { // host: what an SM knows of the block in a slot
     gpump_block_ref ref;
     uint64_t cookie, busy_until, moved_at; // when its last instruction commits, when its context has been moved
-    bool here, stopping;
+    bool here, stopping, dropping;
 };
 
-const gpump_footprint footprint = {256, 256 * 24, 4096};
+const gpump_footprint need = {256, 256 * 24, 4096};
 std::vector<Block> blocks;
 std::deque<uint64_t> urgent, resume, fresh; // blocks that come back go before new ones
-size_t finished;
+gpump_cost_history histories[FUNCTIONS];
+
+int failed(const char *what, const gpump_diag &diag) {
+    char text[200];
+    gpump_diag_text(&diag, text, sizeof text);
+    std::fprintf(stderr, "%s: %s\n", what, text);
+    return 0;
+}
 
 struct Sm {
-    std::vector<uint64_t> memory; // everything gpump knows of this SM: copy it and you have a checkpoint
+    std::vector<uint64_t> memory, set_memory; // everything gpump knows of this SM: copy it and you have a checkpoint
     gpump_sm *sm;
+    std::vector<gpump_read_set *> sets; // by slot
     std::vector<Resident> slots;
-    bool reserved; // for the urgent kernel
+    size_t ended; // blocks that ended here
 
     bool create() {
         gpump_sm_config config;
+        gpump_read_set_config set_config;
         gpump_diag diag; // says which field is wrong
-        size_t bytes;
-        if (gpump_sm_config_preset(&config, "gtx480_lin") != GPUMP_OK) return false;
+        size_t bytes, set_bytes;
+        if (gpump_sm_config_preset(&config, "gtx480_lin") || gpump_read_set_config_preset(&set_config, "default"))
+            return false;
         config.waits = GPUMP_SM_WAIT_PIPELINE; // what this host can report; a real one reports the whole list
-        config.kernels = 2;
-        if (gpump_sm_bytes(&config, &bytes, &diag) != GPUMP_OK) return false;
-        memory.resize((bytes + 7) / 8);
+        config.timing = GPUMP_SM_TIMING_PORT;  // gpump times the saves; a host with a memory model reports them itself
+        config.placement = GPUMP_SM_ALIGNED;   // blocks lie on the positions that gpump_victim_decide promises
+        config.kernels = 3;                    // launches with blocks on this SM at the same time
+        if (gpump_sm_bytes(&config, &bytes, &diag)) return failed("gpump_sm_bytes", diag);
+        if (gpump_read_set_bytes(&set_config, &set_bytes, &diag)) return failed("gpump_read_set_bytes", diag);
+        memory.assign((bytes + 7) / 8, 0);
+        set_memory.assign(set_bytes / 8 * config.entries, 0);
+        sets.assign(config.entries, NULL);
         slots.assign(config.entries, Resident());
-        reserved = false;
+        ended = 0;
+        for (uint32_t i = 0; i < config.entries; i++)
+            if (gpump_read_set_init(&set_memory[set_bytes / 8 * i], set_bytes, &set_config, &sets[i], &diag))
+                return failed("gpump_read_set_init", diag);
         return gpump_sm_init(memory.data(), bytes, &config, &sm, &diag) == GPUMP_OK;
     }
 
     // Work distribution (simt_core_cluster::issue_block2core): a block per cycle while there is room.
     void place(uint64_t now) {
-        if (reserved && urgent.empty()) reserved = false, gpump_sm_reserve(sm, 0);
-        std::deque<uint64_t> &queue = reserved ? urgent : !resume.empty() ? resume : fresh;
+        if (urgent.empty()) gpump_sm_reserve(sm, 0); // all its blocks are placed: the SM takes others again
+        std::deque<uint64_t> &queue = !urgent.empty() ? urgent : !resume.empty() ? resume : fresh;
         if (queue.empty()) return;
-        const Block &block = blocks[queue.front()];
-        gpump_sm_request request = {queue.front(), block.kernel, 0, footprint, block.kernel};
+        const uint64_t cookie = queue.front();
+        const Block &block = blocks[cookie];
+        gpump_sm_request request = {cookie, block.launch, 0, need, block.function};
         gpump_block_ref ref;
         gpump_diag diag;   // when the answer is BUSY, its reason is the resource that is short
         uint32_t slot = 0; // host: the number of a free hardware slot; gpump_sm_place takes the lowest free one
@@ -58,9 +83,22 @@ struct Sm {
         if (slot == slots.size() ||
             gpump_sm_place_in(sm, now, slot, &request, block.saved ? &block.history : NULL, &ref, &diag) != GPUMP_OK)
             return;
-        Resident resident = {ref, queue.front(), now, now, true, false};
-        slots[ref.slot] = resident;
+        Resident resident = {ref, cookie, now, now, true, false, false};
+        slots[slot] = resident;
+        if (block.saved) // what it has read before counts: it travels with the block
+            gpump_read_set_restore(sets[slot], block.read.data(), (uint32_t)block.read.size());
+        else
+            gpump_read_set_clear(sets[slot]);
         queue.pop_front();
+    }
+
+    // host: what an instruction does. A block reads its input, and overwrites it in its last quarter.
+    void execute(Resident &r, Block &block) {
+        const uint64_t at = block.issued++, address = r.cookie << 20 | at % (block.instructions / 4) * 128;
+        if (at < block.instructions / 4)
+            gpump_read_set_load(sets[r.ref.slot], address, 1);
+        else if (at >= block.instructions / 4 * 3 && gpump_read_set_store(sets[r.ref.slot], address, 1))
+            gpump_sm_report_clobber(sm, r.ref); // from now on it may not be flushed
     }
 
     // Warp schedulers (scheduler_unit::cycle): a question before each issue, facts after it.
@@ -70,96 +108,172 @@ struct Sm {
             if (!r.here) continue;
             Block &block = blocks[r.cookie];
             if (block.issued < block.instructions && gpump_sm_may_issue(sm, slot)) {
-                block.issued++; // host: execute it
+                execute(r, block);
                 r.busy_until = now + 20;
                 gpump_sm_report_executed(sm, r.ref, 1);
-                if (block.issued == block.instructions / 2)
-                    gpump_sm_report_clobber(sm, r.ref); // it overwrote what it had read
             }
             if (now < r.busy_until) continue;
-            if (r.stopping)
-                gpump_sm_report_waits(sm, now, r.ref, 0), r.stopping = false; // nothing is in flight any more
-            else if (block.issued == block.instructions)
-                gpump_sm_report_done(sm, now, r.ref), r.here = false; // (set_thread_exit)
+            // Nothing is in flight any more. Its end comes first: it wins over STOP, SAVE and DROP (set_thread_exit).
+            if (block.issued == block.instructions && gpump_sm_report_done(sm, now, r.ref) == GPUMP_OK)
+                r.here = false;
+            else if (r.stopping)
+                gpump_sm_report_waits(sm, now, r.ref, 0);
+            else if (r.dropping)
+                gpump_sm_report_dropped(sm, now, r.ref);
+            r.stopping = r.dropping = false;
         }
     }
 
-    // Once per cycle (shader_core_ctx::cycle): what gpump wants done. It is pulled; nothing calls back.
+    // The end of a cycle (shader_core_ctx::cycle): what gpump wants done. It is pulled; nothing calls back.
     void carry_out(uint64_t now) {
         gpump_sm_action a;
-        for (uint32_t slot = 0; slot < slots.size(); slot++) {
-            if (now < slots[slot].moved_at) continue; // host: the memory system is at it
-            if (gpump_sm_state(sm, slot) == GPUMP_BLOCK_SAVING) gpump_sm_report_saved(sm, now, slots[slot].ref);
-            if (gpump_sm_state(sm, slot) == GPUMP_BLOCK_RESTORING) gpump_sm_report_restored(sm, now, slots[slot].ref);
-        }
         while (gpump_sm_has_action(sm, now) && gpump_sm_next(sm, now, &a) == GPUMP_OK) {
             Resident &r = slots[a.block.slot];
             Block &block = blocks[a.cookie];
             switch (a.kind) {
             case GPUMP_SM_ACTION_STOP: r.stopping = true; break;
-            case GPUMP_SM_ACTION_SAVE: // host: move a.bytes of the ranges at a.register_base and a.shared_base
-            case GPUMP_SM_ACTION_RESTORE: r.moved_at = a.end_cycle; break; // here: at the SM's share of the bandwidth
-            case GPUMP_SM_ACTION_DROP:
-                gpump_sm_report_dropped(sm, now, a.block);
-                break; // host: squash what is in flight
-            case GPUMP_SM_ACTION_FREED:
-                r.here = false;
-                if (a.why == GPUMP_BLOCK_DONE) {
-                    finished++;
-                    break;
-                }
-                block.saved = a.why == GPUMP_BLOCK_SAVED;
-                block.history = a.history;
-                if (!block.saved) block.issued = 0; // flushed: from the start
-                resume.push_back(a.cookie);
-                break;
+            case GPUMP_SM_ACTION_DROP: r.dropping = true; break; // host: or squash, and report dropped at once
+            case GPUMP_SM_ACTION_SAVE:          // host: copy what the block has at a.register_base and a.shared_base
+            case GPUMP_SM_ACTION_RESTORE:       // host: put it there. Under timing HOST, then report saved or restored
+            case GPUMP_SM_ACTION_RESUME: break; // may_issue says yes from here on
+            case GPUMP_SM_ACTION_FREED: freed(a, block); break;
             default: break;
             }
         }
     }
 
-    // Someone wants this SM: look at its blocks, decide, and have it carried out, all of it or nothing.
-    bool vacate(uint64_t now) {
-        gpump_block_view view[64];
-        gpump_block_choice choices[64];
-        gpump_diag diag;
-        uint32_t count = 0;
-        if (gpump_sm_blocks(sm, now, view, 64, &count) != GPUMP_OK) return false;
-        for (uint32_t i = 0; i < count; i++) { // host: gpump_victim, or a policy of its own like this one
-            bool flush = (view[i].may >> GPUMP_TECHNIQUE_FLUSH & 1) && view[i].executed < 200;
-            choices[i] = gpump_block_choice();
-            choices[i].block = view[i].block;
-            choices[i].technique = flush ? GPUMP_TECHNIQUE_FLUSH : GPUMP_TECHNIQUE_SWITCH;
+    void freed(const gpump_sm_action &a, Block &block) {
+        slots[a.block.slot].here = false;
+        if (a.why == GPUMP_BLOCK_DONE) {
+            ended++;
+            gpump_cost_history_record(&histories[a.function], a.history.executed, a.history.cycles);
+            return;
         }
-        return reserved =
-                   gpump_sm_preempt(sm, now, choices, count, &diag) == GPUMP_OK && gpump_sm_reserve(sm, 2) == GPUMP_OK;
+        block.saved = a.why == GPUMP_BLOCK_SAVED;
+        block.history = a.history;
+        if (block.saved) {
+            uint32_t count = 0; // the first call says how many
+            if (gpump_read_set_save(sets[a.block.slot], NULL, 0, &count) == GPUMP_ERROR_CAPACITY)
+                block.read.resize(count);
+            gpump_read_set_save(sets[a.block.slot], block.read.data(), count, &count);
+        } else {
+            block.issued = 0; // flushed: from the start
+        }
+        resume.push_back(a.cookie); // it is work that is left: the kernel has not ended (no_more_ctas_to_run)
     }
 };
-} // namespace
 
-int main() {
-    Sm sms[2];
-    uint64_t now = 0, wanted = 0, executed = 0, wasted = 0, saved = 0, flushed = 0;
-    if (!sms[0].create() || !sms[1].create()) return 1;
-    for (uint64_t i = 0; i < 40;
-         i++) { // kernels are launched: 32 long blocks, and 8 urgent ones that arrive at cycle 1000
-        Block block = {i < 32 ? 1u : 2u, i < 32 ? 500 + 37 * i : 300, 0, gpump_sm_history(), false};
+// Someone wants room: a view of every SM, what each block would cost, a decision, and that carried out.
+struct Preemption {
+    const gpump_victim_policy *policy;
+    gpump_gpu gpu;
+    gpump_victim_request request;
+    gpump_victim_decision decision; // its ask_again: when to look again at blocks that drain
+    uint32_t looked_again;
+
+    bool ask(std::vector<Sm> &sms, uint64_t now, bool again) {
+        std::vector<gpump_block_view> views(64 * sms.size());
+        std::vector<gpump_cost_estimate> estimates(64 * sms.size());
+        std::vector<gpump_block_choice> choices(64 * sms.size());
+        std::vector<gpump_victim_sm> seen(sms.size());
+        std::vector<gpump_victim_place> places(request.positions);
+        gpump_victim_geometry geometry;
+        gpump_victim_question question = gpump_victim_question();
+        gpump_diag diag;
+        request.now = now;
+        for (uint32_t i = 0; i < sms.size(); i++) {
+            uint32_t count = 0;
+            seen[i] = gpump_victim_sm();
+            if (gpump_sm_blocks(sms[i].sm, now, &views[64 * i], 64, &count)) return false;
+            if (gpump_block_view_check(&views[64 * i], count, &diag)) return failed("a view", diag);
+            if (gpump_cost_estimate_blocks(&gpu, histories, FUNCTIONS, &views[64 * i], count, NULL, &policy->cost,
+                                           &estimates[64 * i], &diag))
+                return failed("gpump_cost_estimate_blocks", diag);
+            seen[i].blocks = &views[64 * i];
+            seen[i].estimates = &estimates[64 * i];
+            seen[i].count = count;
+            seen[i].sm = i;
+        }
+        if (gpump_victim_geometry_init(&geometry, &gpu, &need, 49152, &diag)) return failed("geometry", diag);
+        question.policy = policy;
+        question.request = &request;
+        question.geometry = &geometry;
+        question.sms = seen.data();
+        question.sm_count = (uint32_t)seen.size();
+        question.places = places.data();
+        question.place_capacity = (uint32_t)places.size();
+        question.choices = choices.data();
+        question.choice_capacity = (uint32_t)choices.size();
+        if (again ? gpump_victim_reconsider(&question, &decision, &diag)
+                  : gpump_victim_decide(&question, &decision, &diag))
+            return failed("the decision", diag);
+        looked_again += again;
+        for (uint32_t p = 0; p < decision.places; p++) gpump_sm_reserve(sms[places[p].sm].sm, request.kernel);
+        for (uint32_t c = 0, n; c < decision.choices; c += n) { // the choices of one SM follow each other: all or none
+            for (n = 1; c + n < decision.choices && choices[c + n].sm == choices[c].sm;) n++;
+            if (gpump_sm_preempt(sms[choices[c].sm].sm, now, &choices[c], n, &diag)) return failed("preempt", diag);
+        }
+        return true;
+    }
+};
+
+bool run(const char *policy, gpump_sm_statistics *sum, uint32_t *looked_again) {
+    std::vector<Sm> sms(2);
+    Preemption preemption = Preemption();
+    uint64_t now = 0, wanted = 0, urgent_placed = 0;
+    size_t ended = 0;
+    blocks.clear(), urgent.clear(), resume.clear(), fresh.clear();
+    for (gpump_cost_history &history : histories) history = gpump_cost_history();
+    preemption.policy = gpump_victim_find(policy);
+    preemption.decision.ask_again = GPUMP_UNKNOWN;
+    if (!preemption.policy || gpump_gpu_config_preset(&preemption.gpu, "gtx480_lin")) return false;
+    for (Sm &sm : sms)
+        if (!sm.create()) return false;
+    for (uint64_t i = 0; i < 64; i++) { // host: kernels are launched; the urgent one arrives later
+        Block block = Block();
+        block.launch = i < 32 ? LONG_LAUNCH : i < 40 ? URGENT_LAUNCH : SECOND_LAUNCH;
+        block.function = block.launch == URGENT_LAUNCH ? URGENT_FUNCTION : LONG_FUNCTION;
+        block.instructions = block.launch == URGENT_LAUNCH ? 300 : 1500 + 37 * (i % 32);
         wanted += block.instructions;
         blocks.push_back(block);
-        (i < 32 ? fresh : urgent).push_back(i);
+        if (block.launch != URGENT_LAUNCH) fresh.push_back(i);
     }
-    for (; finished < blocks.size() && now < 100000; now++) {
-        if (now == 1000 && !sms[0].vacate(now)) return 1;
-        for (Sm &sm : sms) sm.carry_out(now), sm.place(now), sm.issue(now);
+    for (; ended < blocks.size() && now < 200000; now++) {
+        if (now == arrival) {
+            for (uint64_t i = 32; i < 40; i++) urgent.push_back(i);
+            gpump_victim_request_init(&preemption.request, URGENT_LAUNCH, (uint32_t)urgent.size(), now);
+            preemption.request.limit_cycles = 1000;  // the deadline
+            preemption.request.timeout_cycles = 500; // drain-then-switch: what has not ended by then is saved
+            if (!preemption.ask(sms, now, false)) return false;
+        }
+        if (now == preemption.decision.ask_again && !preemption.ask(sms, now, true)) return false;
+        for (Sm &sm : sms) sm.place(now), sm.issue(now), sm.carry_out(now);
+        if (now >= arrival && urgent.empty() && !urgent_placed) urgent_placed = now;
+        ended = 0;
+        for (Sm &sm : sms) ended += sm.ended;
     }
+    uint64_t executed = 0, wasted = 0;
     for (Sm &sm : sms) {
         gpump_sm_statistics s;
         gpump_sm_get_statistics(sm.sm, &s);
-        executed += s.executed, wasted += s.wasted, saved += s.saved, flushed += s.flushed;
+        executed += s.executed, wasted += s.wasted;
+        sum->saved += s.saved, sum->flushed += s.flushed, sum->drained += s.drained, sum->done += s.done;
     }
-    std::printf("%d cycles; %d blocks saved, %d flushed; %d instructions, %d of them in vain\n", (int)now, (int)saved,
-                (int)flushed, (int)executed, (int)wasted);
-    return executed - wasted == wanted && saved && flushed
-               ? 0
-               : 1; // each instruction counts once, whatever happened on the way
+    std::printf(
+        "%-17s %6d cycles; the urgent kernel is placed after %4d of them; %d instructions, %d of them in vain\n",
+        policy, (int)now, (int)(urgent_placed - arrival), (int)executed, (int)wasted);
+    *looked_again += preemption.looked_again;
+    return ended == blocks.size() && executed - wasted == wanted; // each instruction counts once
+}
+} // namespace
+
+int main() {
+    const char *const policies[] = {"switch", "flush", "drain", "dual", "drain-then-switch", "joint"};
+    gpump_sm_statistics sum = gpump_sm_statistics();
+    uint32_t looked_again = 0;
+    for (const char *policy : policies)
+        if (!run(policy, &sum, &looked_again)) return std::fprintf(stderr, "%s went wrong\n", policy), 1;
+    std::printf("%d blocks saved, %d flushed, %d drained; %d second looks\n", (int)sum.saved, (int)sum.flushed,
+                (int)sum.drained, (int)looked_again);
+    return sum.saved && sum.flushed && sum.drained && looked_again && sum.done == 6 * 64 ? 0 : 1;
 }
