@@ -348,13 +348,8 @@ struct gpump_gpgpusim::implementation {
     void ask_with(uint32_t sm, uint32_t launch, const gpump_victim_policy *with, uint64_t deadline) {
         sm_record &s = sms[sm];
         s.policy = with;
-        s.request = gpump_victim_request();
-        s.request.struct_size = sizeof s.request;
-        s.request.kernel = launch + 1; // its own blocks stay
-        s.request.flags = GPUMP_VICTIM_SERIAL_PORT;
-        s.request.since = now;
+        gpump_victim_request_init(&s.request, launch + 1, 0, now); // its own blocks stay
         s.request.limit_cycles = deadline;
-        s.request.timeout_cycles = GPUMP_UNKNOWN;
     }
     void apply(const offer &taken) {
         sm_record &s = sms[taken.sm];
