@@ -6,7 +6,7 @@ tree=${1:?usage: check_call_sites.sh GPGPU-SIM-TREE}
 
 # file | function | what must be there (!: must not) | behind the first of this in the function | before the last of this
 sites='
-src/abstract_hardware_model.h | bool no_more_ctas_to_run | gpump_returning | | m_next_cta
+src/abstract_hardware_model.h | bool no_more_ctas_to_run | blocks_away | | m_next_cta
 src/gpgpu-sim/gpu-sim.cc | gpgpu_sim::launch | launched( | m_running_kernels[n] = |
 src/gpgpu-sim/gpu-sim.cc | gpgpu_sim::set_kernel_done | finished( | m_finished_kernel.push_back |
 src/gpgpu-sim/gpu-sim.cc | gpgpu_sim::select_kernel | !assert( | |

@@ -177,7 +177,7 @@ struct gpump_gpgpusim::implementation {
     bool create() {
         gpump_sm_config one;
         gpump_diag diag;
-        size_t bytes;
+        size_t bytes = 0;
         now = 0, away = 0;
         if (!good(gpump_gpu_config_preset(&gpu, config.preset), config.preset)) return false;
         gpu.sms = config.sms;
@@ -209,7 +209,7 @@ struct gpump_gpgpusim::implementation {
     bool create_scheduler() {
         gpump_scheduler_config tables;
         gpump_diag diag;
-        size_t bytes;
+        size_t bytes = 0;
         if (!good(gpump_scheduler_config_preset(&tables, config.preset), "the scheduler")) return false;
         tables.sms = config.sms, tables.blocks_per_sm = config.block_slots;
         tables.active_kernels = config.sms;

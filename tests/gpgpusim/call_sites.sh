@@ -10,7 +10,7 @@ cat >"$work/tree/src/abstract_hardware_model.h" <<'END'
 class kernel_info_t {
   bool done() const { return no_more_ctas_to_run(); }
   bool no_more_ctas_to_run() const {
-    if (gpump_returning) return false;
+    if (blocks_away) return false;
     return m_next_cta > m_last;
   }
 };
@@ -82,8 +82,8 @@ for call in launched finished tick choose take_back placed stopped issued ended 
     refused "$call taken out" "^missing: gpump->$call("
 done
 broken
-sed -i '/gpump_returning/d' "$work/broken/src/abstract_hardware_model.h"
-refused "the counter taken out" "^missing: gpump_returning"
+sed -i '/blocks_away/d' "$work/broken/src/abstract_hardware_model.h"
+refused "the counter taken out" "^missing: blocks_away"
 broken
 sed -i '/tick/d; s/^  cluster->core_cycle();/  gpump->tick(now);\n&/' "$work/broken/src/gpgpu-sim/gpu-sim.cc"
 refused "tick moved" "^wrong order: gpump->tick("
