@@ -181,10 +181,10 @@ GPUMP_API gpump_result gpump_rate_bits(const gpump_rate_config *config, uint64_t
     gpump_result result = gpumpi_rate_check_config(config, diag);
     if (result) return result;
     if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    parts.misses_bits = config->kernels * UINT64_C(2 * 26) + gpumpi_rate_counter_bits(config->unit_cycles);
-    parts.instructions_bits = config->kernels * UINT64_C(2 * 16) + gpumpi_rate_counter_bits(config->epoch_cycles);
-    parts.in_flight_bits = config->kernels * UINT64_C(2 * 10);
-    parts.order_bits = config->kernels * UINT64_C(2 * 8);
+    parts.misses_bits = (uint64_t)config->kernels * (2 * 26) + gpumpi_rate_counter_bits(config->unit_cycles);
+    parts.instructions_bits = (uint64_t)config->kernels * (2 * 16) + gpumpi_rate_counter_bits(config->epoch_cycles);
+    parts.in_flight_bits = (uint64_t)config->kernels * (2 * 10);
+    parts.order_bits = (uint64_t)config->kernels * (2 * 8);
     if (storage) *storage = parts;
     *bits = parts.misses_bits + parts.instructions_bits + parts.in_flight_bits + parts.order_bits;
     return GPUMP_OK;

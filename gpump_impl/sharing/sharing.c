@@ -1,0 +1,524 @@
+#include "sharing/sharing.h"
+
+#include <string.h>
+
+#define GPUMPI_SHARING_MAGIC UINT64_C(0x67706d7073686100) /* "gpmpsha" */
+#define GPUMPI_SHARING_BLOCKS 64u
+typedef char gpumpi_sharing_member_has_no_padding[sizeof(gpumpi_sharing_member) == sizeof(gpump_sharing_kernel) +
+                                                                                       sizeof(gpump_partition_share) +
+                                                                                       4 * 4 + sizeof(gpump_demand)
+                                                      ? 1
+                                                      : -1];
+
+/* ---- configuration and memory ---- */
+
+GPUMP_API gpump_result gpump_sharing_config_preset(gpump_sharing_config *config, const char *preset) {
+    gpump_gpu gpu;
+    gpump_result result = config ? gpump_gpu_config_preset(&gpu, preset) : GPUMP_ERROR_ARGUMENT;
+    if (result) return result;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->members = 2;
+    config->sms = gpu.sms;
+    config->warm_cycles = 20000;
+    config->sample_cycles = 10000;
+    config->class_windows = 2;
+    config->mechanism = GPUMP_SHARING_DRAIN;
+    return GPUMP_OK;
+}
+
+static gpump_result gpumpi_sharing_check_config(const gpump_sharing_config *config, gpump_diag *diag) {
+    gpump_result result;
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
+    if (!result) result = gpumpi_range(diag, "members", config->members, 1, GPUMP_PARTITION_KERNELS);
+    if (!result) result = gpumpi_range(diag, "sms", config->sms, config->members, 65536);
+    if (!result) result = gpumpi_range(diag, "sample_cycles", config->sample_cycles, 1, UINT32_MAX);
+    if (!result) result = gpumpi_range(diag, "class_windows", config->class_windows, 1, UINT32_MAX);
+    if (!result) result = gpumpi_range(diag, "mechanism", config->mechanism, 0, GPUMP_SHARING_PARK);
+    return result;
+}
+
+GPUMP_API gpump_result gpump_sharing_bytes(const gpump_sharing_config *config, size_t *bytes, gpump_diag *diag) {
+    gpump_result result = gpumpi_sharing_check_config(config, diag);
+    if (result) return result;
+    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    *bytes = sizeof(gpump_sharing) + config->members * sizeof(gpumpi_sharing_member) +
+             config->sms * (sizeof(gpumpi_sharing_sample) + (size_t)config->members * sizeof(gpumpi_sharing_cell));
+    return GPUMP_OK;
+}
+
+static uint64_t gpumpi_sharing_layout(const gpump_sharing_config *config) {
+    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sharing_member)), &config->struct_size,
+                           sizeof *config / 4);
+}
+
+GPUMP_API gpump_result gpump_sharing_init(void *memory, size_t bytes, const gpump_sharing_config *config,
+                                          gpump_sharing **sharing, gpump_diag *diag) {
+    size_t needed;
+    gpump_sharing *fresh = (gpump_sharing *)memory;
+    gpump_result result = gpump_sharing_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!sharing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sharing", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    if (result) return result;
+    memset(memory, 0, needed);
+    fresh->head.magic = GPUMPI_SHARING_MAGIC;
+    fresh->head.layout = gpumpi_sharing_layout(config);
+    fresh->head.bytes = needed;
+    fresh->config = *config;
+    fresh->cursor = UINT32_MAX;
+    *sharing = fresh;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sharing_adopt(void *memory, size_t bytes, const gpump_sharing_config *config,
+                                           gpump_sharing **sharing, gpump_diag *diag) {
+    size_t needed;
+    gpump_result result = gpump_sharing_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!sharing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sharing", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SHARING_MAGIC, gpumpi_sharing_layout(config), needed, diag);
+    if (result) return result;
+    if (memcmp(&((const gpump_sharing *)memory)->config, config, sizeof *config))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    *sharing = (gpump_sharing *)memory;
+    return GPUMP_OK;
+}
+
+static const gpumpi_sharing_member *gpumpi_sharing_member_of(const gpump_sharing *sharing, uint32_t member) {
+    return (const gpumpi_sharing_member *)(const void *)(sharing + 1) + member;
+}
+static uint32_t gpumpi_sharing_count(const gpump_sharing *sharing) {
+    uint32_t count = 0, i;
+    for (i = 0; i < sharing->config.members; i++) count += gpumpi_sharing_member_of(sharing, i)->is_member;
+    return count;
+}
+static uint32_t gpumpi_sharing_above(const gpump_sharing *sharing) {
+    uint32_t sm, i, above = 0;
+    for (sm = 0; sm < sharing->config.sms; sm++)
+        for (i = 0; i < sharing->config.members; i++) {
+            const gpumpi_sharing_cell *cell = gpumpi_sharing_cell_of(sharing, sm, i);
+            above += cell->blocks > cell->cap;
+        }
+    return above;
+}
+/* Actions come SM by SM, member by member: CAP, RATE, VACATE. */
+static uint32_t gpumpi_sharing_actions(const gpump_sharing *sharing) {
+    return 3u * sharing->config.sms * sharing->config.members;
+}
+
+GPUMP_API gpump_result gpump_sharing_check(const gpump_sharing *sharing, gpump_diag *diag) {
+    uint32_t i, sm, members = 0;
+    if (!sharing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sharing", 0, 0, 1, UINT64_MAX);
+    if (gpumpi_sharing_check_config(&sharing->config, NULL))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    if (sharing->since > sharing->now || sharing->now == GPUMP_UNKNOWN)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "now", 0, sharing->now, sharing->since, GPUMP_UNKNOWN - 1);
+    if (sharing->sampled > 1) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sampled", 0, sharing->sampled, 0, 1);
+    for (i = 0; i < sharing->config.members; i++) {
+        const gpumpi_sharing_member *m = gpumpi_sharing_member_of(sharing, i);
+        if (m->is_member > 1) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "is_member", i, m->is_member, 0, 1);
+        members += m->is_member;
+        if (m->is_member && (!m->kernel.blocks || m->kernel.blocks > GPUMPI_SHARING_BLOCKS || !m->kernel.priority ||
+                             m->kind >= GPUMP_PARTITION_CLASSES))
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "kernel", i, m->kernel.blocks, 1, GPUMPI_SHARING_BLOCKS);
+    }
+    if (sharing->state >= GPUMP_SHARING_STATES || (sharing->state == GPUMP_SHARING_EMPTY) != !members)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "state", 0, sharing->state, 0, GPUMP_SHARING_STATES - 1);
+    if (sharing->state != GPUMP_SHARING_MOVE && sharing->state != GPUMP_SHARING_EMPTY &&
+        sharing->sampled != (sharing->state == GPUMP_SHARING_RUN))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sampled", 0, sharing->sampled, 0, 1);
+    for (sm = 0; sm < sharing->config.sms; sm++)
+        for (i = 0; i < sharing->config.members; i++)
+            if (gpumpi_sharing_cell_of(sharing, sm, i)->cap > GPUMPI_SHARING_BLOCKS)
+                return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "cap", sm, gpumpi_sharing_cell_of(sharing, sm, i)->cap, 0,
+                                   GPUMPI_SHARING_BLOCKS);
+    if (sharing->above != gpumpi_sharing_above(sharing))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "above", 0, sharing->above, gpumpi_sharing_above(sharing),
+                           gpumpi_sharing_above(sharing));
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_sharing_hash(const gpump_sharing *sharing) {
+    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &sharing->now, 4);
+    hash = gpump_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 4);
+    return gpump_hash_u32s(hash, (const uint32_t *)(const void *)(sharing + 1),
+                           (size_t)(sharing->head.bytes - sizeof *sharing) / 4);
+}
+
+GPUMP_API gpump_result gpump_sharing_bits(const gpump_sharing_config *config, uint64_t *bits, gpump_diag *diag) {
+    gpump_result result = gpumpi_sharing_check_config(config, diag);
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    *bits = (uint64_t)config->sms * (config->members * 12u + 48u) + (uint64_t)config->members * (2 + 6 * 16);
+    return GPUMP_OK;
+}
+
+/* ---- caps ---- */
+
+static void gpumpi_sharing_set_cap(gpump_sharing *sharing, uint32_t sm, uint32_t member, uint32_t cap) {
+    gpumpi_sharing_cell *cell = gpumpi_sharing_cells(sharing, sm) + member;
+    sharing->above -= cell->blocks > cell->cap;
+    cell->cap = cap;
+    sharing->above += cell->blocks > cell->cap;
+}
+
+/* The nth member, counted from 0. */
+static uint32_t gpumpi_sharing_nth(const gpump_sharing *sharing, uint32_t n) {
+    uint32_t i;
+    for (i = 0; i < sharing->config.members; i++)
+        if (gpumpi_sharing_member_of(sharing, i)->is_member && n-- == 0) break;
+    return i;
+}
+
+/* Blocks of the only member that an SM measures: the SMs of a member have 1, 2, ... of its blocks, or, when it has more
+ * blocks than SMs, equal steps up to all of them. */
+static uint32_t gpumpi_sharing_level(const gpump_sharing *sharing, uint32_t sm) {
+    const uint32_t count = gpumpi_sharing_count(sharing), member = gpumpi_sharing_nth(sharing, sm % count);
+    const uint32_t blocks = gpumpi_sharing_member_of(sharing, member)->kernel.blocks;
+    const uint32_t levels = (sharing->config.sms - sm % count + count - 1) / count, level = sm / count + 1;
+    if (levels >= blocks) return (level - 1) % blocks + 1;
+    return (level * blocks + levels - 1) / levels;
+}
+
+static void gpumpi_sharing_enter(gpump_sharing *sharing, uint32_t state) {
+    sharing->state = state;
+    sharing->since = sharing->now;
+    sharing->cursor = state == GPUMP_SHARING_MOVE || state == GPUMP_SHARING_SAMPLE ? 0 : UINT32_MAX;
+}
+
+/* Begins anew: a member alone gets all SMs; several are measured first. */
+static void gpumpi_sharing_restart(gpump_sharing *sharing) {
+    const uint32_t count = gpumpi_sharing_count(sharing);
+    uint32_t sm, i;
+    sharing->sampled = count == 1;
+    for (i = 0; i < sharing->config.members; i++) {
+        gpumpi_sharing_member *m = gpumpi_sharing_members(sharing) + i;
+        m->other_windows = 0;
+        memset(&m->share, 0, sizeof m->share);
+        memset(&m->demand, 0, sizeof m->demand);
+        if (!m->is_member) continue;
+        m->share.limits = gpump_rate_limits_none();
+        m->share.sms = sharing->config.sms;
+        m->share.blocks = count == 1 ? m->kernel.blocks : 0;
+    }
+    for (sm = 0; sm < sharing->config.sms; sm++) {
+        memset(gpumpi_sharing_samples(sharing) + sm, 0, sizeof(gpumpi_sharing_sample));
+        for (i = 0; i < sharing->config.members; i++) {
+            uint32_t cap = 0;
+            if (gpumpi_sharing_member_of(sharing, i)->is_member && i == gpumpi_sharing_nth(sharing, sm % count))
+                cap = count == 1 ? gpumpi_sharing_member_of(sharing, i)->kernel.blocks
+                                 : gpumpi_sharing_level(sharing, sm);
+            gpumpi_sharing_set_cap(sharing, sm, i, cap);
+        }
+    }
+    gpumpi_sharing_enter(sharing, count ? GPUMP_SHARING_MOVE : GPUMP_SHARING_EMPTY);
+    if (!count) sharing->cursor = 0; /* caps and limits of 0 are still to be handed over */
+}
+
+/* ---- facts ---- */
+
+/* A kernel that has left keeps its place until its last block is gone. */
+static int gpumpi_sharing_has_blocks(const gpump_sharing *sharing, uint32_t member) {
+    uint32_t sm;
+    for (sm = 0; sm < sharing->config.sms; sm++)
+        if (gpumpi_sharing_cell_of(sharing, sm, member)->blocks) return 1;
+    return 0;
+}
+
+static gpump_result gpumpi_sharing_time(gpump_sharing *sharing, uint64_t now) {
+    if (!sharing) return GPUMP_ERROR_ARGUMENT;
+    if (now < sharing->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sharing_join(gpump_sharing *sharing, uint64_t now, const gpump_sharing_kernel *kernel,
+                                          uint32_t *member, gpump_diag *diag) {
+    uint32_t i;
+    gpump_result result = gpumpi_sharing_time(sharing, now);
+    if (result) return gpumpi_fail(diag, result, "now", 0, now, sharing ? sharing->now : 0, GPUMP_UNKNOWN - 1);
+    if (!kernel || !member)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, kernel ? "member" : "kernel", 0, 0, 1, UINT64_MAX);
+    if (!kernel->blocks || kernel->blocks > GPUMPI_SHARING_BLOCKS)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, kernel->blocks, 1, GPUMPI_SHARING_BLOCKS);
+    if (!kernel->priority) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "priority", 0, 0, 1, UINT32_MAX);
+    for (i = 0; i < sharing->config.members; i++)
+        if (!gpumpi_sharing_member_of(sharing, i)->is_member && !gpumpi_sharing_has_blocks(sharing, i)) break;
+    if (i == sharing->config.members)
+        return gpumpi_fail(diag, GPUMP_ERROR_FULL, "members", 0, i, 0, sharing->config.members - 1);
+    sharing->now = now;
+    memset(gpumpi_sharing_members(sharing) + i, 0, sizeof(gpumpi_sharing_member));
+    gpumpi_sharing_members(sharing)[i].kernel = *kernel;
+    gpumpi_sharing_members(sharing)[i].is_member = 1;
+    gpumpi_sharing_restart(sharing);
+    *member = i;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sharing_leave(gpump_sharing *sharing, uint64_t now, uint32_t member) {
+    gpump_result result = gpumpi_sharing_time(sharing, now);
+    if (result) return result;
+    if (member >= sharing->config.members) return GPUMP_ERROR_ARGUMENT;
+    if (!gpumpi_sharing_member_of(sharing, member)->is_member) return GPUMP_ERROR_STATE;
+    sharing->now = now;
+    gpumpi_sharing_members(sharing)[member].is_member = 0;
+    gpumpi_sharing_restart(sharing);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sharing_report_blocks(gpump_sharing *sharing, uint64_t now, uint32_t sm, uint32_t member,
+                                                   uint32_t blocks) {
+    gpumpi_sharing_cell *cell;
+    gpump_result result = gpumpi_sharing_time(sharing, now);
+    if (result) return result;
+    if (sm >= sharing->config.sms || member >= sharing->config.members) return GPUMP_ERROR_ARGUMENT;
+    sharing->now = now;
+    cell = gpumpi_sharing_cells(sharing, sm) + member;
+    sharing->above -= cell->blocks > cell->cap;
+    cell->blocks = blocks;
+    sharing->above += cell->blocks > cell->cap;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint64_t now, uint32_t sm,
+                                                   const gpump_partition_config *machine, const gpump_traffic *traffic,
+                                                   gpump_diag *diag) {
+    gpumpi_sharing_member *member;
+    gpumpi_sharing_sample *sample;
+    gpump_demand demand;
+    gpump_result result = gpumpi_sharing_time(sharing, now);
+    if (result) return gpumpi_fail(diag, result, "now", 0, now, sharing ? sharing->now : 0, GPUMP_UNKNOWN - 1);
+    if (sm >= sharing->config.sms)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, sm, 0, sharing->config.sms - 1);
+    if (sharing->state != GPUMP_SHARING_REPORT)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "state", 0, sharing->state, GPUMP_SHARING_REPORT,
+                           GPUMP_SHARING_REPORT);
+    result = gpump_partition_demand(machine, traffic, 1, &demand, diag);
+    if (result < 0) return result;
+    sharing->now = now;
+    sample = gpumpi_sharing_samples(sharing) + sm;
+    sample->point.network_q16 = demand.network_q16;
+    sample->point.dram_q16 = demand.dram_q16;
+    sample->point.speed_q16 = demand.speed_q16;
+    sample->reported = 1;
+    /* The sample with most blocks says what a miss moves. */
+    member = gpumpi_sharing_members(sharing) + gpump_sharing_sampled(sharing, sm);
+    if (demand.speed_q16 >= member->demand.speed_q16) member->demand = demand;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sharing_report_window(gpump_sharing *sharing, uint64_t now, uint32_t member,
+                                                   const gpump_partition_config *machine, const gpump_traffic *traffic,
+                                                   gpump_diag *diag) {
+    gpumpi_sharing_member *m;
+    gpump_demand demand;
+    uint32_t changes;
+    gpump_result result = gpumpi_sharing_time(sharing, now);
+    if (result) return gpumpi_fail(diag, result, "now", 0, now, sharing ? sharing->now : 0, GPUMP_UNKNOWN - 1);
+    if (member >= sharing->config.members)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "member", 0, member, 0, sharing->config.members - 1);
+    m = gpumpi_sharing_members(sharing) + member;
+    if (sharing->state != GPUMP_SHARING_RUN || !m->is_member || gpumpi_sharing_count(sharing) == 1) return GPUMP_OK;
+    result = gpump_partition_demand(machine, traffic, machine ? machine->gpu.sms : 1, &demand, diag);
+    if (result) return result > 0 ? GPUMP_OK : result;
+    sharing->now = now;
+    if (m->kind == GPUMP_PARTITION_LATENCY) {
+        changes = gpump_partition_classify(machine, &demand, m->kind) != m->kind;
+    } else {
+        const uint32_t share = m->kind == GPUMP_PARTITION_NETWORK ? m->share.network_q16 : m->share.dram_q16;
+        const uint32_t used = m->kind == GPUMP_PARTITION_NETWORK ? demand.network_q16 : demand.dram_q16;
+        changes = (uint64_t)used * 100 < (uint64_t)share * (machine->threshold_percent - machine->margin_percent);
+    }
+    m->other_windows = changes ? m->other_windows + 1 : 0;
+    if (m->other_windows >= sharing->config.class_windows) gpumpi_sharing_restart(sharing);
+    return GPUMP_OK;
+}
+
+/* ---- questions ---- */
+
+GPUMP_API uint32_t gpump_sharing_pick(const gpump_sharing *sharing, uint32_t sm) {
+    uint32_t best = sharing->config.members, room = 0, i;
+    for (i = 0; i < sharing->config.members; i++) {
+        const gpumpi_sharing_cell *cell = gpumpi_sharing_cell_of(sharing, sm, i);
+        if (cell->blocks < cell->cap && cell->cap - cell->blocks > room) room = cell->cap - cell->blocks, best = i;
+    }
+    return best;
+}
+
+GPUMP_API uint32_t gpump_sharing_sampled(const gpump_sharing *sharing, uint32_t sm) {
+    const uint32_t count = gpumpi_sharing_count(sharing);
+    if (sharing->sampled || !count) return sharing->config.members;
+    return gpumpi_sharing_nth(sharing, sm % count);
+}
+
+GPUMP_API uint32_t gpump_sharing_state_now(const gpump_sharing *sharing) { return sharing->state; }
+
+GPUMP_API gpump_result gpump_sharing_share(const gpump_sharing *sharing, uint32_t member, gpump_partition_share *share,
+                                           uint32_t *kind) {
+    if (!sharing || !share || !kind || member >= sharing->config.members) return GPUMP_ERROR_ARGUMENT;
+    if (!sharing->sampled || !gpumpi_sharing_member_of(sharing, member)->is_member) return GPUMP_EMPTY;
+    *share = gpumpi_sharing_member_of(sharing, member)->share;
+    *kind = gpumpi_sharing_member_of(sharing, member)->kind;
+    return GPUMP_OK;
+}
+
+/* ---- the decision ---- */
+
+/* A number between two measured ones, in proportion to the blocks. */
+static uint32_t gpumpi_sharing_between(uint32_t low, uint32_t high, uint32_t part, uint32_t whole) {
+    return (uint32_t)(((uint64_t)low * (whole - part) + (uint64_t)high * part) / whole);
+}
+
+/* The curve of a member from the SMs that measured it: points measured twice are averaged, points between two measured
+ * ones lie on the line between them, and no block means nothing asked. */
+static void gpumpi_sharing_curve(const gpump_sharing *sharing, uint32_t member, gpump_partition_point *curve) {
+    const gpumpi_sharing_sample *samples =
+        (const gpumpi_sharing_sample *)(const void *)gpumpi_sharing_member_of(sharing, sharing->config.members);
+    const uint32_t blocks = gpumpi_sharing_member_of(sharing, member)->kernel.blocks;
+    uint32_t times[GPUMPI_SHARING_BLOCKS + 1] = {0}, sm, c, low = 0;
+    gpump_partition_point before = {0, 0, 0};
+    memset(curve, 0, blocks * sizeof *curve);
+    for (sm = 0; sm < sharing->config.sms; sm++) {
+        gpump_partition_point *point;
+        uint32_t n;
+        if (gpump_sharing_sampled(sharing, sm) != member) continue;
+        c = gpumpi_sharing_level(sharing, sm);
+        n = times[c]++;
+        point = &curve[c - 1];
+        point->network_q16 = gpumpi_sharing_between(point->network_q16, samples[sm].point.network_q16, 1, n + 1);
+        point->dram_q16 = gpumpi_sharing_between(point->dram_q16, samples[sm].point.dram_q16, 1, n + 1);
+        point->speed_q16 = gpumpi_sharing_between(point->speed_q16, samples[sm].point.speed_q16, 1, n + 1);
+    }
+    for (c = 1; c <= blocks; c++) {
+        uint32_t between;
+        if (!times[c]) continue;
+        for (between = low + 1; between < c; between++) {
+            gpump_partition_point *point = &curve[between - 1];
+            point->network_q16 =
+                gpumpi_sharing_between(before.network_q16, curve[c - 1].network_q16, between - low, c - low);
+            point->dram_q16 = gpumpi_sharing_between(before.dram_q16, curve[c - 1].dram_q16, between - low, c - low);
+            point->speed_q16 = gpumpi_sharing_between(before.speed_q16, curve[c - 1].speed_q16, between - low, c - low);
+        }
+        before = curve[c - 1];
+        low = c;
+    }
+}
+
+static gpump_result gpumpi_sharing_decide(gpump_sharing *sharing, const gpump_partition_policy *policy,
+                                          const gpump_partition_config *machine, gpump_diag *diag) {
+    gpump_partition_point curves[GPUMP_PARTITION_KERNELS][GPUMPI_SHARING_BLOCKS];
+    gpump_partition_kernel kernels[GPUMP_PARTITION_KERNELS];
+    gpump_partition_share shares[GPUMP_PARTITION_KERNELS];
+    gpump_partition_request request;
+    uint32_t k, sm, count = gpumpi_sharing_count(sharing);
+    gpump_result result;
+    memset(kernels, 0, sizeof kernels);
+    for (k = 0; k < count; k++) {
+        const uint32_t i = gpumpi_sharing_nth(sharing, k);
+        const gpumpi_sharing_member *m = gpumpi_sharing_member_of(sharing, i);
+        gpump_demand full = m->demand;
+        gpumpi_sharing_curve(sharing, i, curves[k]);
+        full.network_q16 = curves[k][m->kernel.blocks - 1].network_q16;
+        full.dram_q16 = curves[k][m->kernel.blocks - 1].dram_q16;
+        kernels[k].need = m->kernel.need;
+        kernels[k].kind = gpump_partition_classify(machine, &full, GPUMP_PARTITION_CLASSES);
+        kernels[k].blocks = m->kernel.blocks;
+        kernels[k].priority = m->kernel.priority;
+        kernels[k].curve = curves[k];
+        kernels[k].demand = &m->demand;
+    }
+    memset(&request, 0, sizeof request);
+    request.struct_size = (uint32_t)sizeof request;
+    request.count = count;
+    request.config = machine;
+    request.kernels = kernels;
+    result = gpump_partition_decide(policy, &request, shares, diag);
+    if (result) return result;
+    for (k = 0; k < count; k++) {
+        const uint32_t i = gpumpi_sharing_nth(sharing, k);
+        gpumpi_sharing_members(sharing)[i].share = shares[k];
+        gpumpi_sharing_members(sharing)[i].kind = kernels[k].kind;
+        for (sm = 0; sm < sharing->config.sms; sm++)
+            gpumpi_sharing_set_cap(sharing, sm, i, sm - shares[k].first_sm < shares[k].sms ? shares[k].blocks : 0);
+    }
+    sharing->sampled = 1;
+    sharing->decisions++;
+    gpumpi_sharing_enter(sharing, GPUMP_SHARING_MOVE);
+    return GPUMP_OK;
+}
+
+/* ---- actions and time ---- */
+
+static int gpumpi_sharing_reported(const gpump_sharing *sharing) {
+    const gpumpi_sharing_sample *samples =
+        (const gpumpi_sharing_sample *)(const void *)gpumpi_sharing_member_of(sharing, sharing->config.members);
+    uint32_t sm;
+    for (sm = 0; sm < sharing->config.sms; sm++)
+        if (!samples[sm].reported) return 0;
+    return 1;
+}
+
+GPUMP_API gpump_result gpump_sharing_advance(gpump_sharing *sharing, uint64_t now, const gpump_partition_policy *policy,
+                                             const gpump_partition_config *machine, gpump_diag *diag) {
+    gpump_result result = gpumpi_sharing_time(sharing, now);
+    if (result) return gpumpi_fail(diag, result, "now", 0, now, sharing ? sharing->now : 0, GPUMP_UNKNOWN - 1);
+    if (machine && machine->gpu.sms != sharing->config.sms)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "machine", 0, machine->gpu.sms, sharing->config.sms,
+                           sharing->config.sms);
+    if (sharing->state == GPUMP_SHARING_REPORT && gpumpi_sharing_reported(sharing)) {
+        result = gpumpi_sharing_decide(sharing, policy, machine, diag);
+        if (result) return result;
+    }
+    sharing->now = now;
+    if (sharing->state == GPUMP_SHARING_MOVE && !sharing->above && sharing->cursor == UINT32_MAX) {
+        sharing->move_cycles += now - sharing->since;
+        gpumpi_sharing_enter(sharing, sharing->sampled ? GPUMP_SHARING_RUN : GPUMP_SHARING_WARM);
+    }
+    if (sharing->state == GPUMP_SHARING_WARM && now - sharing->since >= sharing->config.warm_cycles)
+        gpumpi_sharing_enter(sharing, GPUMP_SHARING_SAMPLE);
+    if (sharing->state == GPUMP_SHARING_SAMPLE && now - sharing->since >= sharing->config.sample_cycles)
+        gpumpi_sharing_enter(sharing, GPUMP_SHARING_REPORT);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sharing_next(gpump_sharing *sharing, gpump_sharing_action *action) {
+    if (!sharing || !action) return GPUMP_ERROR_ARGUMENT;
+    if (sharing->state == GPUMP_SHARING_SAMPLE && sharing->cursor == 0) {
+        sharing->cursor = UINT32_MAX;
+        memset(action, 0, sizeof *action);
+        action->kind = GPUMP_SHARING_MEASURE;
+        return GPUMP_OK;
+    }
+    while (sharing->cursor < gpumpi_sharing_actions(sharing)) {
+        const uint32_t step = sharing->cursor % 3, pair = sharing->cursor / 3;
+        const uint32_t sm = pair / sharing->config.members, member = pair % sharing->config.members;
+        const gpumpi_sharing_cell *cell = gpumpi_sharing_cell_of(sharing, sm, member);
+        const gpumpi_sharing_member *m = gpumpi_sharing_member_of(sharing, member);
+        sharing->cursor++;
+        if (step == 2 && cell->blocks <= cell->cap) continue;
+        memset(action, 0, sizeof *action);
+        action->kind = step;
+        action->sm = sm;
+        action->member = member;
+        action->kernel = m->kernel.kernel;
+        action->blocks = step == GPUMP_SHARING_CAP      ? cell->cap
+                         : step == GPUMP_SHARING_VACATE ? cell->blocks - cell->cap
+                                                        : 0;
+        action->mechanism = step == GPUMP_SHARING_VACATE ? sharing->config.mechanism : 0;
+        action->limits = m->share.limits;
+        return GPUMP_OK;
+    }
+    sharing->cursor = UINT32_MAX;
+    return GPUMP_EMPTY;
+}
+
+GPUMP_API uint64_t gpump_sharing_next_cycle(const gpump_sharing *sharing) {
+    switch (sharing->state) {
+    case GPUMP_SHARING_MOVE: return !sharing->above && sharing->cursor == UINT32_MAX ? sharing->now : GPUMP_UNKNOWN;
+    case GPUMP_SHARING_WARM: return gpump_add_saturated(sharing->since, sharing->config.warm_cycles);
+    case GPUMP_SHARING_SAMPLE: return gpump_add_saturated(sharing->since, sharing->config.sample_cycles);
+    case GPUMP_SHARING_REPORT: return gpumpi_sharing_reported(sharing) ? sharing->now : GPUMP_UNKNOWN;
+    default: return GPUMP_UNKNOWN;
+    }
+}

@@ -1,0 +1,204 @@
+/* sharing: a group of kernels that run on the same SMs at once (floor 4, hardware; Lin 4.5)
+ *
+ * The group finds out what each kernel asks for with 1, 2, ... blocks on an SM, lets a policy decide, and moves all SMs
+ * to the decision. To measure, it gives each SM to one kernel: SM j runs kernel j mod K, with one block more on every
+ * K-th SM. The host reports blocks and traffic, asks whether a block may be placed, and carries out the actions:
+ *
+ *     MOVE (blocks above their caps leave) -> WARM -> SAMPLE -> REPORT (the host reports each SM) -> a decision
+ *     MOVE -> RUN -> back to the first MOVE when a kernel joins, leaves, or changes its class
+ *
+ * A kernel alone runs at once with all its blocks. The group decides inside its SMs; which SMs it has is the
+ * scheduler's. A kernel of the group is a member, named by its index. */
+#ifndef GPUMP_SHARING_H
+#define GPUMP_SHARING_H
+
+#include "base/base.h"
+#include "gpu/gpu.h"
+#include "memory/meter.h"
+#include "sharing/partition.h"
+#include "sharing/rate.h"
+
+GPUMP_BEGIN
+
+/* Where the group is. */
+typedef enum gpump_sharing_state {
+    GPUMP_SHARING_EMPTY = 0, /* no member */
+    GPUMP_SHARING_MOVE,      /* blocks above their caps have to leave before the next state begins */
+    GPUMP_SHARING_WARM,      /* each SM runs one member; its caches fill */
+    GPUMP_SHARING_SAMPLE,    /* each SM is measured */
+    GPUMP_SHARING_REPORT,    /* gpump_sharing_report_sample is awaited for each SM */
+    GPUMP_SHARING_RUN,       /* the decision holds */
+    GPUMP_SHARING_STATES
+} gpump_sharing_state;
+
+/* How blocks above a cap leave; the host carries it out. */
+typedef enum gpump_sharing_mechanism {
+    GPUMP_SHARING_DRAIN = 0, /* they run to their end */
+    GPUMP_SHARING_VICTIM,    /* gpump_victim_decide chooses blocks and techniques */
+    GPUMP_SHARING_PARK       /* they are parked in place, and go on when the cap rises */
+} gpump_sharing_mechanism;
+
+/* Filled by gpump_sharing_config_preset only; every field may then be changed. */
+typedef struct gpump_sharing_config {
+    uint32_t struct_size;   /* sizeof(gpump_sharing_config) */
+    uint32_t members;       /* kernels of the group at most; 2; 1 to GPUMP_PARTITION_KERNELS */
+    uint32_t sms;           /* SMs of the group; at least `members`, 65536 at most */
+    uint32_t warm_cycles;   /* 20000 (assumed) */
+    uint32_t sample_cycles; /* 10000 (Warped-Slicer's sampling time); at least 1 */
+    uint32_t class_windows; /* windows in a row that change a class; 2 (assumed); at least 1 */
+    uint32_t mechanism;     /* gpump_sharing_mechanism of VACATE */
+    uint32_t unused;
+} gpump_sharing_config;
+
+/* A kernel that joins. */
+typedef struct gpump_sharing_kernel {
+    uint32_t kernel;      /* the host's number of the launch, handed back in actions */
+    uint32_t blocks;      /* blocks on an SM at most, alone; 1 to 64 */
+    uint32_t priority;    /* of gpump_partition_kernel; at least 1 */
+    gpump_footprint need; /* of one block */
+} gpump_sharing_kernel;
+
+typedef enum gpump_sharing_action_kind {
+    GPUMP_SHARING_CAP = 0, /* the member may have `blocks` blocks on the SM */
+    GPUMP_SHARING_RATE,    /* the member's limits on the SM are `limits`: gpump_rate_set */
+    GPUMP_SHARING_VACATE,  /* `blocks` blocks of the member leave the SM, by `mechanism` */
+    GPUMP_SHARING_MEASURE  /* the meters of all SMs start at 0 now; sm and member are 0 */
+} gpump_sharing_action_kind;
+typedef struct gpump_sharing_action {
+    uint32_t kind; /* gpump_sharing_action_kind */
+    uint32_t sm;
+    uint32_t member;
+    uint32_t kernel;          /* the host's number */
+    uint32_t blocks;          /* CAP, VACATE */
+    uint32_t mechanism;       /* VACATE: gpump_sharing_mechanism */
+    gpump_rate_limits limits; /* RATE */
+} gpump_sharing_action;
+
+/* A member as the group keeps it. */
+typedef struct gpumpi_sharing_member {
+    gpump_sharing_kernel kernel;
+    gpump_partition_share share; /* of the last decision */
+    uint32_t is_member;          /* 1: has joined and not left */
+    uint32_t kind;               /* gpump_partition_class */
+    uint32_t other_windows;      /* windows in a row that spoke for another class */
+    uint32_t unused;
+    gpump_demand demand; /* bytes per miss, of all its samples */
+} gpumpi_sharing_member;
+/* A member on an SM. */
+typedef struct gpumpi_sharing_cell {
+    uint32_t cap, blocks;
+} gpumpi_sharing_cell;
+/* What an SM measured. */
+typedef struct gpumpi_sharing_sample {
+    gpump_partition_point point; /* projected to all SMs */
+    uint32_t reported;
+} gpumpi_sharing_sample;
+/* The head of a group. Behind it: config.members members, config.sms samples, and sms x members cells. */
+typedef struct gpump_sharing {
+    gpumpi_head head;
+    uint64_t now, since; /* `since`: begin of the state */
+    uint64_t decisions, move_cycles;
+    gpump_sharing_config config;
+    uint32_t state;   /* gpump_sharing_state */
+    uint32_t sampled; /* 1: the samples are whole, and MOVE leads to RUN; 0: MOVE leads to WARM */
+    uint32_t cursor;  /* the next action; past the last: none is left */
+    uint32_t above;   /* cells with more blocks than their cap */
+} gpump_sharing;
+typedef char gpumpi_sharing_has_no_padding[sizeof(gpump_sharing) == sizeof(gpumpi_head) + 4 * 8 + 12 * 4 ? 1 : -1];
+GPUMP_INLINE gpumpi_sharing_member *gpumpi_sharing_members(gpump_sharing *sharing) {
+    return (gpumpi_sharing_member *)(void *)(sharing + 1);
+}
+GPUMP_INLINE gpumpi_sharing_sample *gpumpi_sharing_samples(gpump_sharing *sharing) {
+    return (gpumpi_sharing_sample *)(void *)(gpumpi_sharing_members(sharing) + sharing->config.members);
+}
+GPUMP_INLINE gpumpi_sharing_cell *gpumpi_sharing_cells(gpump_sharing *sharing, uint32_t sm) {
+    return (gpumpi_sharing_cell *)(void *)(gpumpi_sharing_samples(sharing) + sharing->config.sms) +
+           (size_t)sm * sharing->config.members;
+}
+GPUMP_INLINE const gpumpi_sharing_cell *gpumpi_sharing_cell_of(const gpump_sharing *sharing, uint32_t sm,
+                                                               uint32_t member) {
+    const gpumpi_sharing_member *members = (const gpumpi_sharing_member *)(const void *)(sharing + 1);
+    const gpumpi_sharing_sample *samples =
+        (const gpumpi_sharing_sample *)(const void *)(members + sharing->config.members);
+    return (const gpumpi_sharing_cell *)(const void *)(samples + sharing->config.sms) +
+           (size_t)sm * sharing->config.members + member;
+}
+
+/* Fills *config for a preset of gpump_gpu_config_preset: two members on all its SMs, by draining. */
+GPUMP_API gpump_result gpump_sharing_config_preset(gpump_sharing_config *config, const char *preset);
+/* Sets *bytes to the memory that a group needs. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_sharing_bytes(const gpump_sharing_config *config, size_t *bytes, gpump_diag *diag);
+/* Makes an empty group in `memory` and sets *sharing. */
+GPUMP_API gpump_result gpump_sharing_init(void *memory, size_t bytes, const gpump_sharing_config *config,
+                                          gpump_sharing **sharing, gpump_diag *diag);
+/* Takes over a byte copy of a group and sets *sharing. */
+GPUMP_API gpump_result gpump_sharing_adopt(void *memory, size_t bytes, const gpump_sharing_config *config,
+                                           gpump_sharing **sharing, gpump_diag *diag);
+/* Checks every field of a group whose bytes come from outside: GPUMP_ERROR_FORMAT. Cost: linear in SMs x members. */
+GPUMP_API gpump_result gpump_sharing_check(const gpump_sharing *sharing, gpump_diag *diag);
+/* Returns a hash of the whole state, the same on every machine. Cost: linear in SMs x members. */
+GPUMP_API uint64_t gpump_sharing_hash(const gpump_sharing *sharing);
+/* Sets *bits to the storage of the group: per SM and member a cap and a counter of 6 bits each, per SM a sample of
+ * three 16-bit numbers, per member class, share and demand in 16-bit numbers (assumed widths). GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_sharing_bits(const gpump_sharing_config *config, uint64_t *bits, gpump_diag *diag);
+
+/* ---- facts ---- */
+
+/* Reports that a kernel joins the group and sets *member to its index. All SMs are measured anew, unless it is alone.
+ * GPUMP_ERROR_FULL when the group has no place; a kernel that has
+ * left keeps its place until its last block is reported gone. Cost: linear in SMs x members. */
+GPUMP_API gpump_result gpump_sharing_join(gpump_sharing *sharing, uint64_t now, const gpump_sharing_kernel *kernel,
+                                          uint32_t *member, gpump_diag *diag);
+/* Reports that a member ends, or is preempted: its caps and limits become 0, what was measured is discarded, and the
+ * other members are measured anew. GPUMP_ERROR_STATE when there is no such member. */
+GPUMP_API gpump_result gpump_sharing_leave(gpump_sharing *sharing, uint64_t now, uint32_t member);
+/* Reports that a member has `blocks` blocks on an SM now. GPUMP_ERROR_ARGUMENT. */
+GPUMP_API gpump_result gpump_sharing_report_blocks(gpump_sharing *sharing, uint64_t now, uint32_t sm, uint32_t member,
+                                                   uint32_t blocks);
+/* Reports in state REPORT what the member of an SM (gpump_sharing_sampled) did there since MEASURE, in
+ * traffic->cycles. GPUMP_ERROR_STATE in other states. */
+GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint64_t now, uint32_t sm,
+                                                   const gpump_partition_config *machine, const gpump_traffic *traffic,
+                                                   gpump_diag *diag);
+/* Reports in state RUN what a member did on all SMs in a window. A bandwidth-intensive member that leaves its share
+ * unused, or a latency-sensitive one that uses more than the threshold, config.class_windows times in a row, changes
+ * its class, and all members are measured anew. Ignored in other states. */
+GPUMP_API gpump_result gpump_sharing_report_window(gpump_sharing *sharing, uint64_t now, uint32_t member,
+                                                   const gpump_partition_config *machine, const gpump_traffic *traffic,
+                                                   gpump_diag *diag);
+
+/* ---- questions ---- */
+
+/* Returns 1 when the member may have one block more on the SM. Hot: a compare. */
+GPUMP_INLINE int gpump_sharing_may_place(const gpump_sharing *sharing, uint32_t sm, uint32_t member) {
+    const gpumpi_sharing_cell *cell = gpumpi_sharing_cell_of(sharing, sm, member);
+    return cell->blocks < cell->cap;
+}
+/* Returns the member that is furthest below its cap on the SM, the lowest of equals; config.members when all caps are
+ * reached. Cost: linear in members. */
+GPUMP_API uint32_t gpump_sharing_pick(const gpump_sharing *sharing, uint32_t sm);
+/* Returns the member that an SM measures, from the first MOVE to REPORT; config.members in other states. */
+GPUMP_API uint32_t gpump_sharing_sampled(const gpump_sharing *sharing, uint32_t sm);
+/* Returns the state of the group (gpump_sharing_state). */
+GPUMP_API uint32_t gpump_sharing_state_now(const gpump_sharing *sharing);
+/* Sets *share to the last decision about a member, and *kind (gpump_partition_class) to its class; GPUMP_EMPTY when
+ * none has been made. */
+GPUMP_API gpump_result gpump_sharing_share(const gpump_sharing *sharing, uint32_t member, gpump_partition_share *share,
+                                           uint32_t *kind);
+
+/* ---- actions and time ---- */
+
+/* Brings the group up to cycle `now`: states that have lasted long enough end, and when every SM has reported, `policy`
+ * decides for the machine *machine, whose SMs are the group's. Errors are those of gpump_partition_decide;
+ * GPUMP_ERROR_TIME. */
+GPUMP_API gpump_result gpump_sharing_advance(gpump_sharing *sharing, uint64_t now, const gpump_partition_policy *policy,
+                                             const gpump_partition_config *machine, gpump_diag *diag);
+/* Hands over the next *action: for each SM and member its CAP and RATE, and VACATE where it has too many blocks, or
+ * MEASURE. GPUMP_EMPTY when none is left. */
+GPUMP_API gpump_result gpump_sharing_next(gpump_sharing *sharing, gpump_sharing_action *action);
+/* Returns the cycle at which gpump_sharing_advance changes something without further facts; GPUMP_UNKNOWN: only a fact
+ * does. */
+GPUMP_API uint64_t gpump_sharing_next_cycle(const gpump_sharing *sharing);
+
+GPUMP_END
+#endif

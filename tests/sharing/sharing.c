@@ -1,0 +1,409 @@
+/* labels: unit property */
+/* A group of kernels that share SMs: a toy machine in closed form reports to it, and its states, caps and decisions are
+ * checked at every step. */
+#include "test.h"
+
+enum { SMS = 16 };
+static uint64_t random_state;
+static uint64_t draw(uint64_t below) {
+    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (random_state >> 33) % below;
+}
+
+/* A kernel of the toy: what one SM asks for grows with its blocks up to `flat` of them. */
+typedef struct toy_kernel {
+    uint32_t misses, instructions; /* per 1000 cycles and block */
+    uint32_t dram_percent, flat, blocks;
+} toy_kernel;
+static const toy_kernel network_kernel = {20, 60, 10, 4, 8}, latency_kernel = {3, 400, 30, 8, 8},
+                        dram_kernel = {12, 200, 100, 4, 8};
+
+static gpump_traffic traffic_of(const toy_kernel *kernel, uint32_t blocks, uint64_t cycles, uint32_t sms) {
+    gpump_traffic traffic;
+    uint64_t busy = blocks < kernel->flat ? blocks : kernel->flat, misses = kernel->misses * busy * cycles * sms / 1000;
+    memset(&traffic, 0, sizeof traffic);
+    traffic.cycles = cycles;
+    traffic.issued = kernel->instructions * busy * cycles * sms / 1000;
+    traffic.l1_load_misses = misses;
+    traffic.flits_up = misses;
+    traffic.flits_down = 5 * misses;
+    traffic.dram_read_bytes = 128 * misses * kernel->dram_percent / 100;
+    return traffic;
+}
+
+/* The toy machine: blocks at once where they may be, and gone at once when told to leave, or later. */
+typedef struct toy {
+    gpump_partition_config machine;
+    gpump_sharing_config config;
+    gpump_sharing *sharing;
+    const toy_kernel *kernels[GPUMP_PARTITION_KERNELS];
+    uint32_t caps[SMS][GPUMP_PARTITION_KERNELS], blocks[SMS][GPUMP_PARTITION_KERNELS];
+    gpump_rate_limits limits[GPUMP_PARTITION_KERNELS];
+    uint32_t measured, vacated, lazy;
+    uint64_t now;
+    size_t bytes;
+} toy;
+
+static void toy_make(toy *t, uint32_t members) {
+    memset(t, 0, sizeof *t);
+    assert_int_equal(gpump_partition_config_preset(&t->machine, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_sharing_config_preset(&t->config, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(t->config.sms, SMS);
+    t->config.members = members;
+    assert_int_equal(gpump_sharing_bytes(&t->config, &t->bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sharing_init(malloc(t->bytes), t->bytes, &t->config, &t->sharing, NULL), GPUMP_OK);
+}
+static uint32_t toy_join(toy *t, const toy_kernel *kernel) {
+    gpump_sharing_kernel joins;
+    uint32_t member;
+    memset(&joins, 0, sizeof joins);
+    joins.kernel = 100 + (uint32_t)(kernel - &network_kernel);
+    joins.blocks = kernel->blocks;
+    joins.priority = 1;
+    joins.need.threads = 256;
+    joins.need.registers = 8192;
+    assert_int_equal(gpump_sharing_join(t->sharing, t->now, &joins, &member, NULL), GPUMP_OK);
+    t->kernels[member] = kernel;
+    return member;
+}
+static void toy_report(toy *t, uint32_t sm, uint32_t member, uint32_t blocks) {
+    t->blocks[sm][member] = blocks;
+    assert_int_equal(gpump_sharing_report_blocks(t->sharing, t->now, sm, member, blocks), GPUMP_OK);
+}
+/* Carries out all actions, fills the SMs up to their caps, and reports what was measured. */
+static void toy_step(toy *t, const char *policy) {
+    gpump_sharing_action action;
+    uint32_t sm, member;
+    assert_int_equal(gpump_sharing_advance(t->sharing, t->now, gpump_partition_find(policy), &t->machine, NULL),
+                     GPUMP_OK);
+    while (gpump_sharing_next(t->sharing, &action) == GPUMP_OK) switch (action.kind) {
+        case GPUMP_SHARING_CAP: t->caps[action.sm][action.member] = action.blocks; break;
+        case GPUMP_SHARING_RATE: t->limits[action.member] = action.limits; break;
+        case GPUMP_SHARING_MEASURE: t->measured++; break;
+        default:
+            t->vacated += action.blocks;
+            assert_int_equal(t->blocks[action.sm][action.member] - t->caps[action.sm][action.member], action.blocks);
+        }
+    for (sm = 0; sm < SMS; sm++)
+        for (member = 0; member < t->config.members; member++)
+            while (t->blocks[sm][member] > t->caps[sm][member] && !(t->lazy && draw(t->lazy)))
+                toy_report(t, sm, member, t->blocks[sm][member] - 1);
+    for (sm = 0; sm < SMS; sm++)
+        while ((member = gpump_sharing_pick(t->sharing, sm)) < t->config.members) {
+            assert_true(gpump_sharing_may_place(t->sharing, sm, member));
+            toy_report(t, sm, member, t->blocks[sm][member] + 1);
+        }
+    if (gpump_sharing_state_now(t->sharing) != GPUMP_SHARING_REPORT) return;
+    for (sm = 0; sm < SMS; sm++) {
+        gpump_traffic traffic;
+        member = gpump_sharing_sampled(t->sharing, sm);
+        assert_true(member < t->config.members);
+        traffic = traffic_of(t->kernels[member], t->blocks[sm][member], t->config.sample_cycles, 1);
+        assert_int_equal(gpump_sharing_report_sample(t->sharing, t->now, sm, &t->machine, &traffic, NULL), GPUMP_OK);
+    }
+}
+static void toy_run_until(toy *t, const char *policy, uint32_t state) {
+    uint32_t steps;
+    for (steps = 0; steps < 2000; steps++) {
+        toy_step(t, policy);
+        if (gpump_sharing_state_now(t->sharing) == state && !t->sharing->above) return;
+        t->now += 250;
+    }
+    fail_msg("the group never reaches state %u; it is in %u", state, gpump_sharing_state_now(t->sharing));
+}
+
+static void configuration(void **state) {
+    gpump_sharing_config config;
+    gpump_diag diag;
+    size_t bytes;
+    uint64_t bits;
+    (void)state;
+    assert_int_equal(gpump_sharing_config_preset(&config, "nonsense"), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_sharing_config_preset(&config, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_sharing_bits(&config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(bits, 16 * (2 * 12 + 48) + 2 * 98);
+    config.sms = 1;
+    assert_int_equal(gpump_sharing_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diag.field, "sms");
+    config.sms = 16;
+    config.mechanism = 3;
+    assert_int_equal(gpump_sharing_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diag.field, "mechanism");
+}
+
+/* A kernel alone runs at once with all its blocks; nobody is measured. */
+static void alone(void **state) {
+    toy t;
+    gpump_partition_share share;
+    uint32_t kind;
+    (void)state;
+    toy_make(&t, 2);
+    assert_int_equal(toy_join(&t, &latency_kernel), 0);
+    toy_run_until(&t, "ccbp", GPUMP_SHARING_RUN);
+    assert_true(t.now <= 250);
+    assert_int_equal(t.blocks[0][0], 8);
+    assert_int_equal(t.blocks[15][0], 8);
+    assert_int_equal(t.limits[0].misses_q16, GPUMP_RATE_NO_LIMIT);
+    assert_int_equal(t.measured, 0);
+    assert_int_equal(gpump_sharing_share(t.sharing, 0, &share, &kind), GPUMP_OK);
+    assert_int_equal(gpump_sharing_share(t.sharing, 1, &share, &kind), GPUMP_EMPTY);
+    free(t.sharing);
+}
+
+/* Two kernels: the group measures each with 1 to 8 blocks, and decides what Algorithm 1 decides on the exact curves. */
+static void two_kernels(void **state) {
+    static const char *const policies[] = {"ccbp", "smk", "ws", "even", "spatial"};
+    uint32_t p;
+    (void)state;
+    for (p = 0; p < sizeof policies / sizeof *policies; p++) {
+        toy t;
+        gpump_partition_point curves[2][8];
+        gpump_partition_kernel kernels[2];
+        gpump_partition_request request;
+        gpump_partition_share expected[2], share;
+        gpump_demand demands[2];
+        uint32_t k, c, sm, kind;
+        toy_make(&t, 2);
+        toy_join(&t, &latency_kernel);
+        toy_run_until(&t, policies[p], GPUMP_SHARING_RUN);
+        toy_join(&t, &network_kernel);
+        toy_run_until(&t, policies[p], GPUMP_SHARING_WARM);
+        for (sm = 0; sm < SMS; sm++) { /* SM j measures kernel j mod 2 with j / 2 + 1 blocks */
+            assert_int_equal(t.blocks[sm][sm % 2], sm / 2 + 1);
+            assert_int_equal(t.blocks[sm][1 - sm % 2], 0);
+        }
+        assert_true(t.vacated > 0); /* the first kernel's blocks had to leave */
+        toy_run_until(&t, policies[p], GPUMP_SHARING_RUN);
+        assert_int_equal(t.measured, 1);
+        memset(kernels, 0, sizeof kernels);
+        memset(&request, 0, sizeof request);
+        request.struct_size = sizeof request;
+        request.count = 2;
+        request.config = &t.machine;
+        request.kernels = kernels;
+        for (k = 0; k < 2; k++) {
+            for (c = 1; c <= 8; c++) {
+                gpump_traffic traffic = traffic_of(t.kernels[k], c, t.config.sample_cycles, 1);
+                assert_int_equal(gpump_partition_demand(&t.machine, &traffic, 1, &demands[k], NULL), GPUMP_OK);
+                curves[k][c - 1].network_q16 = demands[k].network_q16;
+                curves[k][c - 1].dram_q16 = demands[k].dram_q16;
+                curves[k][c - 1].speed_q16 = demands[k].speed_q16;
+            }
+            kernels[k].need.threads = 256;
+            kernels[k].need.registers = 8192;
+            kernels[k].kind = gpump_partition_classify(&t.machine, &demands[k], GPUMP_PARTITION_CLASSES);
+            kernels[k].blocks = 8;
+            kernels[k].priority = 1;
+            kernels[k].curve = curves[k];
+            kernels[k].demand = &demands[k];
+        }
+        assert_int_equal(kernels[0].kind, GPUMP_PARTITION_LATENCY);
+        assert_int_equal(kernels[1].kind, GPUMP_PARTITION_NETWORK);
+        assert_int_equal(gpump_partition_decide(gpump_partition_find(policies[p]), &request, expected, NULL), GPUMP_OK);
+        for (k = 0; k < 2; k++) {
+            assert_int_equal(gpump_sharing_share(t.sharing, k, &share, &kind), GPUMP_OK);
+            assert_memory_equal(&share, &expected[k], sizeof share);
+            assert_int_equal(kind, kernels[k].kind);
+            assert_memory_equal(&t.limits[k], &share.limits, sizeof share.limits);
+            for (sm = 0; sm < SMS; sm++)
+                assert_int_equal(t.blocks[sm][k],
+                                 sm >= share.first_sm && sm < share.first_sm + share.sms ? share.blocks : 0);
+        }
+        free(t.sharing);
+    }
+}
+
+/* A member that ends or is preempted loses caps and limits at once; the one that stays gets everything. */
+static void leaving(void **state) {
+    toy t;
+    gpump_sharing_kernel joins = {7, 8, 1, {256, 8192, 0}};
+    gpump_diag diag;
+    uint32_t sm, member;
+    (void)state;
+    toy_make(&t, 2);
+    toy_join(&t, &latency_kernel);
+    toy_join(&t, &dram_kernel);
+    assert_int_equal(gpump_sharing_join(t.sharing, t.now, &joins, &member, &diag), GPUMP_ERROR_FULL);
+    toy_run_until(&t, "ccbp", GPUMP_SHARING_RUN);
+    assert_true(t.limits[1].misses_q16 < GPUMP_RATE_NO_LIMIT);
+    assert_int_equal(gpump_sharing_leave(t.sharing, t.now, 1), GPUMP_OK);
+    assert_int_equal(gpump_sharing_leave(t.sharing, t.now, 1), GPUMP_ERROR_STATE);
+    /* Its place is free when its blocks are gone. */
+    assert_int_equal(gpump_sharing_join(t.sharing, t.now, &joins, &member, &diag), GPUMP_ERROR_FULL);
+    toy_run_until(&t, "ccbp", GPUMP_SHARING_RUN);
+    assert_int_equal(t.limits[1].misses_q16, 0);
+    assert_int_equal(t.limits[0].misses_q16, GPUMP_RATE_NO_LIMIT);
+    for (sm = 0; sm < SMS; sm++) {
+        assert_int_equal(t.blocks[sm][0], 8);
+        assert_int_equal(t.blocks[sm][1], 0);
+    }
+    assert_int_equal(gpump_sharing_join(t.sharing, t.now, &joins, &member, &diag), GPUMP_OK);
+    assert_int_equal(member, 1);
+    assert_int_equal(gpump_sharing_leave(t.sharing, t.now, 1), GPUMP_OK);
+    assert_int_equal(gpump_sharing_leave(t.sharing, t.now, 0), GPUMP_OK);
+    toy_run_until(&t, "ccbp", GPUMP_SHARING_EMPTY);
+    assert_int_equal(t.blocks[3][0], 0);
+    free(t.sharing);
+}
+
+/* Two windows in a row that speak for another class begin a new measurement; one does not. */
+static void class_changes(void **state) {
+    toy t;
+    gpump_traffic quiet, usual;
+    (void)state;
+    toy_make(&t, 2);
+    toy_join(&t, &latency_kernel);
+    toy_join(&t, &network_kernel);
+    toy_run_until(&t, "ccbp", GPUMP_SHARING_RUN);
+    quiet = traffic_of(&network_kernel, 1, 10000, SMS);
+    usual = traffic_of(&network_kernel, 3, 10000, SMS);
+    assert_int_equal(gpump_sharing_report_window(t.sharing, t.now, 1, &t.machine, &quiet, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sharing_report_window(t.sharing, t.now, 1, &t.machine, &usual, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sharing_report_window(t.sharing, t.now, 1, &t.machine, &quiet, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_RUN);
+    assert_int_equal(gpump_sharing_report_window(t.sharing, t.now, 1, &t.machine, &quiet, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_MOVE);
+    toy_run_until(&t, "ccbp", GPUMP_SHARING_RUN);
+    /* A latency-sensitive member that uses more than the threshold is none. */
+    usual = traffic_of(&dram_kernel, 8, 10000, SMS);
+    assert_int_equal(gpump_sharing_report_window(t.sharing, t.now, 0, &t.machine, &usual, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sharing_report_window(t.sharing, t.now, 0, &t.machine, &usual, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_MOVE);
+    free(t.sharing);
+}
+
+/* Random joins, leaves and slow blocks: the group always comes to rest, caps always fit an SM, and a byte copy made at
+ * any moment goes on the same way. */
+static void random_groups(void **state) {
+    static const toy_kernel *const all[] = {&network_kernel, &latency_kernel, &dram_kernel};
+    uint64_t seed = test_seed(), number, cases = test_cases(60);
+    (void)state;
+    for (number = 0; number < cases; number++) {
+        toy t;
+        uint32_t step, sm, k, members = 0, is_member[4] = {0, 0, 0, 0};
+        random_state = seed * 7907 + number;
+        toy_make(&t, 4);
+        t.lazy = 1 + (uint32_t)draw(6);
+        for (step = 0; step < 500; step++) {
+            k = (uint32_t)draw(4);
+            if (draw(40) == 0 && members < 4) {
+                gpump_sharing_kernel joins = {step, 8, 1 + (uint32_t)draw(3), {256, 8192, 0}};
+                uint32_t member;
+                if (!gpump_sharing_join(t.sharing, t.now, &joins, &member, NULL)) {
+                    test_check(!is_member[member], seed, number);
+                    t.kernels[member] = all[draw(3)];
+                    is_member[member] = 1, members++;
+                }
+            } else if (draw(60) == 0 && is_member[k]) {
+                test_check(!gpump_sharing_leave(t.sharing, t.now, k), seed, number);
+                is_member[k] = 0, members--;
+            }
+            if (draw(10) == 0) {
+                void *copy = malloc(t.bytes);
+                gpump_sharing *adopted;
+                memcpy(copy, t.sharing, t.bytes);
+                test_check(!gpump_sharing_check(t.sharing, NULL), seed, number);
+                test_check(!gpump_sharing_adopt(copy, t.bytes, &t.config, &adopted, NULL), seed, number);
+                test_check(gpump_sharing_hash(adopted) == gpump_sharing_hash(t.sharing), seed, number);
+                free(t.sharing);
+                t.sharing = adopted;
+            }
+            toy_step(&t, draw(2) ? "ccbp" : "smk");
+            for (sm = 0; sm < SMS; sm++) {
+                uint32_t sum = 0;
+                for (k = 0; k < 4; k++) sum += t.caps[sm][k];
+                test_check(sum <= 8, seed, number);
+            }
+            t.now += draw(2000);
+        }
+        t.lazy = 0;
+        toy_run_until(&t, "ccbp", members ? GPUMP_SHARING_RUN : GPUMP_SHARING_EMPTY);
+        for (k = 0; k < 4; k++)
+            for (sm = 0, step = 0; sm < SMS; sm++) step += t.blocks[sm][k];
+        free(t.sharing);
+    }
+}
+
+/* Every bit of a group's memory flipped: refused by adopt or check, or safe to go on with. */
+static void altered_bytes(void **state) {
+    toy t;
+    unsigned char *copy;
+    size_t bit;
+    uint32_t phase;
+    (void)state;
+    toy_make(&t, 2);
+    toy_join(&t, &latency_kernel);
+    toy_join(&t, &network_kernel);
+    copy = (unsigned char *)malloc(t.bytes);
+    for (phase = 0; phase < 2; phase++) {
+        toy_run_until(&t, "ccbp", phase ? GPUMP_SHARING_RUN : GPUMP_SHARING_SAMPLE);
+        for (bit = 0; bit < t.bytes * 8; bit++) {
+            gpump_sharing *adopted;
+            gpump_sharing_action action;
+            gpump_partition_share share;
+            uint32_t sm, kind, actions = 0;
+            uint64_t now;
+            memcpy(copy, t.sharing, t.bytes);
+            copy[bit / 8] ^= (unsigned char)(1u << bit % 8);
+            if (gpump_sharing_adopt(copy, t.bytes, &t.config, &adopted, NULL) || gpump_sharing_check(adopted, NULL))
+                continue;
+            now = adopted->now;
+            (void)gpump_sharing_advance(adopted, now, gpump_partition_find("ccbp"), &t.machine, NULL);
+            (void)gpump_sharing_advance(adopted, gpump_add_saturated(now, 50000), gpump_partition_find("ccbp"),
+                                        &t.machine, NULL);
+            for (sm = 0; sm < SMS; sm++) {
+                gpump_traffic traffic = traffic_of(&dram_kernel, 2, 10000, 1);
+                (void)gpump_sharing_report_sample(adopted, adopted->now, sm, &t.machine, &traffic, NULL);
+                (void)gpump_sharing_pick(adopted, sm);
+                (void)gpump_sharing_sampled(adopted, sm);
+            }
+            (void)gpump_sharing_advance(adopted, adopted->now, gpump_partition_find("ccbp"), &t.machine, NULL);
+            while (gpump_sharing_next(adopted, &action) == GPUMP_OK && actions < 1000) actions++;
+            assert_true(actions < 1000);
+            (void)gpump_sharing_share(adopted, 1, &share, &kind);
+            (void)gpump_sharing_next_cycle(adopted);
+            (void)gpump_sharing_leave(adopted, adopted->now, 0);
+        }
+    }
+    free(copy);
+    free(t.sharing);
+}
+
+static void wrong_arguments(void **state) {
+    toy t;
+    gpump_sharing_kernel joins = {1, 65, 1, {256, 8192, 0}};
+    gpump_partition_config other;
+    gpump_traffic traffic = traffic_of(&dram_kernel, 1, 1000, 1);
+    gpump_diag diag;
+    uint32_t member;
+    (void)state;
+    toy_make(&t, 2);
+    assert_int_equal(gpump_sharing_join(t.sharing, 5, &joins, &member, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_string_equal(diag.field, "blocks");
+    joins.blocks = 8;
+    joins.priority = 0;
+    assert_int_equal(gpump_sharing_join(t.sharing, 5, &joins, &member, &diag), GPUMP_ERROR_ARGUMENT);
+    joins.priority = 1;
+    assert_int_equal(gpump_sharing_join(t.sharing, 5, &joins, &member, &diag), GPUMP_OK);
+    assert_int_equal(gpump_sharing_join(t.sharing, 4, &joins, &member, &diag), GPUMP_ERROR_TIME);
+    assert_int_equal(gpump_sharing_report_blocks(t.sharing, 5, SMS, 0, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_sharing_report_blocks(t.sharing, 5, 0, 2, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_sharing_report_sample(t.sharing, 5, 0, &t.machine, &traffic, &diag), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_sharing_leave(t.sharing, 5, 2), GPUMP_ERROR_ARGUMENT);
+    other = t.machine;
+    other.gpu.sms = 15;
+    assert_int_equal(gpump_sharing_advance(t.sharing, 5, gpump_partition_find("ccbp"), &other, &diag),
+                     GPUMP_ERROR_ARGUMENT);
+    assert_string_equal(diag.field, "machine");
+    assert_true(gpump_sharing_next_cycle(t.sharing) == GPUMP_UNKNOWN); /* actions are waiting */
+    free(t.sharing);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(configuration), cmocka_unit_test(alone),           cmocka_unit_test(two_kernels),
+        cmocka_unit_test(leaving),       cmocka_unit_test(class_changes),   cmocka_unit_test(random_groups),
+        cmocka_unit_test(altered_bytes), cmocka_unit_test(wrong_arguments),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
