@@ -43,6 +43,7 @@ void dram_put(dram *d, uint64_t now, uint64_t line, uint32_t is_write, uint32_t 
     entry->arrived = now;
     entry->item = item;
     entry->is_write = is_write;
+    d->waiting_writes += is_write != 0;
 }
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -66,6 +67,12 @@ uint64_t dram_next(const dram *d, uint64_t now) {
 void dram_pick(dram *d, uint64_t now, dram_entry *picked, uint64_t *end) {
     const dram_config *c = &d->config;
     uint64_t hit[64], miss[64], activate = 0, best = DRAM_NEVER, column;
+    /* Nobody's data comes before these; who reaches the earlier one need not be compared with those behind it. */
+    const uint64_t read = later(now, d->read_at) + c->cl, write = later(now, d->write_at) + c->wl;
+    const uint64_t earliest = d->waiting_writes == 0          ? read
+                              : d->waiting_writes == d->count ? write
+                              : read < write                  ? read
+                                                              : write;
     uint32_t i, chosen = 0;
     dram_bank *bank;
     int is_hit;
@@ -80,9 +87,11 @@ void dram_pick(dram *d, uint64_t now, dram_entry *picked, uint64_t *end) {
         if (data >= best) continue;
         best = data;
         chosen = i;
+        if (best == earliest) break;
     }
     *picked = entries(d)[chosen];
     d->count--;
+    d->waiting_writes -= picked->is_write != 0;
     memmove(&entries(d)[chosen], &entries(d)[chosen + 1], (d->count - chosen) * sizeof(dram_entry));
     bank = &banks(d)[picked->bank];
     is_hit = bank->row == picked->row;
