@@ -1,6 +1,6 @@
 #!/bin/sh
-# includes.sh [--write] [FOLDER]: no circle of files in the machine, memory and preemption of the mini-GPU; and the picture in
-# its README is what the includes say.
+# includes.sh [--write] [FOLDER]: no circle of files in the machine, memory and preemption of the mini-GPU, nor among those
+# that read launch files; and the picture in its README is what the includes say of the former.
 #
 # A unit is NAME.c and NAME.h together; it stands one floor above the highest unit that either of them includes. A unit that
 # includes itself by way of others stands on no floor: then the circle is printed, and the exit status is 1. The floors
@@ -11,7 +11,7 @@ write=0
 [ "${1:-}" = --write ] && { write=1; shift; }
 root=${1:-$(dirname "$0")/../../examples/minigpu}
 cd "$root"
-floors=$(for file in machine/*.[ch] memory/*.[ch] preemption/*.[ch]; do
+floors_of() { for file; do
     unit=${file%.*}
     echo "$unit"
     sed -n 's/^#include "\([a-z_]*\/[a-z_0-9]*\)\.h".*/\1/p' "$file" | sed "s|^|$unit |"
@@ -42,8 +42,11 @@ done | awk '
             exit
         }
         for (u in unit) print floor[u], u
-    }' | sort -k1,1nr -k2,2)
+    }' | sort -k1,1nr -k2,2; }
+floors=$(floors_of machine/*.[ch] memory/*.[ch] preemption/*.[ch])
 case $floors in circle*) echo "$floors"; exit 1 ;; esac
+readers=$([ ! -d launch ] || floors_of launch/*.[ch])
+case $readers in circle*) echo "$readers"; exit 1 ;; esac
 picture=$(echo "$floors" | awk '
     function flush() { if (line != "") print line; line = "" }
     { if ($1 != floor) { flush(); floor = $1; line = sprintf("%4d  %s", $1, $2) }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <yaml.h>
 
-#include "launch/launch_file.h"
+#include "launch/launch.h"
 
 typedef struct reader {
     launch_file *launch;

@@ -159,9 +159,16 @@ void context_bytes_read(machine *m, block *b, uint32_t coordinates[3]) {
         m, "gpump_context_open",
         gpump_context_open(&reader, device_memory(m, context_address(m, b->context)), m->context_stride, &diag), &diag);
     if (m->failed) return;
-    if (!m->omit_section && gpump_context_missing(&reader, k->shared_bytes))
+    if (!m->omit_section && gpump_context_missing(&reader, k->shared_bytes)) {
         machine_fail(m, "the context of a block of kernel %s is not whole", k->program->name);
-    if (gpump_context_get_block(&reader, &header) == GPUMP_OK) memcpy(coordinates, header.block, sizeof header.block);
+        return;
+    }
+    if (gpump_context_get_block(&reader, &header) == GPUMP_OK) {
+        memcpy(coordinates, header.block, sizeof header.block);
+        if (header.kernel != b->kernel + 1 || header.warps != b->warp_count)
+            machine_fail(m, "the context of a block of kernel %s is that of kernel %u with %u warps", k->program->name,
+                         header.kernel, header.warps);
+    }
     for (i = 0; i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
         gpump_context_stack_entry entries[SIMT_DEPTH];
@@ -182,6 +189,10 @@ void context_bytes_read(machine *m, block *b, uint32_t coordinates[3]) {
         machine_fail(m, "the saved registers are not those of kernel %s", k->program->name);
     if (gpump_context_get_words(&reader, GPUMP_CONTEXT_BARRIERS, 0, words, SCOREBOARD_IDS, &count) == GPUMP_OK) {
         const uint64_t *next = words;
+        if (count != BARRIER_WORDS(b->warp_count)) {
+            machine_fail(m, "the saved barriers are not those of kernel %s", k->program->name);
+            return;
+        }
         for (i = 0; i < BARRIERS; i++, next += 5) {
             barrier *bar = &b->barriers[i];
             bar->arrived = next[0];
@@ -198,11 +209,15 @@ void context_bytes_read(machine *m, block *b, uint32_t coordinates[3]) {
             w->barrier_lanes = (uint32_t)next[2];
         }
     }
-    if (gpump_context_get_words(&reader, GPUMP_CONTEXT_LOCAL, 0, words, SCOREBOARD_IDS, &count) == GPUMP_OK) {
+    if (gpump_context_get_words(&reader, GPUMP_CONTEXT_LOCAL, 0, words, SCOREBOARD_IDS, &count) == GPUMP_OK &&
+        count == 2) {
         b->local_base = words[0];
         b->local_frame = (uint32_t)words[1];
     }
     if (k->shared_bytes && gpump_context_find(&reader, GPUMP_CONTEXT_SHARED, 0, &section) == GPUMP_OK) {
-        memcpy(m->sms[b->sm]->shared + b->shared_base, section.payload, k->shared_bytes);
+        if (section.bytes != k->shared_bytes)
+            machine_fail(m, "the saved shared memory is not that of kernel %s", k->program->name);
+        else
+            memcpy(m->sms[b->sm]->shared + b->shared_base, section.payload, section.bytes);
     }
 }
