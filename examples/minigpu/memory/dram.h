@@ -43,7 +43,7 @@ typedef struct dram {
     uint64_t latency_cycles;      /* summed over lines, from arrival to the end of the data */
     uint32_t count;
     uint32_t waiting_writes; /* of them */
-} dram; /* behind it: dram_bank[banks], dram_entry[queue_entries] from the oldest on */
+} dram;                      /* behind it: dram_bank[banks], dram_entry[queue_entries] from the oldest on */
 
 /* Sets the timings to those of GPGPU-Sim's GDDR5 (RRD 6, RCD 12, RAS 28, RP 12, RC 40, CL 12, WL 4, CDLR 5, WR 12),
  * 128 entries, 16 banks and rows of 2 KB; line_cycles is left to the host. */
