@@ -3390,7 +3390,12 @@ GPUMP_END
 
 /* ---- gpump_impl/victim/cost.h ---- */
 /* cost: latency and overhead of each technique for each block of an SM (calculation and one small table; Shieh 3.3.2)
- */
+ *
+ * The estimates are the published ones, and leave three things out. A flush takes 0 cycles: the pipeline has still to
+ * be squashed, which took 13 to 51 cycles in GPGPU-Sim. A block past the mean length of finished blocks has a drain of
+ * 0 cycles left, however long it still runs: GPUMP_COST_DRAIN_CAREFUL takes the longest block of the window in place of
+ * the mean for blocks that may not be flushed, and gpump_victim_reconsider looks again at blocks that drain. A switch
+ * begins at once: the time until the block's state is complete is not in it. */
 #ifndef GPUMP_COST_H
 #define GPUMP_COST_H
 
