@@ -34,6 +34,7 @@ static double median(double *values, int count) {
 typedef struct options {
     const char *only;
     int is_short, csv, list;
+    uint64_t operations; /* not 0: do so many, once, and time nothing */
 } options;
 
 /* Times one case at one size and prints its line. Returns 0 when an answer is wrong or there was no memory. */
@@ -78,6 +79,15 @@ static int measure(const micro_case *one, uint64_t size, const options *options)
     return 1;
 }
 
+/* Does a number of operations at the smallest size, for a tool that counts instructions (bench/instructions.sh). */
+static int count_only(const micro_case *one, uint64_t operations) {
+    void *state = one->setup(one->sizes[0]);
+    if (!state) return 0;
+    printf("%s: %llu\n", one->name, (unsigned long long)one->run(state, operations));
+    one->teardown(state);
+    return 1;
+}
+
 uint32_t micro_subject;
 
 /* Writes the case's name into `name`, its "{victim}" or "{scheduler}" replaced by the name of policy micro_subject.
@@ -105,17 +115,18 @@ static int do_case(const micro_case *one, const options *options, int *any) {
         *any = 1;
         return 1;
     }
-    if (!*any && options->csv)
+    if (!*any && options->csv && !options->operations)
         puts("name,size,ns,rival,rival_ns,ratio");
-    else if (!*any)
+    else if (!*any && !options->operations)
         printf("%-28s %10s %15s %15s %15s %10s\n", "name", "size", "ours", "ours / size", "rival", "ratio");
     *any = 1;
+    if (options->operations) return count_only(one, options->operations);
     for (const uint64_t *size = one->sizes; *size; size++) good = measure(one, *size, options) && good;
     return good;
 }
 
 static void usage(FILE *file) {
-    fputs("usage: micro [--only NAME] [--short] [--csv] [--list]\n"
+    fputs("usage: micro [--only NAME] [--short] [--csv] [--list] [--operations N]\n"
           "Times the components: nanoseconds per operation, the median of several repetitions; the ratio is rival over "
           "ours,\n"
           "above 1 where ours is faster. Ours over size shows growth: level where the cost is linear.\n"
@@ -123,15 +134,21 @@ static void usage(FILE *file) {
           "  --short      shorter and fewer repetitions\n"
           "  --csv        name,size,ns,rival,rival_ns,ratio\n"
           "  --list       says what one operation of each case is\n"
+          "  --operations N  does N operations of each case at its smallest size and times nothing, so that another\n"
+          "               program can count instructions: bench/instructions.sh\n"
           "Exit status: 0; 1 when a rival gives another answer; 2 usage.\n",
           file);
 }
 
 int micro_main(int argc, char **argv, const micro_case *const *topics) {
-    static const struct option names[] = {{"only", required_argument, NULL, 'o'}, {"short", no_argument, NULL, 's'},
-                                          {"csv", no_argument, NULL, 'c'},        {"list", no_argument, NULL, 'l'},
-                                          {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
-    options options = {NULL, 0, 0, 0};
+    static const struct option names[] = {{"only", required_argument, NULL, 'o'},
+                                          {"short", no_argument, NULL, 's'},
+                                          {"csv", no_argument, NULL, 'c'},
+                                          {"list", no_argument, NULL, 'l'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"operations", required_argument, NULL, 'n'},
+                                          {NULL, 0, NULL, 0}};
+    options options = {NULL, 0, 0, 0, 0};
     int option, good = 1, any = 0;
     optind = 1;
     while ((option = getopt_long(argc, argv, "h", names, NULL)) != -1) {
@@ -140,6 +157,15 @@ int micro_main(int argc, char **argv, const micro_case *const *topics) {
         case 's': options.is_short = 1; break;
         case 'c': options.csv = 1; break;
         case 'l': options.list = 1; break;
+        case 'n': {
+            char *end;
+            options.operations = strtoull(optarg, &end, 10);
+            if (*end || !options.operations) {
+                fprintf(stderr, "micro: --operations wants a number from 1, not '%s'\n", optarg);
+                return 2;
+            }
+            break;
+        }
         case 'h': usage(stdout); return 0;
         default: usage(stderr); return 2;
         }

@@ -43,17 +43,35 @@ static void teardown(void *state) {
     free(m);
 }
 
+/* Makes the compiler forget what it knows of memory: in a host other things happen between two questions. */
+#define FORGET() __asm__ __volatile__("" ::: "memory")
+
 static uint64_t run_may_issue(void *state, uint64_t operations) {
     const machine *m = (const machine *)state;
     uint64_t yes = 0;
-    for (uint64_t i = 0; i < operations; i++) yes += (uint64_t)gpump_sm_may_issue(m->sm, (uint32_t)i % m->blocks);
+    for (uint64_t i = 0; i < operations; i++) {
+        yes += (uint64_t)gpump_sm_may_issue(m->sm, (uint32_t)i % m->blocks);
+        FORGET();
+    }
     return yes;
+}
+/* The loop around a question, with nothing in it: bench/instructions.sh takes it from the other rows. */
+static uint64_t run_nothing(void *state, uint64_t operations) {
+    const machine *m = (const machine *)state;
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < operations; i++) {
+        sum += (uint32_t)i % m->blocks;
+        FORGET();
+    }
+    return sum;
 }
 static uint64_t run_executed(void *state, uint64_t operations) {
     machine *m = (machine *)state;
     uint64_t good = 0;
-    for (uint64_t i = 0; i < operations; i++)
-        good += gpump_sm_report_executed(m->sm, m->refs[i % m->blocks], 1) == GPUMP_OK;
+    for (uint64_t i = 0; i < operations; i++) {
+        good += gpump_sm_report_executed(m->sm, m->refs[(uint32_t)i % m->blocks], 1) == GPUMP_OK;
+        FORGET();
+    }
     return good;
 }
 static uint64_t run_view(void *state, uint64_t operations) {
@@ -84,7 +102,10 @@ static uint64_t run_check(void *state, uint64_t operations) {
 static uint64_t run_empty_pull(void *state, uint64_t operations) {
     const machine *m = (const machine *)state;
     uint64_t none = 0;
-    for (uint64_t i = 0; i < operations; i++) none += !gpump_sm_has_action(m->sm, m->now + i);
+    for (uint64_t i = 0; i < operations; i++) {
+        none += !gpump_sm_has_action(m->sm, m->now + (uint32_t)i % m->blocks);
+        FORGET();
+    }
     return none;
 }
 /* The last block ends, its room is handed over, a new one takes it. */
@@ -130,6 +151,8 @@ static uint64_t run_switch(void *state, uint64_t operations) {
 
 const micro_case micro_sm[] = {
     {"sm_may_issue", "may a warp of this slot issue, n blocks resident", NULL, sizes, setup, run_may_issue, NULL,
+     teardown},
+    {"sm_nothing", "the loop around these questions, with nothing in it", NULL, sizes, setup, run_nothing, NULL,
      teardown},
     {"sm_report_executed", "one fact, n blocks resident", NULL, sizes, setup, run_executed, NULL, teardown},
     {"sm_blocks", "the view of all n blocks", NULL, sizes, setup, run_view, NULL, teardown},

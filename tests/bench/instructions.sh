@@ -1,0 +1,14 @@
+#!/bin/sh
+# The calls that a simulator makes in every cycle stay short, whatever the machine's speed: instructions.sh SOURCE_DIR MICRO
+# The limits are about twice what gcc needs at -O2.
+set -u
+command -v valgrind >/dev/null || exit 77
+out=$(sh "$1/bench/instructions.sh" "$2") || { echo "bench/instructions.sh failed"; exit 1; }
+echo "$out"
+[ "$(echo "$out" | wc -l)" -eq 4 ] || { echo "three rows were expected"; exit 1; }
+sh "$1/bench/instructions.sh" "$2" no_such_row >/dev/null 2>&1 && { echo "a row that does not exist is an error"; exit 1; }
+sh "$1/bench/instructions.sh" /no/such/micro >/dev/null 2>&1 && { echo "a program that does not exist is an error"; exit 1; }
+"$2" --operations x >/dev/null 2>&1 && { echo "--operations x is an error"; exit 1; }
+echo "$out" | awk 'BEGIN { limit["sm_may_issue"] = 20; limit["sm_report_executed"] = 30; limit["sm_empty_pull"] = 20 }
+    NR > 1 && !($1 in limit && $2 > 0 && $2 <= limit[$1]) { print $1 " takes " $2 " instructions, allowed are 1 to " limit[$1]; bad = 1 }
+    END { exit bad }'
