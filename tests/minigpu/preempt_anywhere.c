@@ -41,6 +41,8 @@ static uint32_t form_used, point_interval, choose, in_place;
 static const char *absent; /* buffers whose pages are not there at first; page checks find them. NULL: none */
 
 static const char *model = "memory_model=0";
+static const char *scheme; /* absent pages are faults that the pipeline survives; NULL: page checks find them */
+static uint32_t lazy;
 
 static machine *build(launch_file *launch, const char *name) {
     char path[512], error[LAUNCH_ERROR_BYTES];
@@ -53,7 +55,10 @@ static machine *build(launch_file *launch, const char *name) {
     options.in_place = in_place;
     options.config = model;
     options.absent = absent;
-    options.page_checks = absent ? PAGE_CHECKS_KIM : PAGE_CHECKS_NONE;
+    options.page_checks = absent && !scheme ? PAGE_CHECKS_KIM : PAGE_CHECKS_NONE;
+    options.faults.scheme = scheme;
+    options.faults.lazy = lazy;
+    if (scheme) options.fault_service_ns = 1000;
     snprintf(path, sizeof path, "%s/tests/minigpu/preempt/%s.yaml", GPUMP_SOURCE_DIR, name);
     if (launch_file_read(launch, path, error)) fail_msg("%s", error);
     m = machine_build(launch, &options, error);

@@ -47,6 +47,7 @@ int minigpu_config_preset(minigpu_config *config, const char *preset) {
     }
     if (strcmp(preset, "table61") == 0) { /* Tanasic 2016, Table 6.1 */
         config->issue_queue_entries = 96;
+        config->l1_tlb_entries = 32;
         config->l1_cycles = 40;
         config->l1_bytes = 32768;
         config->l1_ways = 4;
@@ -107,6 +108,11 @@ const char *minigpu_config_check(const minigpu_config *config) {
     if (config->read_set_segments < 16 || (config->read_set_segments & (config->read_set_segments - 1))) {
         return "read_set_segments must be a power of two, at least 16";
     }
+    if (config->l1_tlb_entries &&
+        (!config->l1_tlb_ways || !config->l1_tlb_misses || !config->page_walkers || !config->page_walk_cycles ||
+         config->l1_tlb_misses > 1024 ||
+         (config->l2_tlb_entries && (!config->l2_tlb_ways || !config->l2_tlb_misses || !config->l2_tlb_cycles))))
+        return "TLBs need ways, misses (1 to 1024), walkers and latencies of at least 1";
     if (config->issue_queue_entries > 128 || config->issue_instructions > 16 || config->fetch_instructions > 16 ||
         !config->issue_instructions || !config->fetch_instructions)
         return "issue_queue_entries is at most 128, issue_instructions and fetch_instructions are 1 to 16";

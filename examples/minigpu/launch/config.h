@@ -89,6 +89,15 @@ typedef enum source_release { RELEASE_AT_OPERAND_READ, RELEASE_AT_LAST_CHECK, RE
       "memory_model 1: a store of a part of an absent line reads it first; 0: L2 keeps a mask of bytes") \
     X(dram_bytes_per_cycle, 32, "bytes", ASSUMED, \
       "memory_model 1: of a channel, per command clock cycle, which follows from the bandwidth") \
+    X(l1_tlb_entries, 0, "pages", PUBLISHED, "per SM (Tanasic Table 6.1: 32); 0: no TLBs, translation takes no time") \
+    X(l1_tlb_ways, 8, "ways", PUBLISHED, "Tanasic Table 6.1") \
+    X(l1_tlb_misses, 32, "pages", ASSUMED, "missed and not yet answered, per SM") \
+    X(l2_tlb_entries, 1024, "pages", PUBLISHED, "for all SMs (Tanasic Table 6.1); 0: misses go to the walkers") \
+    X(l2_tlb_ways, 8, "ways", PUBLISHED, "Tanasic Table 6.1") \
+    X(l2_tlb_misses, 128, "pages", PUBLISHED, "Tanasic Table 6.1") \
+    X(l2_tlb_cycles, 70, "cycles", PUBLISHED, "Tanasic Table 6.1") \
+    X(page_walkers, 64, "walkers", PUBLISHED, "Tanasic Table 6.1") \
+    X(page_walk_cycles, 500, "cycles", PUBLISHED, "Tanasic Table 6.1") \
     X(thread_registers, 63, "registers", PUBLISHED, \
       "the most a thread can have on Fermi; 255 on later machines; 0: as many as the PTX names") \
     X(in_flight_records, 256, "instructions", ASSUMED, "in flight per SM") \

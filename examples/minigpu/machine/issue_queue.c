@@ -29,23 +29,17 @@ static void look_at(issue_queue *q, const instruction_window *window, uint32_t p
         q->ready[entry / 64] |= BIT(entry % 64);
 }
 
-void issue_queue_insert(issue_queue *q, uint32_t slot, uint32_t warp_index, const issue_info *info, uint32_t pc,
-                        uint32_t mask, uint64_t sequence, uint32_t record, int held_back) {
+void issue_queue_insert(issue_queue *q, uint32_t slot, const queue_entry *instruction, uint64_t next, int held_back) {
     instruction_window *window = &q->windows[slot];
-    const uint32_t place = PLACE(sequence), word = q->free_entries[0] ? 0 : 1,
+    const issue_info *info = instruction->info;
+    const uint32_t place = PLACE(instruction->sequence), word = q->free_entries[0] ? 0 : 1,
                    entry = word * 64 + gpump_bits_lowest64(q->free_entries[word]);
     uint64_t commit = 0, release = 0;
     uint32_t i, at;
-    queue_entry *e = &q->entries[entry];
     q->free_entries[word] &= q->free_entries[word] - 1;
     q->unit_entries[info->unit][word] |= BIT(entry % 64);
-    e->info = info;
-    e->sequence = sequence;
-    e->age = q->ages++;
-    e->warp = warp_index;
-    e->pc = pc;
-    e->mask = mask;
-    e->record = record;
+    q->entries[entry] = *instruction;
+    q->entries[entry].age = q->ages++;
     for (i = 0; i < info->words; i++) {
         const issue_word *bits = issue_word_at(info, i, &at);
         uint64_t left = bits->sources | bits->destinations;
@@ -68,7 +62,7 @@ void issue_queue_insert(issue_queue *q, uint32_t slot, uint32_t warp_index, cons
         window->held_back |= BIT(place);
         q->held_back |= BIT(slot);
     }
-    if (window->alive & BIT(PLACE(sequence + 1))) q->full |= BIT(slot);
+    if (window->alive & BIT(PLACE(next))) q->full |= BIT(slot);
     look_at(q, window, place);
 }
 
@@ -137,6 +131,17 @@ void issue_queue_committed(issue_queue *q, uint32_t slot, const issue_info *info
         if (!(window->waits_commit[waits] & bit)) continue;
         window->waits_commit[waits] &= ~bit;
         look_at(q, window, waits);
+    }
+}
+
+void issue_queue_hold(issue_queue *q, uint32_t slot) {
+    instruction_window *window = &q->windows[slot];
+    uint64_t left = window->queued;
+    window->held_back |= left;
+    q->held_back &= ~BIT(slot);
+    for (; left; left &= left - 1) {
+        const uint32_t entry = window->entry[gpump_bits_lowest64(left)];
+        q->ready[entry / 64] &= ~BIT(entry % 64);
     }
 }
 

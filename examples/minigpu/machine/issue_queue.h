@@ -21,7 +21,7 @@ typedef struct queue_entry {
     const issue_info *info;
     uint64_t sequence, age;
     uint32_t warp, pc, mask;
-    uint32_t record; /* its record, where a replay reads its operands from the log; NONE */
+    uint32_t handle; /* in the replay queue, when it is a replay (faults.h); NONE */
 } queue_entry;
 
 /* A warp's instructions between fetch and commit, one bit each. */
@@ -53,10 +53,9 @@ typedef struct issue_queue {
 /* Makes the queue of an SM in the arena, for kernels with at most `ids` registers and predicates. Returns NULL when the
  * arena is full. */
 issue_queue *issue_queue_make(arena *a, uint32_t entries, uint32_t warp_slots, uint32_t ids);
-/* Puts an instruction at the end of its warp's window. There must be room in both. record: NONE, or the record of a
- * replay that reads its operands from the log. held_back: 1, it also waits for issue_queue_permit. */
-void issue_queue_insert(issue_queue *q, uint32_t slot, uint32_t warp_index, const issue_info *info, uint32_t pc,
-                        uint32_t mask, uint64_t sequence, uint32_t record, int held_back);
+/* Puts an instruction (its age is set here) at the end of its warp's window. There must be room in both. held_back: 1,
+ * it also waits for issue_queue_permit; `next` is the sequence of the warp's next one. */
+void issue_queue_insert(issue_queue *q, uint32_t slot, const queue_entry *instruction, uint64_t next, int held_back);
 /* The instruction of the slot that was held back waits for registers alone. */
 void issue_queue_permit(issue_queue *q, uint32_t slot);
 /* Returns the oldest ready entry whose bit is not in `blocked`; NONE. */
@@ -67,6 +66,8 @@ void issue_queue_take(issue_queue *q, uint32_t slot, uint32_t entry);
 void issue_queue_released(issue_queue *q, uint32_t slot, const issue_info *info, uint64_t sequence);
 /* An instruction has committed; `next` is the sequence of the warp's next one. */
 void issue_queue_committed(issue_queue *q, uint32_t slot, const issue_info *info, uint64_t sequence, uint64_t next);
+/* Nothing of the slot's warp issues any more until issue_queue_forget. */
+void issue_queue_hold(issue_queue *q, uint32_t slot);
 /* Forgets everything of a warp slot. */
 void issue_queue_forget(issue_queue *q, uint32_t slot);
 uint64_t issue_queue_hash(const issue_queue *q, uint64_t hash);

@@ -80,6 +80,13 @@ typedef struct issue_info {
     issue_more_words *more;       /* the others */
 } issue_info;
 
+/* What gpump_replay needs to know of an instruction (faults.h). */
+typedef struct replay_info {
+    uint8_t kind;      /* gpump_replay_kind; above GPUMP_REPLAY_SYNC: it is kept track of */
+    uint8_t can_fault; /* fetching it disables the warp, where the scheme has that */
+    uint8_t log_units; /* of the operand log, for its operands */
+} replay_info;
+
 /* Instructions that are there for preemption or page faults alone, counted apart. */
 typedef enum counted_kind {
     COUNTED_NOT,
@@ -102,6 +109,7 @@ typedef struct preempted_block {
     gpump_block_ref parked; /* home_sm set: its name there; registers, shared memory or both are still in place */
     uint32_t kept;          /* gpump_part bits of those */
     uint64_t context_bytes; /* what of it is in memory */
+    uint64_t fault_cycle;   /* when all pages are there that its warps have faulted on */
     uint32_t flushes;       /* how often it has been flushed so far */
     uint32_t kernel;
     /* What it has read and written so far, when it was saved and blocks are watched; room for three quarters of
@@ -114,6 +122,7 @@ typedef struct preempted_block {
 typedef struct kernel {
     const kernel_program *program;
     const issue_info *info;
+    const replay_info *replay; /* by instruction; NULL: no TLBs, and nobody faults */
     const launch_kernel *launch;
     uint8_t *parameters;     /* the parameter block */
     lanes_texture *textures; /* by argument; the handle of argument i is i + 1. Width 0: that argument is no texture */

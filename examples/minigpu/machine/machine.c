@@ -10,6 +10,7 @@
 #include "analysis/analysis.h"
 #include "preemption/context_forms.h"
 #include "machine/dispatcher.h"
+#include "machine/faults.h"
 #include "machine/gate.h"
 #include "machine/issue_queue.h"
 #include "machine/loops.h"
@@ -22,6 +23,7 @@
 #include "machine/scoreboard.h"
 #include "machine/sm_cycle.h"
 #include "machine/trace.h"
+#include "memory/translation.h"
 #include "preemption/victims.h"
 #include "machine/warp_scheduler.h"
 
@@ -34,6 +36,8 @@ void machine_options_default(machine_options *options) {
     options->technique = GPUMP_TECHNIQUES;
     options->skip_idle = 1;
     options->limit_cycles = NEVER;
+    options->faults.order = GPUMP_REPLAY_CLASS;
+    options->faults.check = NEVER;
 }
 
 /* ==== building ==== */
@@ -640,6 +644,12 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
         return -1;
     }
     config->skip_idle = options->skip_idle;
+    if (options->fault_service_ns) {
+        const uint64_t cycles = gpump_gpu_cycles_from_ns(&config->gpu, options->fault_service_ns);
+        config->page_service_cycles = cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
+    }
+    if (options->faults.scheme && !strncmp(options->faults.scheme, "log", 3)) /* the log keeps operands in records */
+        config->in_flight_records += LOG_UNITS_MAX;
     config->switch_stalls = options->switch_stalls;
     /* A policy decides block by block, so blocks of two kernels meet on an SM. */
     if (options->policy && config->kernels_per_sm < 2) config->kernels_per_sm = 2;
@@ -658,7 +668,7 @@ static uint32_t choose_technique(const launch_file *launch, const machine_option
 }
 
 /* Fills an opened arena with the machine. */
-static int build(machine *m, launch_file *launch, const kernel_program **programs, machine_programs *p,
+static int build(machine *m, launch_file *launch, const kernel_program **programs, machine_programs *p, int faulty,
                  char error[LAUNCH_ERROR_BYTES]) {
     minigpu_config *c = &m->config;
     uint64_t address = p->end_of_variables, context_bytes = 0, contexts = 0, heap;
@@ -674,12 +684,18 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
         uint64_t per_kernel;
         if (prepare_kernel(m, launch, i, programs[i], error)) goto done;
         k->info = p->infos[i];
+        if (m->config.l1_tlb_entries || faulty) {
+            replay_info *replays = (replay_info *)arena_take_array(&m->arena, k->program->count + 1, sizeof *k->replay);
+            if (!replays) goto memory;
+            faults_prepare(k->program, replays, p->infos[i]);
+            k->replay = replays;
+        }
         k->parameters = (uint8_t *)arena_take(&m->arena, align_up(k->program->parameter_bytes + 8, 8));
         k->textures = (lanes_texture *)arena_take_array(&m->arena, k->launch->argument_count + 1, sizeof *k->textures);
         k->texture_references = (lanes_texture *)arena_take_array(
             &m->arena, p->modules[p->module_of_kernel[i]].texture_count + 1, sizeof *k->texture_references);
         if (!k->parameters || !k->textures || !k->texture_references) goto memory;
-        k->context_bytes = preemption_context_bytes(k);
+        k->context_bytes = preemption_context_bytes(k) + (faulty ? faults_context_bytes(k) : 0);
         if (k->context_bytes > context_bytes) context_bytes = k->context_bytes;
         gpump_gpu_occupancy(&c->gpu, &k->need, &occupancy, NULL);
         if (occupancy.shared_bytes > shared_bytes) shared_bytes = occupancy.shared_bytes;
@@ -852,7 +868,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->context_form = options->context_form;
     m->in_place = options->in_place;
     m->regions = choose_regions(launch, options) != REGIONS_NONE;
-    if (build(m, launch, programs, p, error)) {
+    if (build(m, launch, programs, p, options->faults.scheme != NULL, error)) {
         free(programs);
         machine_free(m);
         return NULL;
@@ -862,7 +878,10 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         machine_free(m);
         return NULL;
     }
-    if (options->absent && page_faults_make(m, launch, options->absent, error)) {
+    m->forced_check = options->faults.check;
+    if (faults_make(m, &options->faults, error) ||
+        ((options->absent || options->faults.scheme) &&
+         page_faults_make(m, launch, options->absent ? options->absent : "", error))) {
         machine_free(m);
         return NULL;
     }
@@ -927,7 +946,7 @@ static int is_active(const machine *m) {
 int machine_run(machine *m, uint64_t until) {
     uint32_t i;
     while (!m->failed) {
-        uint64_t next = NEVER, arrival;
+        uint64_t next = NEVER, arrival, arrival_of_page;
         if (m->now >= m->stop_cycle) return 1;
         if (m->now >= until) return 0;
         if (m->trace && m->trace->sample_cycle <= m->now) trace_sample(m);
@@ -943,6 +962,7 @@ int machine_run(machine *m, uint64_t until) {
             if (s->wake < next) next = s->wake;
         }
         memory_advance(m->memory_system, m->now);
+        if (m->translation && (arrival_of_page = translation_advance(m)) < next) next = arrival_of_page;
         for (i = 0; i < m->sm_count; i++)
             if (memory_sm_cycle(m->memory_system, i) < next) next = memory_sm_cycle(m->memory_system, i);
         if (memory_next_cycle(m->memory_system) < next) next = memory_next_cycle(m->memory_system);
@@ -1026,6 +1046,7 @@ uint64_t machine_hash(const machine *m) {
     hash = gpump_hash_bytes(hash, m->memory, m->memory_bytes);
     hash = gpump_hash_bytes(hash, m->page_table, m->memory_bytes / PAGE_BYTES);
     hash = gpump_hash_u64(hash, m->page_faults.served ^ (uint64_t)m->page_faults.buffer.count << 32);
+    hash = translation_hash(m, hash);
     hash = runtime_calls_hash(m, hash);
     hash = gpump_hash_u64(hash, gpump_context_pool_hash(m->context_pool));
     if (m->schedule) hash = preemption_schedule_hash(m, hash);
@@ -1045,6 +1066,7 @@ uint64_t machine_hash(const machine *m) {
         hash = gpump_hash_u64(hash, s->present ^ s->fetched << 1);
         hash = gpump_hash_u64(hash, s->statistics.issued);
         if (s->queue) hash = issue_queue_hash(s->queue, hash);
+        if (s->faults) hash = gpump_hash_u64(hash, gpump_replay_hash(s->faults->replay));
     }
     for (i = 0; i < m->warp_count; i++) {
         const warp *w = &m->warps[i];

@@ -3,6 +3,7 @@
 #ifndef MINIGPU_MACHINE_H
 #define MINIGPU_MACHINE_H
 
+#include "machine/faults.h"
 #include "machine/state.h"
 
 /* What machine_build needs beside the launch file. */
@@ -31,6 +32,8 @@ typedef struct machine_options {
     uint32_t mechanism;                /* gpump_scheduler_mechanism, for the schedule */
     uint64_t slice_ns;                 /* for the schedule time_slice; 0: 1 ms */
     uint32_t switch_stalls;            /* 1: the model of Shieh 4.1 (config.h) */
+    faults_options faults;             /* what becomes of accesses to absent pages */
+    uint64_t fault_service_ns;         /* how long a page takes to come; 0: config.page_service_cycles */
 } machine_options;
 void machine_options_default(machine_options *options);
 

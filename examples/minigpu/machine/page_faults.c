@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "memory/translation.h"
+
 /* An entry of the fault buffer: page * 2, + 1 for writing. The last `reported` ones have not been asked for: their
  * cycle is NEVER. */
 
@@ -53,13 +55,14 @@ int page_faults_make(machine *m, const launch_file *launch, const char *what, ch
         }
     }
     for (i = 0; i < m->memory_bytes / PAGE_BYTES; i++) pages += (m->page_table[i] & PAGE_ABSENT_READ) != 0;
+    m->page_faults.absent = pages;
+    if (m->forced_check != NEVER) pages = m->memory_bytes / PAGE_BYTES; /* any page may be evicted */
     while (entries < 2 * pages) entries *= 2; /* each page at most twice: to be read, and to be written */
     if (entries > UINT32_MAX / 2 || !(room = (pipe_entry *)arena_take_array(&m->arena, entries, sizeof *room))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the fault buffer");
         return -1;
     }
     pipe_make(faults, room, (uint32_t)entries, m->config.page_service_cycles);
-    m->page_faults.absent = pages;
     return 0;
 }
 
@@ -76,6 +79,24 @@ void page_faults_report(machine *m, uint64_t address, int write) {
     m->page_faults.reported++;
 }
 
+uint64_t page_faults_open(machine *m, uint64_t address, int write) {
+    const uint32_t item = (uint32_t)((address - DEVICE_BASE) / PAGE_BYTES) * 2 + (write != 0);
+    const pipe_stage *faults = &m->page_faults.buffer;
+    uint32_t i = faults->count;
+    page_faults_report(m, address, write);
+    if (m->page_faults.reported) return page_faults_call(m);
+    while (i-- > 0) /* it was opened before: the latest are the likeliest */
+        if (faults->entries[(faults->head + i) & faults->mask].item == item)
+            return faults->entries[(faults->head + i) & faults->mask].cycle;
+    return m->now + 1;
+}
+
+void page_faults_evict(machine *m, uint64_t address) {
+    const uint64_t page = (address - DEVICE_BASE) / PAGE_BYTES;
+    m->page_table[page] |= PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
+    translation_forget(m, page);
+}
+
 uint64_t page_faults_call(machine *m) {
     pipe_stage *faults = &m->page_faults.buffer;
     m->page_faults.calls++;
@@ -90,7 +111,9 @@ uint64_t page_faults_call(machine *m) {
 void page_faults_serve(machine *m) {
     uint32_t item;
     while ((item = pipe_take(&m->page_faults.buffer, m->now)) != NONE) {
-        m->page_table[item / 2] &= (uint8_t) ~(item & 1u ? PAGE_ABSENT_READ | PAGE_ABSENT_WRITE : PAGE_ABSENT_READ);
+        m->page_table[item / 2] &= (uint8_t) ~(item & 1u ? PAGE_ABSENT_READ | PAGE_ABSENT_WRITE | PAGE_REPORTED_WRITE
+                                                         : PAGE_ABSENT_READ | PAGE_REPORTED_READ);
+        translation_forget(m, item / 2); /* TLBs may know it as a page to be read */
         m->page_faults.served++;
     }
 }

@@ -1,10 +1,10 @@
 /* page_faults: pages that are not there, checks that find them, and the handler that brings them (Kim 2012).
  *
  * A page of a buffer may be absent when a launch begins (--absent). Who accesses it without a check ends the run with
- * an error: nothing here can go on behind such an access. A checked load, or a pfchk, reports it to the fault buffer
- * and sets its predicate. A sw_call whose guard is true asks the handler for all that has been reported;
- * page_service_cycles later the pages are there, and the warp goes on at its marker. A page asked for only to be read
- * comes read-only: the first write to it is a fault of its own. */
+ * an error, unless the pipeline can go on behind such an access (--faults; faults.h). A checked load, or a pfchk,
+ * reports it to the fault buffer and sets its predicate. A sw_call whose guard is true asks the handler for all that
+ * has been reported; page_service_cycles later the pages are there, and the warp goes on at its marker. A page asked
+ * for only to be read comes read-only: the first write to it is a fault of its own. */
 #ifndef MINIGPU_PAGE_FAULTS_H
 #define MINIGPU_PAGE_FAULTS_H
 
@@ -17,6 +17,11 @@ int page_faults_make(machine *m, const launch_file *launch, const char *what, ch
 void page_faults_report(machine *m, uint64_t address, int write);
 /* Hands all that has been reported to the handler. Returns the cycle at which every page reported so far is there. */
 uint64_t page_faults_call(machine *m);
+/* A look-up has found the page of this address absent for reading, or for writing, and its handler begins at once.
+ * Returns the cycle at which the page is there. */
+uint64_t page_faults_open(machine *m, uint64_t address, int write);
+/* Makes the page of this address absent: the next access to it faults. */
+void page_faults_evict(machine *m, uint64_t address);
 /* Pages whose time has come are there. */
 void page_faults_serve(machine *m);
 /* The next cycle in which a page comes; NEVER. */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "machine/fault_facts.h"
 #include "machine/gate.h"
 #include "machine/issue_queue.h"
 #include "memory/memory_path.h"
@@ -11,6 +12,8 @@
 #include "machine/warp_scheduler.h"
 
 #define BIT(slot) (UINT64_C(1) << (slot))
+
+enum { LEAVES_NOTHING = 1, LEAVES_OPERANDS = 2 }; /* in_flight.leaving */
 
 /* ---- what the masks say about a warp ---- */
 
@@ -119,10 +122,22 @@ static void free_record(sm *s, uint32_t record) {
     s->free_record = record;
 }
 
+void pipeline_free_record(sm *s, uint32_t record) { free_record(s, record); }
+
+/* A record vanishes without effect. Where look-ups wait for answers, it leaves the load-store unit at once. */
+static void squash(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    r->squashed = 1;
+    if (!s->faults || r->stage != RECORD_CHECKING) return;
+    memory_path_withdraw(m, s, record);
+    free_record(s, record);
+}
+
 void pipeline_squash_block(machine *m, sm *s, uint32_t block_index) {
     uint32_t i;
     for (i = 0; i < m->config.in_flight_records; i++) {
-        if (s->records[i].stage != RECORD_FREE && s->records[i].block == block_index) s->records[i].squashed = 1;
+        const uint32_t stage = s->records[i].stage;
+        if (stage != RECORD_FREE && stage != RECORD_HELD && s->records[i].block == block_index) squash(m, s, i);
     }
     for (i = 0; s->queue && i < m->blocks[block_index].warp_count; i++)
         issue_queue_forget(s->queue, m->warps[m->blocks[block_index].warps[i]].slot);
@@ -147,11 +162,12 @@ void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index) {
     for (i = 0; i < m->config.in_flight_records && w->in_flight; i++) {
         in_flight *r = &s->records[i];
         if (r->stage == RECORD_FREE || r->squashed || r->warp != warp_index) continue;
-        r->squashed = 1;
         w->in_flight--;
         b->in_flight--;
         if (r->info->writes) b->registers_pending--;
+        squash(m, s, i);
     }
+    if (s->faults) faults_forget(m, s, w);
     if (s->queue) {
         uncount_queued(s, w, b, &w->in_flight);
         issue_queue_forget(s->queue, w->slot);
@@ -186,6 +202,7 @@ static void retire(machine *m, sm *s, uint32_t record) {
     b->in_flight--;
     if (r->info->writes) b->registers_pending--;
     if (r->info->copies == COPIES_STARTS) w->copies[r->copy_group]--;
+    if (s->faults) faults_committed(m, s, r);
     k->warp_instructions++;
     k->thread_instructions += gpump_bits_count64(r->active);
     k->counted[r->info->counted]++;
@@ -378,8 +395,95 @@ static uint64_t end_calls(machine *m, sm *s) {
 void pipeline_checked(machine *m, sm *s, in_flight *r) {
     warp *w = &m->warps[r->warp];
     w->unchecked--;
-    if (m->config.sources_released == RELEASE_AT_LAST_CHECK) release_sources(s, w, r);
+    if (m->config.sources_released == RELEASE_AT_LAST_CHECK || s->faults) release_sources(s, w, r);
     look_again(m, s, w);
+}
+
+/* ---- out of the pipeline before the effect, and back ---- */
+
+/* The instruction has its operands, and leaves: they stay, when the log has them. */
+static void end_withdrawal(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    warp *w = &m->warps[r->warp];
+    block *b = &m->blocks[r->block];
+    const int keep = r->leaving == LEAVES_OPERANDS;
+    if (r->stage == RECORD_CHECKING)
+        memory_path_withdraw(m, s, record);
+    else
+        s->memory_reserved--;
+    release_sources(s, w, r);
+    if (s->queue)
+        issue_queue_committed(s->queue, w->slot, r->info, r->sequence, w->sequence);
+    else
+        scoreboard_release_destinations(w, r->info);
+    w->in_flight--;
+    b->in_flight--;
+    w->unchecked--;
+    if (r->info->writes) b->registers_pending--;
+    if (r->info->copies == COPIES_STARTS) w->copies[r->copy_group]--;
+    r->leaving = 0;
+    if (keep) {
+        r->stage = RECORD_HELD;
+    } else {
+        if (s->faults->records[r->entry] == record) s->faults->records[r->entry] = NONE;
+        free_record(s, record);
+    }
+    look_again(m, s, w);
+}
+
+void pipeline_withdraw(machine *m, sm *s, uint32_t record, int keep) {
+    in_flight *r = &s->records[record];
+    r->leaving = keep ? LEAVES_OPERANDS : LEAVES_NOTHING;
+    if (r->stage == RECORD_CHECKING) end_withdrawal(m, s, record); /* else when its operands have been read */
+}
+
+uint32_t pipeline_queued(const sm *s, const warp *w) {
+    return s->queue ? (uint32_t)gpump_bits_count64(s->queue->windows[w->slot].queued) : 0;
+}
+
+uint32_t pipeline_take_queued(machine *m, sm *s, warp *w, gpump_replay_entry entries[GPUMP_REPLAY_WINDOW]) {
+    const instruction_window *window = &s->queue->windows[w->slot];
+    const uint64_t first = w->sequence - WINDOW; /* all that are alive are younger */
+    uint32_t count = 0, i;
+    for (i = 0; i < WINDOW; i++) {
+        const uint32_t place = (uint32_t)(first + i) % WINDOW;
+        const queue_entry *e = &s->queue->entries[window->entry[place]];
+        const replay_info *info;
+        gpump_replay_entry *out = &entries[count];
+        if (!(window->queued >> place & 1)) continue;
+        if (e->info->unit == UNIT_CONTROL) {
+            gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
+            pipe_put(&s->pipes[PIPE_FETCH], m->now, (uint32_t)(w - m->warps));
+            continue;
+        }
+        if (e->handle != NONE) continue; /* still in the replay queue */
+        info = faults_info(m, w, e->pc);
+        memset(out, 0, sizeof *out);
+        out->sequence = e->sequence;
+        out->lanes = e->mask;
+        out->pc = e->pc;
+        out->kind = info->kind;
+        out->log_units = info->log_units;
+        count++;
+    }
+    uncount_queued(s, w, &m->blocks[w->block], &w->in_flight);
+    issue_queue_forget(s->queue, w->slot);
+    return count;
+}
+
+uint32_t pipeline_hold_record(machine *m, sm *s, const warp *w, const gpump_replay_entry *what) {
+    const uint32_t record = take_record(s);
+    in_flight *r = &s->records[record];
+    r->info = &m->kernels[m->blocks[w->block].kernel].info[what->pc];
+    r->instruction = r->info->instruction;
+    r->block = w->block;
+    r->warp = (uint32_t)(w - m->warps);
+    r->pc = what->pc;
+    r->mask = (uint32_t)what->lanes;
+    r->sequence = what->sequence;
+    r->squashed = r->leaving = 0;
+    r->stage = RECORD_HELD;
+    return record;
 }
 
 /* ---- operand read ---- */
@@ -402,8 +506,8 @@ static void read_operands(machine *m, sm *s, uint32_t record) {
     b = &m->blocks[r->block];
     w = &m->warps[r->warp];
     predicates = warp_predicates(m, w);
-    r->active = lanes_guard(instruction, r->mask, predicates);
-    if (instruction->source_count) {
+    if (!s->faults || !r->has_operands) r->active = lanes_guard(instruction, r->mask, predicates);
+    if (instruction->source_count && !(s->faults && r->has_operands)) {
         if (r->info->needs_environment) {
             b->environment.warp = w->index;
             b->environment.sm = s->index;
@@ -413,7 +517,11 @@ static void read_operands(machine *m, sm *s, uint32_t record) {
         lanes_read_sources(instruction, s->registers + w->register_base, predicates, &b->environment, sources);
     }
     if (computes && r->active) lanes_compute(instruction, r->active, sources, r->results);
-    if (m->config.sources_released == RELEASE_AT_OPERAND_READ) {
+    if (s->faults && r->leaving) {
+        end_withdrawal(m, s, record);
+        return;
+    }
+    if (m->config.sources_released == RELEASE_AT_OPERAND_READ && (!s->faults || faults_release_sources(m, s, r))) {
         release_sources(s, w, r);
         look_again(m, s, w);
     }
@@ -452,8 +560,23 @@ static void occupy_unit(const machine *m, sm *s, uint32_t scheduler, const issue
     if (s->units_free < m->now + interval) s->units_free = m->now + interval;
 }
 
+/* The instruction of a record issues. */
+static void start(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    r->stage = RECORD_ISSUED;
+    r->sources_held = 1;
+    r->outstanding = 0;
+    if (r->info->unit == UNIT_MEMORY) {
+        m->warps[r->warp].unchecked++;
+        memory_path_reserve(s);
+    }
+    pipe_put(&s->pipes[PIPE_OPERANDS], m->now, record);
+    s->statistics.issued++;
+    gpump_meter_report_issued(s->meter, m->blocks[r->block].kernel + 1, 1);
+}
+
 /* Gives an instruction that issues its record. */
-static in_flight *start_record(machine *m, sm *s, uint32_t warp_index, uint32_t pc, uint32_t mask, uint64_t sequence) {
+static uint32_t start_record(machine *m, sm *s, uint32_t warp_index, uint32_t pc, uint32_t mask, uint64_t sequence) {
     warp *w = &m->warps[warp_index];
     const uint32_t record = take_record(s);
     in_flight *r = &s->records[record];
@@ -464,25 +587,15 @@ static in_flight *start_record(machine *m, sm *s, uint32_t warp_index, uint32_t 
     r->pc = pc;
     r->mask = mask;
     r->sequence = sequence;
-    r->stage = RECORD_ISSUED;
-    r->squashed = 0;
-    r->sources_held = 1;
-    r->outstanding = 0;
-    if (r->info->unit == UNIT_MEMORY) {
-        w->unchecked++;
-        memory_path_reserve(s);
-    }
+    r->squashed = r->has_operands = r->leaving = 0;
     if (r->info->copies == COPIES_STARTS) {
         r->copy_group = w->copy_group;
         w->copies[r->copy_group]++;
     } else if (r->info->copies == COPIES_ENDS_GROUP) {
         w->copy_group = (w->copy_group + 1) % COPY_GROUPS;
     }
-    pipe_put(&s->pipes[PIPE_OPERANDS], m->now, record);
-    s->statistics.issued++;
-    gpump_meter_report_issued(s->meter, m->blocks[w->block].kernel + 1, 1);
-    m->progress_cycle = m->now;
-    return r;
+    start(m, s, record);
+    return record;
 }
 
 static void cross_boundary(machine *m, warp *w, const in_flight *r) {
@@ -496,13 +609,19 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     warp *w = &m->warps[s->slot_warp[slot]];
     block *b = &m->blocks[w->block];
     const uint32_t pc = simt_top(&w->stack)->pc;
-    const in_flight *r = start_record(m, s, s->slot_warp[slot], pc, simt_top(&w->stack)->mask, w->sequence++);
+    const uint32_t record = start_record(m, s, s->slot_warp[slot], pc, simt_top(&w->stack)->mask, w->sequence++);
+    const in_flight *r = &s->records[record];
     const issue_info *info = r->info;
+    m->progress_cycle = m->now;
     scoreboard_reserve(w, info);
     occupy_unit(m, s, scheduler, info);
     w->in_flight++;
     b->in_flight++;
     if (info->writes) b->registers_pending++;
+    if (s->faults) {
+        faults_issued(m, s, w, record);
+        faults_fetched(m, s, w, pc);
+    }
     if (info->unit == UNIT_CONTROL) { /* what comes next is known when it commits */
         s->fetched &= ~BIT(slot);
         gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
@@ -519,21 +638,36 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     s->scheduler_free[scheduler] = m->now + m->config.issue_interval;
 }
 
+/* The slots whose memory instruction finds no room in the replay queue or in the operand log. */
+static uint64_t without_replay_room(const machine *m, const sm *s, uint64_t ready) {
+    uint64_t left = m->fault_scheme == GPUMP_REPLAY_QUEUE || m->fault_scheme == GPUMP_REPLAY_LOG
+                        ? ready & s->unit_slots[UNIT_MEMORY]
+                        : 0,
+             full = 0;
+    for (; left; left &= left - 1) {
+        const uint32_t slot = gpump_bits_lowest64(left);
+        const warp *w = &m->warps[s->slot_warp[slot]];
+        if (!faults_have_room(m, s, w, simt_top(&w->stack)->pc)) full |= BIT(slot);
+    }
+    return full;
+}
+
 /* Each scheduler issues one instruction of the warp that comes first among those that can. Returns the ready warp slots
  * that nothing but room for their memory instruction keeps back: it comes with an event of its own. */
 static uint64_t issue_stage(machine *m, sm *s) {
     const uint64_t ready = warp_scheduler_ready(s);
     const uint32_t schedulers = m->config.gpu.schedulers, first = s->first_scheduler;
+    const uint64_t full = s->faults && ready ? without_replay_room(m, s, ready) : 0;
     uint32_t i;
     for (i = 0; i < schedulers && ready; i++) {
         const uint32_t scheduler = first + i < schedulers ? first + i : first + i - schedulers;
         uint64_t candidates = ready & s->scheduler_slots[scheduler];
         if (!candidates || s->scheduler_free[scheduler] > m->now || s->free_record == NONE) continue;
-        candidates &= ~without_unit(m, s);
+        candidates &= ~(without_unit(m, s) | full);
         if (s->alu_free[scheduler] > m->now) candidates &= ~s->unit_slots[UNIT_ALU];
         if (candidates) issue(m, s, scheduler, warp_scheduler_pick(m, s, scheduler, candidates));
     }
-    return memory_path_has_room(m, s) ? 0 : ready & s->unit_slots[UNIT_MEMORY];
+    return memory_path_has_room(m, s) ? full : ready & s->unit_slots[UNIT_MEMORY];
 }
 
 /* ---- out of order: fetch fills the issue queue, and the oldest ready instructions issue ---- */
@@ -559,17 +693,60 @@ static int stops_fetch(const issue_info *info) {
     return info->unit != UNIT_CONTROL && (info->unit == UNIT_MEMORY || waits_for_more(info));
 }
 
+/* May an entry issue, as far as the replay queue goes? */
+static int may_replay(const machine *m, const sm *s, const queue_entry *e) {
+    if (e->handle != NONE) return gpump_replay_may_reissue(s->faults->replay, e->handle) == GPUMP_REASON_YES;
+    return faults_have_room(m, s, &m->warps[e->warp], e->pc);
+}
+
+/* An instruction of the replay queue issues again. It may have kept its record, with its operands. */
+static uint32_t restart_record_of(machine *m, sm *s, uint32_t warp_index, uint32_t handle,
+                                  const gpump_replay_entry *what) {
+    uint32_t record = s->faults->records[handle];
+    if (record == NONE) {
+        record = start_record(m, s, warp_index, what->pc, (uint32_t)what->lanes, what->sequence);
+    } else {
+        s->records[record].has_operands = 1;
+        if (s->records[record].info->copies == COPIES_STARTS)
+            m->warps[warp_index].copies[s->records[record].copy_group]++;
+        start(m, s, record);
+    }
+    if (what->kind > GPUMP_REPLAY_SYNC) {
+        s->records[record].entry = handle;
+        s->faults->records[handle] = record;
+    }
+    machine_must(m, "gpump_replay_report_reissued", gpump_replay_report_reissued(s->faults->replay, handle), NULL);
+    return record;
+}
+
 static void issue_entry(machine *m, sm *s, uint32_t entry) {
     const queue_entry e = s->queue->entries[entry];
     warp *w = &m->warps[e.warp];
-    const in_flight *r;
-    uint32_t alu = 0;
+    uint32_t alu = 0, record;
     issue_queue_take(s->queue, w->slot, entry);
-    r = start_record(m, s, e.warp, e.pc, e.mask, e.sequence);
+    if (e.handle != NONE) {
+        const gpump_replay_entry what = gpump_replay_look(s->faults->replay, e.handle);
+        record = restart_record_of(m, s, e.warp, e.handle, &what);
+    } else {
+        record = start_record(m, s, e.warp, e.pc, e.mask, e.sequence);
+        m->progress_cycle = m->now;
+        if (s->faults) faults_issued(m, s, w, record);
+    }
     while (alu + 1 < m->config.gpu.schedulers && s->alu_free[alu] > m->now) alu++;
     occupy_unit(m, s, alu, e.info);
-    if (e.info->is_boundary) cross_boundary(m, w, r);
+    if (e.info->is_boundary) cross_boundary(m, w, &s->records[record]);
     if (stops_fetch(e.info)) s->queue->waits &= ~BIT(w->slot);
+}
+
+/* Puts an instruction of a warp into the queue. */
+static void enqueue(sm *s, block *b, warp *w, queue_entry *e) {
+    const int held_back = waits_for_more(e->info);
+    w->in_flight++;
+    b->in_flight++;
+    if (e->info->writes) b->registers_pending++;
+    issue_queue_insert(s->queue, w->slot, e, w->sequence, held_back);
+    if (held_back) reconsider(s, w);
+    if (stops_fetch(e->info)) s->queue->waits |= BIT(w->slot);
 }
 
 /* One warp's next instructions enter the queue, up to the end of its line, a control or a memory instruction. */
@@ -582,27 +759,24 @@ static void fetch_line(machine *m, sm *s, uint32_t slot) {
     for (i = 0; i < m->config.fetch_instructions && issue_queue_has_room(s->queue) && !(s->queue->full >> slot & 1);
          i++) {
         const uint32_t pc = simt_top(&w->stack)->pc;
-        const issue_info *info;
-        int held_back;
-        info = &w->program[pc];
+        const issue_info *info = &w->program[pc];
+        queue_entry e;
         if (runs_past_end(m, w, info)) return;
-        held_back = waits_for_more(info);
-        w->in_flight++;
-        b->in_flight++;
-        if (info->writes) b->registers_pending++;
-        issue_queue_insert(s->queue, slot, warp_index, info, pc, simt_top(&w->stack)->mask, w->sequence++, NONE,
-                           held_back);
-        if (held_back) reconsider(s, w);
+        e.info = info;
+        e.sequence = w->sequence++;
+        e.warp = warp_index;
+        e.pc = pc;
+        e.mask = simt_top(&w->stack)->mask;
+        e.handle = NONE;
+        enqueue(s, b, w, &e);
+        if (s->faults) faults_fetched(m, s, w, pc);
         if (info->unit == UNIT_CONTROL) {
             s->fetched &= ~BIT(slot);
             gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
             return;
         }
         simt_go(&w->stack, pc + 1);
-        if (stops_fetch(info)) {
-            s->queue->waits |= BIT(slot);
-            return;
-        }
+        if (stops_fetch(info)) return;
         if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) {
             s->fetched &= ~BIT(slot);
             return;
@@ -617,24 +791,69 @@ static uint64_t fetch_candidates(const sm *s) {
 
 /* Returns the next cycle in which fetch or issue has something to do by itself; NEVER. */
 static uint64_t queue_stage(machine *m, sm *s) {
-    uint64_t blocked[ISSUE_QUEUE_WORDS], slots;
-    uint32_t i, entry;
-    for (i = 0; i < m->config.issue_instructions && (s->queue->ready[0] | s->queue->ready[1]); i++) {
-        if (s->free_record == NONE) break;
+    uint64_t blocked[ISSUE_QUEUE_WORDS], full[ISSUE_QUEUE_WORDS] = {0, 0}, slots;
+    uint32_t i = 0, entry;
+    while (i < m->config.issue_instructions && s->free_record != NONE && issue_queue_any_ready(s->queue, full)) {
         without_unit_queued(m, s, blocked);
+        blocked[0] |= full[0];
+        blocked[1] |= full[1];
         if ((entry = issue_queue_oldest(s->queue, blocked)) == NONE) break;
+        if (s->faults && !may_replay(m, s, &s->queue->entries[entry])) {
+            full[entry / 64] |= UINT64_C(1) << entry % 64;
+            continue;
+        }
         issue_entry(m, s, entry);
+        i++;
     }
     slots = fetch_candidates(s);
     if (slots && issue_queue_has_room(s->queue)) { /* in turn: a warp that cannot issue would fill the queue */
         const uint64_t after = s->queue->last_fetch >= 63 ? 0 : slots & ~((UINT64_C(2) << s->queue->last_fetch) - 1);
         fetch_line(m, s, gpump_bits_lowest64(after ? after : slots));
     }
-    if (fetch_candidates(s) && issue_queue_has_room(s->queue)) return m->now + 1;
-    memset(blocked, 0, sizeof blocked);
+    slots = fetch_candidates(s) | (s->faults ? s->faults->replaying & ~s->queue->waits : 0);
+    if (slots && issue_queue_has_room(s->queue)) return m->now + 1;
     for (i = 0; i < ISSUE_QUEUE_WORDS && !memory_path_has_room(m, s); i++)
-        blocked[i] = s->queue->unit_entries[UNIT_MEMORY][i];
-    return issue_queue_any_ready(s->queue, blocked) && s->free_record != NONE ? m->now + 1 : NEVER;
+        full[i] |= s->queue->unit_entries[UNIT_MEMORY][i];
+    return issue_queue_any_ready(s->queue, full) && s->free_record != NONE ? m->now + 1 : NEVER;
+}
+
+/* ---- replays ---- */
+
+pipeline_replay_result pipeline_replay(machine *m, sm *s, uint32_t slot, uint32_t handle,
+                                       const gpump_replay_entry *what) {
+    const uint32_t warp_index = s->slot_warp[slot], scheduler = slot % m->config.gpu.schedulers;
+    warp *w = &m->warps[warp_index];
+    block *b = &m->blocks[w->block];
+    const issue_info *info = &w->program[what->pc];
+    if (s->queue) {
+        queue_entry e;
+        if (s->queue->waits >> slot & 1 || s->queue->windows[slot].alive >> what->sequence % WINDOW & 1)
+            return PIPELINE_REPLAY_WAITS;
+        if (!issue_queue_has_room(s->queue)) return PIPELINE_REPLAY_LATER;
+        e.info = info;
+        e.sequence = what->sequence;
+        e.warp = warp_index;
+        e.pc = what->pc;
+        e.mask = (uint32_t)what->lanes;
+        e.handle = handle;
+        enqueue(s, b, w, &e);
+        w->reinserted = what->sequence + 1;
+        return PIPELINE_REPLAYED;
+    }
+    if (!scoreboard_clear(w, info) || !memory_order_clear(w, info, 0) ||
+        gpump_replay_may_reissue(s->faults->replay, handle) != GPUMP_REASON_YES)
+        return PIPELINE_REPLAY_WAITS;
+    if (s->scheduler_free[scheduler] > m->now || !memory_path_has_room(m, s) || s->unit_free[info->unit] > m->now ||
+        (s->faults->records[handle] == NONE && s->free_record == NONE))
+        return PIPELINE_REPLAY_LATER;
+    restart_record_of(m, s, warp_index, handle, what);
+    scoreboard_reserve(w, info);
+    occupy_unit(m, s, scheduler, info);
+    w->in_flight++;
+    b->in_flight++;
+    if (info->writes) b->registers_pending++;
+    s->scheduler_free[scheduler] = m->now + m->config.issue_interval;
+    return PIPELINE_REPLAYED;
 }
 
 /* ---- one cycle ---- */

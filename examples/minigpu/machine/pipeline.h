@@ -23,6 +23,26 @@ void pipeline_commit(machine *m, sm *s, uint32_t record);
 void pipeline_checked(machine *m, sm *s, in_flight *r);
 /* Hands a block over as ended (sm.ended) once its warps have ended and nothing of it is on the way. */
 void pipeline_block_may_be_done(machine *m, sm *s, block *b);
+/* A record is free for others. */
+void pipeline_free_record(sm *s, uint32_t record);
+/* For faults.c: instructions of a warp in the issue queue. */
+uint32_t pipeline_queued(const sm *s, const warp *w);
+/* Takes them out of it, those of an earlier replay and control instructions, which are fetched again, among them.
+ * Returns the number of the others, in entries[]. */
+uint32_t pipeline_take_queued(machine *m, sm *s, warp *w, gpump_replay_entry entries[GPUMP_REPLAY_WINDOW]);
+/* Takes a memory instruction before its effect out of the pipeline, once its operands are read. With keep the record
+ * stays, with its operands (RECORD_HELD). */
+void pipeline_withdraw(machine *m, sm *s, uint32_t record, int keep);
+/* Issues an instruction of the replay queue again, or puts it into the issue queue. Returns PIPELINE_REPLAY_... */
+typedef enum pipeline_replay_result {
+    PIPELINE_REPLAYED,
+    PIPELINE_REPLAY_WAITS, /* for something in flight */
+    PIPELINE_REPLAY_LATER  /* for a unit or room: try in the next cycle */
+} pipeline_replay_result;
+pipeline_replay_result pipeline_replay(machine *m, sm *s, uint32_t slot, uint32_t handle,
+                                       const gpump_replay_entry *what);
+/* Makes the record of an instruction that was squashed on another SM: the caller fills in its operands. */
+uint32_t pipeline_hold_record(machine *m, sm *s, const warp *w, const gpump_replay_entry *what);
 /* Makes everything in flight of a block vanish without effect. */
 void pipeline_squash_block(machine *m, sm *s, uint32_t block_index);
 /* Makes everything in flight of a warp vanish without effect, and forgets what its scoreboard and counters knew of it.

@@ -1,5 +1,6 @@
 #include "machine/sm_cycle.h"
 
+#include "machine/faults.h"
 #include "machine/pipeline.h"
 #include "memory/memory_path.h"
 #include "preemption/block_life.h"
@@ -57,12 +58,13 @@ void sm_cycle(machine *m, sm *s) {
     pipeline_execute(m, s);
     if (s->ended_count) end_blocks(m, s);
     if (!memory_path_send(m, s) && s->contexts_moving) send_context(m, s);
-    if (!memory_path_idle(s)) {
+    if (s->faults || !memory_path_idle(s)) {
         checked = memory_path_tick(m, s);
         if (memory_path_take_sent(s, &sent)) pipeline_commit(m, s, sent.item);
         if (checked != NONE) pipeline_checked(m, s, &s->records[checked]);
-        if (s->ended_count) end_blocks(m, s);
     }
+    if (s->faults) faults_cycle(m, s);
+    if (s->ended_count) end_blocks(m, s);
     wake = pipeline_issue(m, s);
     if (s->stopping) preemption_report_waits(m, s);
 
@@ -75,5 +77,6 @@ void sm_cycle(machine *m, sm *s) {
     if (next < wake) wake = next;
     next = pipeline_next(s);
     if (next < wake) wake = next;
+    if (s->faults && faults_next(s) < wake) wake = faults_next(s);
     s->wake = wake <= m->now ? m->now + 1 : wake;
 }

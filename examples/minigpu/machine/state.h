@@ -62,6 +62,24 @@ typedef struct sm_statistics {
     uint64_t saved_bytes, restored_bytes;
 } sm_statistics;
 
+/* Checks that wait, and warps that have faulted (memory_path.c, faults.c). */
+typedef struct sm_faults {
+    gpump_replay *replay;
+    uint32_t *records;                              /* by handle of the replay queue: the in-flight record; NONE */
+    uint32_t *refused, refused_head, refused_count; /* records for which the L1 TLB had no room */
+    uint32_t retry;                                 /* 1: it may have room now */
+    uint32_t *parked, parked_count;                 /* records that wait in place for a page */
+    uint64_t parked_cycle;                          /* when the next page of them is there; NEVER */
+    uint32_t *checked, checked_head, checked_count; /* records whose look-ups are all answered, for faults.c */
+    uint64_t held;                                  /* slots whose warp waits for its pages, off the pipeline */
+    uint64_t held_cycle;                            /* when the next of them has all its pages; NEVER */
+    uint64_t draining;                              /* slots whose warp drains, and has nothing left that can fault */
+    uint32_t again;                                 /* 1: a replay waits for a unit or room alone */
+    uint64_t replaying;                             /* slots whose warp has entries to issue again */
+    uint64_t checks, faults, held_cycles;           /* look-ups; instructions that faulted; cycles of held warps */
+} sm_faults;
+struct sm_translation;
+
 typedef struct sm {
     gpump_sm *gpump;
     uint32_t *registers;                          /* the register file: gpu.registers 32-bit registers */
@@ -72,8 +90,10 @@ typedef struct sm {
     uint32_t index;
     uint32_t *waiters; /* next waiter, by record * 32 + segment */
     pipe_stage pipes[PIPES];
-    struct issue_queue *queue; /* out-of-order issue (issue_queue.h); NULL: in order */
-    uint64_t wake;             /* the next cycle in which something can happen */
+    struct issue_queue *queue;          /* out-of-order issue (issue_queue.h); NULL: in order */
+    struct sm_translation *translation; /* its L1 TLB (translation.h); NULL: none */
+    sm_faults *faults;                  /* NULL: no TLBs, and an absent page ends the run */
+    uint64_t wake;                      /* the next cycle in which something can happen */
     uint64_t now;
     /* warp slots, one bit each */
     uint64_t present;                /* a warp sits there that has not ended */
@@ -172,6 +192,12 @@ typedef struct machine {
     uint64_t memory_bytes;
     uint8_t *page_table; /* per page: PAGE_... bits; 0: nobody's */
     fault_buffer page_faults;
+    struct translation_unit *translation; /* the L2 TLB and the page walkers; NULL: none */
+    uint32_t fault_scheme, fault_order;   /* gpump_replay_scheme, gpump_replay_order */
+    uint32_t faults_may_happen;           /* 1: an absent page is a fault; 0: it ends the run */
+    uint64_t checks;                      /* look-ups of all SMs that can be forced to fault */
+    uint64_t forced_check,
+        forced_interval; /* the look-up whose page is evicted, and how many later the next; NEVER, 0 */
     sm **sms;
     uint32_t sm_count;
     kernel *kernels;

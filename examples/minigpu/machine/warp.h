@@ -56,6 +56,12 @@ typedef struct warp {
     simt_stack sparse_start, short_start; /* where it goes back to */
     uint32_t must_go_on;                  /* 1: it cannot go back before the next boundary */
     uint32_t restarts;
+    /* page faults (faults.h) */
+    uint32_t stack_depth;   /* of its SIMT stack when it last fetched an instruction that may fault */
+    uint64_t reinserted;    /* replaying out of order: entries before this sequence are in the issue queue again */
+    uint64_t fault_cycle;   /* when all pages that it has faulted on are there; 0: it has not faulted */
+    uint64_t fault_since;   /* of the first of them ... */
+    uint64_t fault_address; /* ... and where; 0: it waits for no page */
 } warp;
 
 typedef struct block {
@@ -84,6 +90,7 @@ typedef struct block {
     uint64_t moved_bytes, sent_bytes;
     uint32_t transfers;     /* save or restore requests not yet acknowledged */
     uint64_t context_bytes; /* of the context it is saved to or restored from */
+    uint64_t fault_cycle;   /* restored: when all pages are there that its warps have faulted on */
     uint32_t keep;     /* gpump_part bits that stay in place when it is saved, or have stayed when it is restored */
     uint32_t job;      /* of its SM's pipeline; NONE */
     uint32_t moving;   /* REQUEST_SAVE or REQUEST_RESTORE */
@@ -100,7 +107,14 @@ typedef struct block {
 
 /* ---- instructions in flight ---- */
 
-typedef enum record_stage { RECORD_FREE, RECORD_ISSUED, RECORD_EXECUTING, RECORD_CHECKING, RECORD_MEMORY } record_stage;
+typedef enum record_stage {
+    RECORD_FREE,
+    RECORD_ISSUED,
+    RECORD_EXECUTING,
+    RECORD_CHECKING,
+    RECORD_MEMORY,
+    RECORD_HELD /* squashed; it keeps its operands, the log's, until it is replayed */
+} record_stage;
 
 /* One instruction in flight: nothing else knows its state, and until it commits (loads, arithmetic) or passes its last
  * translation check (stores, atomics) nothing of it shows in registers or memory. */
@@ -126,6 +140,15 @@ typedef struct in_flight {
     uint32_t straight;        /* 1: all 32 lanes access one array, one element after the other, in global or shared
                                  memory */
     uint32_t faulted;         /* lanes whose check found the page absent */
+    /* with TLBs or faults (faults.h) */
+    uint64_t pages_cycle;  /* when the pages are there that its checks found absent */
+    uint32_t to_check;     /* segments not looked up yet, as a mask */
+    uint32_t pending;      /* look-ups without an answer */
+    uint32_t absent;       /* segments whose page was absent, as a mask */
+    uint32_t generation;   /* of the record: answers for an earlier one are dropped */
+    uint32_t entry;        /* its handle in the replay queue */
+    uint32_t has_operands; /* 1: its operands were read before, and come from the log */
+    uint32_t leaving;      /* 1: it is squashed as soon as its operands are read */
     lanes_operand results[INSTRUCTION_DESTINATIONS];
     lanes_operand sources[INSTRUCTION_SOURCES]; /* of memory and control instructions; arithmetic needs none: it is
                                                    computed when they are read */

@@ -5,6 +5,7 @@
 
 #include "memory/memory_access.h"
 #include "memory/translation.h"
+#include "machine/fault_facts.h"
 #include "machine/page_faults.h"
 
 /* The place in a ring of `size` that is `at`, less than twice as far. */
@@ -214,6 +215,16 @@ static void access_stage(machine *m, sm *s) {
 
 /* ---- check queue: one translation per cycle, effect after the last ---- */
 
+static void wrong_translation(machine *m, const in_flight *r, uint64_t segment, translation found) {
+    const block *b = &m->blocks[r->block];
+    machine_fail(m,
+                 "%s:%u:%u: kernel %s: %s to address 0x%" PRIx64 " (128-byte segment), %s; block %" PRIu64 " warp %u",
+                 m->kernels[b->kernel].program->file_name, r->instruction->line, r->instruction->column,
+                 m->kernels[b->kernel].program->name, opcode_name(r->instruction->opcode), segment,
+                 found == TRANSLATION_ABSENT ? "whose page is absent, without a check" : "which belongs to no buffer",
+                 b->linear, m->warps[r->warp].index);
+}
+
 /* Returns the record that has passed its last check; NONE. */
 static uint32_t check_stage(machine *m, sm *s) {
     uint32_t record, entries = m->config.in_flight_records;
@@ -229,12 +240,7 @@ static uint32_t check_stage(machine *m, sm *s) {
         if (found == TRANSLATION_ABSENT && r->info->is_checked)
             page_faults_report(m, segment, write);
         else if (found != TRANSLATION_HIT) {
-            machine_fail(
-                m, "%s:%u:%u: kernel %s: %s to address 0x%" PRIx64 " (128-byte segment), %s; block %" PRIu64 " warp %u",
-                m->kernels[m->blocks[r->block].kernel].program->file_name, r->instruction->line, r->instruction->column,
-                m->kernels[m->blocks[r->block].kernel].program->name, opcode_name(r->instruction->opcode), segment,
-                found == TRANSLATION_ABSENT ? "whose page is absent, without a check" : "which belongs to no buffer",
-                m->blocks[r->block].linear, m->warps[r->warp].index);
+            wrong_translation(m, r, segment, found);
             return NONE;
         }
         r->unchecked--;
@@ -252,6 +258,169 @@ static uint32_t check_stage(machine *m, sm *s) {
     return r->squashed ? NONE : record;
 }
 
+/* ---- with TLBs or faults: who waits for an answer makes room for others ---- */
+
+static void ring_put(const machine *m, uint32_t *ring, uint32_t head, uint32_t *count, uint32_t item) {
+    ring[(head + (*count)++) % m->config.in_flight_records] = item;
+}
+
+static void ring_remove(const machine *m, uint32_t *ring, uint32_t head, uint32_t *count, uint32_t item) {
+    const uint32_t entries = m->config.in_flight_records;
+    uint32_t i, kept = 0;
+    for (i = 0; i < *count; i++) {
+        const uint32_t one = ring[(head + i) % entries];
+        if (one != item) ring[(head + kept++) % entries] = one;
+    }
+    *count = kept;
+}
+
+/* The page of a segment is there, or it is not; with the last answer the record is complete. */
+static void answered(machine *m, sm *s, uint32_t record, uint32_t segment, translation found) {
+    in_flight *r = &s->records[record];
+    const int write = !instruction_only_reads(r->instruction);
+    const uint64_t address = r->segments[segment];
+    if (found == TRANSLATION_ABSENT && r->info->is_checked) {
+        page_faults_report(m, address, write);
+    } else if (found == TRANSLATION_ABSENT && m->faults_may_happen) {
+        const uint64_t cycle = page_faults_open(m, address, write);
+        if (!r->absent) r->pages_cycle = 0;
+        if (cycle > r->pages_cycle) r->pages_cycle = cycle;
+        r->absent |= 1u << segment;
+    } else if (found != TRANSLATION_HIT) {
+        wrong_translation(m, r, address, found);
+        return;
+    }
+    if (!r->to_check && !r->pending)
+        ring_put(m, s->faults->checked, s->faults->checked_head, &s->faults->checked_count, record);
+}
+
+static void unpark(machine *m, sm *s) {
+    sm_faults *f = s->faults;
+    uint32_t i, kept = 0;
+    f->parked_cycle = NEVER;
+    for (i = 0; i < f->parked_count; i++) {
+        const uint32_t record = f->parked[i];
+        in_flight *r = &s->records[record];
+        if (r->pages_cycle <= m->now) {
+            r->to_check = r->absent; /* the request is sent again, and walked again */
+            r->absent = 0;
+            ring_put(m, s->check_queue, s->check_head, &s->check_count, record);
+            continue;
+        }
+        f->parked[kept++] = record;
+        if (r->pages_cycle < f->parked_cycle) f->parked_cycle = r->pages_cycle;
+    }
+    f->parked_count = kept;
+}
+
+/* Local memory, contexts and the heap are never absent. */
+static int may_be_evicted(const machine *m, const in_flight *r, uint64_t segment) {
+    return !r->info->is_checked && segment < m->grid_workspaces && !(m->local_count && segment >= m->local_base);
+}
+
+/* Looks the record's next segment up. Returns 0 when the L1 TLB has no room. */
+static int look_up(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    const uint32_t segment = gpump_bits_lowest64(r->to_check);
+    const uint64_t address = r->segments[segment];
+    const int evictable = may_be_evicted(m, r, address);
+    translation found;
+    if (evictable && m->checks + 1 == m->forced_check) page_faults_evict(m, address);
+    found = translation_look_up(m, s, m->kernels[m->blocks[r->block].kernel].process, address,
+                                !instruction_only_reads(r->instruction),
+                                (uint64_t)r->generation << 32 | (record * LANES + segment));
+    if (found == TRANSLATION_BUSY) return 0;
+    s->faults->checks++;
+    if (evictable && ++m->checks == m->forced_check && m->forced_interval) m->forced_check += m->forced_interval;
+    r->to_check &= r->to_check - 1;
+    if (found == TRANSLATION_PENDING)
+        r->pending++;
+    else
+        answered(m, s, record, segment, found);
+    return 1;
+}
+
+/* One look-up per cycle: of a record that found no room before, or of the first one in the queue. Returns a record that
+ * needed none and is in effect; NONE. */
+static uint32_t look_up_stage(machine *m, sm *s) {
+    sm_faults *f = s->faults;
+    uint64_t waiter;
+    uint32_t record;
+    while (translation_take(s, &waiter)) {
+        in_flight *r = &s->records[(uint32_t)waiter / LANES];
+        const uint32_t segment = (uint32_t)waiter % LANES;
+        f->retry = 1;
+        if (r->generation != waiter >> 32) continue;
+        r->pending--;
+        answered(m, s, (uint32_t)waiter / LANES, segment,
+                 translate(m, r->segments[segment], !instruction_only_reads(r->instruction)));
+    }
+    if (f->parked_cycle <= m->now) unpark(m, s);
+    if (m->failed) return NONE;
+    if (f->retry && f->refused_count) {
+        record = f->refused[f->refused_head];
+        f->retry = look_up(m, s, record) != 0;
+        if (s->records[record].to_check || !f->retry) return NONE;
+        f->refused_head = (f->refused_head + 1) % m->config.in_flight_records;
+        f->refused_count--;
+        return NONE;
+    }
+    if (!s->check_count) return NONE;
+    record = s->check_queue[s->check_head];
+    if (s->records[record].to_check) {
+        const int found_room = look_up(m, s, record);
+        if (!found_room) ring_put(m, f->refused, f->refused_head, &f->refused_count, record);
+        if (found_room && s->records[record].to_check) return NONE;
+        s->check_head = (s->check_head + 1) % m->config.in_flight_records;
+        s->check_count--;
+        return NONE;
+    }
+    s->check_head = (s->check_head + 1) % m->config.in_flight_records;
+    s->check_count--;
+    if (faults_tracks(m, &s->records[record])) {
+        ring_put(m, f->checked, f->checked_head, &f->checked_count, record);
+        return NONE;
+    }
+    memory_path_effect(m, s, record);
+    return record;
+}
+
+int memory_path_take_looked_up(sm *s, uint32_t *record) {
+    sm_faults *f = s->faults;
+    if (!f->checked_count) {
+        f->checked_head = 0;
+        return 0;
+    }
+    *record = f->checked[f->checked_head++];
+    f->checked_count--;
+    return 1;
+}
+
+void memory_path_effect(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    if (r->info->is_checked) memory_access_checked(m, r);
+    memory_access_effect(m, s, r);
+    r->stage = RECORD_MEMORY;
+    r->next_segment = 0;
+    ring_put(m, s->access_queue, s->access_head, &s->access_count, record);
+}
+
+void memory_path_park(sm *s, uint32_t record) {
+    sm_faults *f = s->faults;
+    f->parked[f->parked_count++] = record;
+    if (s->records[record].pages_cycle < f->parked_cycle) f->parked_cycle = s->records[record].pages_cycle;
+}
+
+void memory_path_withdraw(machine *m, sm *s, uint32_t record) {
+    sm_faults *f = s->faults;
+    ring_remove(m, s->check_queue, s->check_head, &s->check_count, record);
+    ring_remove(m, f->refused, f->refused_head, &f->refused_count, record);
+    ring_remove(m, f->checked, f->checked_head, &f->checked_count, record);
+    ring_remove(m, f->parked, 0, &f->parked_count, record);
+    s->records[record].generation++;
+    s->memory_reserved--;
+}
+
 int memory_path_accept(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     const instruction *instruction = r->instruction;
@@ -267,6 +436,8 @@ int memory_path_accept(machine *m, sm *s, uint32_t record) {
     r->unchecked = r->segment_count;
     r->faulted = 0;
     r->in_queue = 1;
+    r->to_check = r->segment_count >= LANES ? UINT32_MAX : (1u << r->segment_count) - 1;
+    r->pending = r->absent = 0;
     s->check_queue[wrap(s->check_head + s->check_count++, m->config.in_flight_records)] = record;
     return 0;
 }
@@ -420,12 +591,13 @@ int memory_path_take_sent(sm *s, arrival *arrived) {
 
 uint32_t memory_path_tick(machine *m, sm *s) {
     access_stage(m, s);
-    return check_stage(m, s);
+    return s->faults ? look_up_stage(m, s) : check_stage(m, s);
 }
 
 int memory_path_busy(const machine *m, const sm *s) {
     memory_packet packet;
     uint32_t after;
     return (s->access_count && !s->access_waits) || s->check_count ||
+           (s->faults && s->faults->retry && s->faults->refused_count) ||
            (s->queued_misses && next_miss(m, s, &after, &packet));
 }

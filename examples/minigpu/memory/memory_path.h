@@ -37,6 +37,13 @@ static inline int memory_path_idle(const sm *s) { return !(s->access_count | s->
 /* ... the first segment goes to L1 or shared memory, and the first check is made. Returns the record that has passed
  * its last check, and is in effect; NONE. */
 uint32_t memory_path_tick(machine *m, sm *s);
+/* With TLBs or faults, where faults.c says what happens next: takes the next record whose look-ups are all answered;
+ * its `absent` names segments whose page is not there. 1, or 0 when there is none. */
+int memory_path_take_looked_up(sm *s, uint32_t *record);
+/* ... the record takes effect, and goes to L1; it waits in place until its pages are there; it leaves the unit. */
+void memory_path_effect(machine *m, sm *s, uint32_t record);
+void memory_path_park(sm *s, uint32_t record);
+void memory_path_withdraw(machine *m, sm *s, uint32_t record);
 /* The record that memory_path_tick has sent to its end and that awaits no reply: 1, or 0 when there is none. */
 int memory_path_take_sent(sm *s, arrival *arrived);
 /* Has memory_path_send or memory_path_tick something to do in the next cycle, too? */

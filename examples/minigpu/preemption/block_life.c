@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "machine/faults.h"
 #include "machine/gate.h"
 #include "machine/issue_queue.h"
 #include "machine/pipeline.h"
@@ -137,6 +138,7 @@ static void take_warps(machine *m, sm *s, uint32_t block_index) {
         w->barrier = NONE;
         s->slot_age[slot] = m->ages++;
         if (s->queue) issue_queue_forget(s->queue, slot);
+        if (s->faults) faults_open_warp(m, s, w);
         b->warps[i] = index;
         b->slots |= BIT(slot);
         s->occupied |= BIT(slot);
@@ -161,6 +163,16 @@ static void start_warps(machine *m, sm *s, block *b) {
     b->start_cycle = m->now;
     trace_block(m, b, TIMELINE_RUN);
     if (s->wake > m->now + 1) s->wake = m->now + 1;
+}
+
+/* Every block has an equal part of the operand log: of the blocks of this kernel that fit the SM, or of as many as it
+ * has slots where kernels meet there. */
+static void share_log(machine *m, sm *s, const kernel *k) {
+    gpump_occupancy occupancy;
+    if (m->config.kernels_per_sm > 1 || gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) != GPUMP_OK)
+        faults_share_log(m, s, m->config.gpu.block_slots);
+    else
+        faults_share_log(m, s, k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks);
 }
 
 gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t linear, const preempted_block *saved) {
@@ -205,10 +217,12 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     if (saved) {
         b->history = saved->history;
         b->context_bytes = saved->context_bytes;
+        b->fault_cycle = saved->fault_cycle;
         b->keep = saved->home_sm != NONE ? saved->kept : 0;
         s->parked -= saved->home_sm != NONE;
     }
     s->block_of_entry[ref.slot] = index;
+    if (s->faults && !s->resident) share_log(m, s, k);
     s->resident++;
     if (!s->kernel_resident[kernel_index]++) s->resident_since[kernel_index] = m->now;
     k->resident++;
@@ -306,12 +320,19 @@ static void rewind_warps(machine *m, sm *s, block *b) {
     if (!running) b->to_point = 0;
 }
 
+/* What of a stopping block waits for pages, or for those who do, leaves with what it has. */
+static void stop_faults(machine *m, sm *s, block *b) {
+    uint32_t i;
+    for (i = 0; i < b->warp_count; i++) faults_stop_warp(m, s, &m->warps[b->warps[i]]);
+}
+
 static void report_waits(machine *m, sm *s, block *b) {
     uint32_t waits;
     if (b->to_point && b->rewinding)
         rewind_warps(m, s, b);
     else if (b->to_point)
         stop_at_points(m, s, b);
+    if (s->faults && !b->to_point) stop_faults(m, s, b);
     context_pipeline_watch(m, s, b);
     waits = waits_of(b);
     if (waits == b->last_waits) return;
@@ -434,7 +455,7 @@ static void overwrite(machine *m, sm *s, const block *b, const gpump_sm_action *
 static void queue_preempted(machine *m, const block *b, const gpump_sm_action *action) {
     kernel *k = &m->kernels[b->kernel];
     const gpump_read_set *set = m->sms[b->sm]->read_sets[b->ref.slot];
-    uint32_t index = m->free_preempted;
+    uint32_t index = m->free_preempted, i;
     preempted_block *entry;
     if (index == NONE) {
         machine_fail(m, "more preempted blocks than the machine has room for");
@@ -446,6 +467,10 @@ static void queue_preempted(machine *m, const block *b, const gpump_sm_action *a
     entry->linear = b->linear;
     entry->context = action->why == GPUMP_BLOCK_SAVED || action->kind == GPUMP_SM_ACTION_PARKED ? b->context : NEVER;
     entry->context_bytes = b->context_bytes;
+    entry->fault_cycle = 0;
+    for (i = 0; i < b->warp_count; i++)
+        if (m->warps[b->warps[i]].fault_cycle > entry->fault_cycle)
+            entry->fault_cycle = m->warps[b->warps[i]].fault_cycle;
     entry->kernel = b->kernel;
     entry->left_sm = b->sm;
     entry->home_sm = NONE;
@@ -493,6 +518,7 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     }
     for (i = 0; i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
+        if (s->faults) faults_close_warp(m, s, w);
         w->sm = NONE;
         w->block = m->free_warp;
         m->free_warp = b->warps[i];

@@ -1,3 +1,4 @@
+#include "machine/scoreboard.h"
 #include "preemption/context_forms.h"
 
 #include <stdio.h>
@@ -159,6 +160,27 @@ void context_live(const context_view *view, const kernel *k, const warp *w, uint
         gpump_bits_clear(live, i); /* predicates have a section of their own */
 }
 
+/* The registers of a warp that stands still: those live where it stands, and those that the instructions of its replay
+ * queue will read. */
+static void live_of(const machine *m, const block *b, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
+    const kernel *k = &m->kernels[b->kernel];
+    const sm *s = m->sms[b->sm];
+    gpump_replay_entry entries[GPUMP_REPLAY_WINDOW];
+    uint32_t count = 0, i, n, at, r;
+    context_live(m->views[b->kernel], k, w, live);
+    if (!s->faults || gpump_replay_state_of(s->faults->replay, w->slot) != GPUMP_REPLAY_HELD ||
+        gpump_replay_save(s->faults->replay, w->slot, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK)
+        return;
+    for (i = 0; i < count; i++) {
+        const issue_info *info = &k->info[entries[i].pc];
+        for (n = 0; n < info->words; n++) {
+            uint64_t sources = issue_word_at(info, n, &at)->sources;
+            for (; sources; sources &= sources - 1)
+                if ((r = at * 64 + gpump_bits_lowest64(sources)) < k->registers) gpump_bits_set(live, r);
+        }
+    }
+}
+
 int context_live_union(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
     uint32_t i;
     memset(live, 0, CONTEXT_LIVE_WORDS * sizeof *live);
@@ -201,7 +223,7 @@ void context_forms_write(machine *m, const kernel *k, const block *b, gpump_cont
             continue;
         }
         if (form != CONTEXT_NAIVE) {
-            context_live(m->views[b->kernel], k, w, live[i]);
+            live_of(m, b, w, live[i]);
             for (n = 0; n < words; n++) packed[i * words + n] = live[i][n];
         }
         if (!w->stack.depth || form == CONTEXT_TB) continue;
@@ -232,7 +254,7 @@ uint64_t context_forms_warp_bytes(const machine *m, const kernel *k, const block
     if (m->context_form == CONTEXT_NAIVE || !make_layout(k, &layout))
         return bytes + 8 + (uint64_t)k->registers * LANES * 4;
     layout = one_warp(&layout, w->index);
-    context_live(m->views[b->kernel], k, w, live);
+    live_of(m, b, w, live);
     *registers = gpump_bits_count(live, CONTEXT_LIVE_WORDS);
     if (gpump_compress_count(&layout, m->sms[b->sm]->registers + w->register_base, live, 0, &counts, NULL) != GPUMP_OK)
         return bytes;

@@ -155,6 +155,16 @@ static const char run_usage[] =
     "                        a page), pointer (loops that follow pointers: by the loads themselves), kim (array and "
     "pointer), none (default)\n"
     "  --absent all|NAMES    pages of all buffers, or of those named (a,b,...), are absent at first\n"
+    "  --faults SCHEME       an access to an absent page faults, and its warp can leave the SM and come back: stall "
+    "(it "
+    "waits in place), wd_commit,\n"
+    "                        wd_check, queue, log8, log16, log32, log64 (KB of operand log), regions (it wants "
+    "--regions)\n"
+    "  --fault-at N[:M]      with --faults: the N-th look-up of a page evicts that page first; then every M-th\n"
+    "  --fault-service US    with --faults: how long a page takes to come (default: page_service_cycles)\n"
+    "  --fault-order NAME    with --faults: what keeps accesses of a warp in order: class (default), address, printed "
+    "(as in the thesis)\n"
+    "  --fault-lazy          with --faults: a faulted access waits in place until its block is wanted\n"
     "  --policy NAME         who makes room for a kernel of higher priority, block by block: dual, chimera, chimera+, "
     "switch, drain, flush,\n"
     "                        drain-then-switch, oracle, exact, joint, rewind (it wants --regions)\n"
@@ -202,6 +212,25 @@ static int read_preempt(const char *text, machine_options *options) {
     return 0;
 }
 
+static int read_fault_at(const char *text, faults_options *faults) {
+    char *end;
+    errno = 0;
+    faults->check = strtoull(text, &end, 10);
+    if (end != text && !errno && *text != '-' && faults->check) {
+        if (!*end) return 0;
+        if (*end == ':' && end[1] >= '0' && end[1] <= '9') {
+            faults->interval = strtoull(end + 1, &end, 10);
+            if (!*end && !errno && faults->interval >= LANES) return 0;
+        }
+    }
+    fprintf(
+        stderr,
+        "minigpu: --fault-at wants N or N:M, with N from 1 and M from %u (an access makes so many look-ups at most), "
+        "not \"%s\"\n",
+        LANES, text);
+    return -1;
+}
+
 static const char *mechanism_name(uint32_t mechanism) {
     return mechanism == GPUMP_SCHEDULER_SWITCH   ? "switch"
            : mechanism == GPUMP_SCHEDULER_DRAIN  ? "drain"
@@ -222,6 +251,9 @@ static const char *contradiction(const machine_options *o, uint64_t limit_ns, ui
         return "--in-place is not available under --schedule: the scheduler empties an SM before another kernel gets "
                "it; "
                "use --policy NAME or --preempt CYCLE:switch";
+    if (!o->faults.scheme &&
+        (o->faults.check != NEVER || o->fault_service_ns || o->faults.lazy || o->faults.order != GPUMP_REPLAY_CLASS))
+        return "--fault-at, --fault-service, --fault-order and --fault-lazy need --faults SCHEME";
     if (vacate && !o->schedule) return "--vacate needs --schedule NAME";
     if (o->slice_ns && !(o->schedule && strcmp(o->schedule, "time_slice") == 0))
         return "--slice needs --schedule time_slice";
@@ -265,6 +297,11 @@ static int command_run(int argc, char **argv) {
                                           {"spilling", required_argument, NULL, 'K'},
                                           {"page-checks", required_argument, NULL, 'k'},
                                           {"absent", required_argument, NULL, 'a'},
+                                          {"faults", required_argument, NULL, 'f'},
+                                          {"fault-at", required_argument, NULL, 'F'},
+                                          {"fault-service", required_argument, NULL, 'u'},
+                                          {"fault-order", required_argument, NULL, 'O'},
+                                          {"fault-lazy", no_argument, NULL, 'z'},
                                           {"help", no_argument, NULL, 'h'},
                                           {"policy", required_argument, NULL, 'o'},
                                           {"limit", required_argument, NULL, 'l'},
@@ -329,6 +366,20 @@ static int command_run(int argc, char **argv) {
                 return EXIT_BAD_INPUT;
             break;
         case 'a': options.absent = optarg; break;
+        case 'f':
+            if (option_choice("--faults", optarg, faults_scheme_name, &which)) return EXIT_BAD_INPUT;
+            options.faults.scheme = faults_scheme_name(which);
+            break;
+        case 'F':
+            if (read_fault_at(optarg, &options.faults)) return EXIT_BAD_INPUT;
+            break;
+        case 'u':
+            if (option_microseconds("--fault-service", optarg, 0.001, &options.fault_service_ns)) return EXIT_BAD_INPUT;
+            break;
+        case 'O':
+            if (option_choice("--fault-order", optarg, faults_order_name, &options.faults.order)) return EXIT_BAD_INPUT;
+            break;
+        case 'z': options.faults.lazy = 1; break;
         case 'C': options.choose = 1; break;
         case 'I': options.in_place = 1; break;
         case 'K':
@@ -372,6 +423,13 @@ static int command_run(int argc, char **argv) {
     }
     if (limit_ns != NEVER) m->limit_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, limit_ns);
     m->late_price = late_price;
+    if (m->fault_scheme == GPUMP_REPLAY_REGIONS && !m->regions) {
+        fprintf(stderr, "minigpu: --faults regions: warps can only go back to the start of a region where there are "
+                        "regions: add --regions sparse\n");
+        machine_free(m);
+        launch_file_free(&launch);
+        return EXIT_BAD_INPUT;
+    }
     if (options.technique == GPUMP_TECHNIQUE_REWIND && !m->regions) {
         fprintf(stderr, "minigpu: blocks can only go back to the start of a region where there are regions: add "
                         "--regions sparse\n");

@@ -135,6 +135,36 @@ static void report_points(const machine *m, FILE *file) {
 }
 
 /* What page checks cost, and what they found. */
+void report_faults(const machine *m, fault_totals *totals) {
+    uint32_t i;
+    memset(totals, 0, sizeof *totals);
+    for (i = 0; i < m->sm_count; i++) {
+        const sm_faults *f = m->sms[i]->faults;
+        gpump_replay_statistics r;
+        if (!f) continue;
+        gpump_replay_get_statistics(f->replay, &r);
+        totals->checks += f->checks;
+        totals->faults += f->faults;
+        totals->held_cycles += f->held_cycles;
+        totals->squashed += r.squashed + r.nacked + r.refetched;
+        totals->nacked += r.nacked;
+        totals->replays += r.replays;
+        totals->reissued += r.reissued;
+        totals->waits += r.waits;
+    }
+}
+
+static void report_replays(const machine *m, FILE *file) {
+    fault_totals t;
+    if (!m->faults_may_happen) return;
+    report_faults(m, &t);
+    fprintf(file,
+            "faults: %" PRIu64 " of %" PRIu64 " look-ups' instructions, %" PRIu64 " pages brought; %" PRIu64
+            " instructions squashed (%" PRIu64 " of them behind an older one), %" PRIu64 " replays of %" PRIu64
+            " instructions; warps waited %" PRIu64 " cycles in all\n",
+            t.faults, t.checks, m->page_faults.served, t.squashed, t.nacked, t.replays, t.reissued, t.held_cycles);
+}
+
 static void report_page_faults(const machine *m, FILE *file) {
     uint64_t checks = 0, calls = 0, all = 0;
     uint32_t i;
@@ -206,6 +236,7 @@ void report_text(const run_result *result, FILE *file) {
     report_runs(result, file);
     report_points(m, file);
     report_page_faults(m, file);
+    report_replays(m, file);
     for (i = 0; i < m->preemption_count && i < 32; i++) {
         const preemption_entry *entry = &m->preemptions[i];
         fprintf(file, "cycle %" PRIu64 ": SM %u gives up %u blocks of %s by %s: ", entry->request_cycle, entry->sm,
@@ -399,6 +430,16 @@ int report_json(const run_result *result, FILE *file) {
         number(t.l2_hits), "l2_misses", number(t.l2_misses), "requests", number(t.requests), "context_requests",
         number(t.transfer_requests), "saved_bytes", number(t.saved_bytes), "restored_bytes", number(t.restored_bytes),
         "dram_bytes", number(t.dram_bytes), "network_bytes", number(t.network_bytes));
+    if (m->faults_may_happen) {
+        fault_totals f;
+        report_faults(m, &f);
+        json_object_set_new(root, "faults",
+                            json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "look_ups", number(f.checks), "faults",
+                                      number(f.faults), "pages", number(m->page_faults.served), "squashed",
+                                      number(f.squashed), "nacked", number(f.nacked), "replays", number(f.replays),
+                                      "reissued", number(f.reissued), "effects_that_waited", number(f.waits),
+                                      "cycles_held", number(f.held_cycles)));
+    }
     json_object_set_new(root, "page_faults",
                         json_pack("{s:o,s:o,s:o}", "absent_pages", number(m->page_faults.absent), "served",
                                   number(m->page_faults.served), "calls", number(m->page_faults.calls)));

@@ -23,6 +23,18 @@ typedef struct machine_totals {
     uint64_t l1_hits, l1_misses, l2_hits, l2_misses, requests, transfer_requests, saved_bytes, restored_bytes,
         dram_bytes, network_bytes;
 } machine_totals;
+/* What faults have cost (machine/faults.h), summed over the SMs. */
+typedef struct fault_totals {
+    uint64_t checks;           /* look-ups */
+    uint64_t faults;           /* instructions that found a page absent, each time they did */
+    uint64_t squashed, nacked; /* instructions taken out of the pipeline; those of them behind an older one */
+    uint64_t replays;          /* warps that began to replay */
+    uint64_t reissued;         /* instructions */
+    uint64_t waits;            /* instructions whose effect had to wait for an older one */
+    uint64_t held_cycles;      /* summed over warps: from their fault until they went on */
+} fault_totals;
+void report_faults(const machine *m, fault_totals *totals);
+
 void report_totals(const machine *m, machine_totals *totals);
 
 /* One technique's preemptions taken together. Latency: from the request until the last block's room is free. */

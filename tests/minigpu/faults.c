@@ -1,0 +1,110 @@
+/* labels: equivalence slow link: minigpu_core */
+/* Whatever access faults, and whatever scheme brings its warp back: memory holds what the run without faults leaves.
+ * Each small launch runs under each scheme with one look-up forced to fault; the look-ups are spread over the run.
+ * GPUMP_TEST_CASES scales their number. With all pages absent at first, everything faults once. */
+#include "test.h"
+
+#include <dirent.h>
+
+#include "machine/machine.h"
+#include "tools/check.h"
+
+/* Runs a launch. Returns the hash of its buffers; *checks is the number of look-ups. */
+static uint64_t run(const char *path, const char *config, const faults_options *faults, const char *absent,
+                    uint64_t *checks, uint64_t *faulted) {
+    char error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    launch_file launch;
+    machine *m;
+    kernel_check results[8];
+    uint64_t hash;
+    uint32_t i;
+    machine_options_default(&options);
+    options.gpu = "table61";
+    options.config = config;
+    options.absent = absent;
+    options.faults = *faults;
+    options.fault_service_ns = 2000;
+    if (launch_file_read(&launch, path, error)) fail_msg("%s", error);
+    launch.sms = 2;
+    assert_true(launch.kernel_count <= 8);
+    if (!(m = machine_build(&launch, &options, error))) fail_msg("%s", error);
+    if (machine_run(m, NEVER) != 1)
+        fail_msg("%s, %s, %s, look-up %llu: %s", path, config, faults->scheme, (unsigned long long)faults->check,
+                 m->error);
+    if (check_results(m, &launch, results))
+        fail_msg("%s, %s, %s, look-up %llu: %s", path, config, faults->scheme ? faults->scheme : "no faults",
+                 (unsigned long long)faults->check, results[0].text);
+    /* Results of which only the set counts may stand in another order. */
+    hash = launch.kernels[0].reference && launch.kernels[0].reference->check ? 0 : machine_result_hash(m, &launch);
+    *checks = *faulted = 0;
+    for (i = 0; i < m->sm_count; i++) {
+        *checks += m->sms[i]->faults->checks;
+        *faulted += m->sms[i]->faults->faults;
+        assert_int_equal(gpump_replay_check(m->sms[i]->faults->replay, NULL), GPUMP_OK);
+    }
+    machine_free(m);
+    launch_file_free(&launch);
+    return hash;
+}
+
+static const char *const configs[] = {"issue_queue_entries=96", "issue_queue_entries=0",
+                                      "issue_queue_entries=24,l1_tlb_entries=8,l1_tlb_misses=2,memory_queue_entries=9"};
+#define CONFIGS (sizeof configs / sizeof *configs)
+
+static void every_scheme(const char *path) {
+    static uint32_t absents; /* one scheme in three, another with each launch */
+    faults_options faults;
+    uint64_t expected, checks, faulted, n, step, cases = test_cases(3), total = 0;
+    uint32_t scheme, which;
+    memset(&faults, 0, sizeof faults);
+    faults.order = GPUMP_REPLAY_CLASS;
+    faults.check = NEVER;
+    expected = run(path, configs[0], &faults, NULL, &checks, &faulted);
+    assert_int_equal(faulted, 0);
+    step = checks / cases + 1;
+    for (scheme = 0; (faults.scheme = faults_scheme_name(scheme)); scheme++) {
+        if (!strcmp(faults.scheme, "regions")) continue; /* its programs have other instructions: tests of their own */
+        for (n = 0; n < cases; n++) {
+            which = (uint32_t)((scheme + n) % CONFIGS);
+            faults.lazy = n % 3 == 2;
+            faults.order = n % 2 ? GPUMP_REPLAY_ADDRESS : GPUMP_REPLAY_CLASS;
+            faults.check = 1 + (n * step + scheme * 7) % checks;
+            if (run(path, configs[which], &faults, NULL, &checks, &faulted) != expected)
+                fail_msg("%s, %s, %s, order %u%s, look-up %llu: another result", path, configs[which], faults.scheme,
+                         faults.order, faults.lazy ? ", lazy" : "", (unsigned long long)faults.check);
+            total += faulted;
+        }
+        if (++absents % 3) continue;
+        faults.check = NEVER;
+        if (run(path, configs[scheme % CONFIGS], &faults, "all", &checks, &faulted) != expected)
+            fail_msg("%s, %s, %s, all pages absent: another result", path, configs[scheme % CONFIGS], faults.scheme);
+    }
+    if (total == 0) fail_msg("%s: nothing has faulted", path);
+}
+
+static void test_every_launch(void **state) {
+    char folder[512], path[1024];
+    const struct dirent *entry;
+    uint32_t launches = 0;
+    DIR *kernels;
+    (void)state;
+    snprintf(folder, sizeof folder, "%s/examples/minigpu/kernels", GPUMP_SOURCE_DIR);
+    assert_non_null(kernels = opendir(folder));
+    while ((entry = readdir(kernels))) {
+        FILE *file;
+        snprintf(path, sizeof path, "%s/%s/small.yaml", folder, entry->d_name);
+        if (entry->d_name[0] == '.' || !(file = fopen(path, "r"))) continue;
+        fclose(file);
+        every_scheme(path);
+        launches++;
+    }
+    closedir(kernels);
+    assert_true(launches > 30);
+    printf("%u launches\n", launches);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_launch)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

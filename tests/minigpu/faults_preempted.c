@@ -1,0 +1,68 @@
+/* labels: equivalence slow link: minigpu_core */
+/* A block may be preempted at any cycle while accesses of it fault, are held and are replayed, and while its context
+ * travels in either direction: it comes back on another SM, its replay queue and operand log with it, and the result is
+ * that of the undisturbed run. All pages are absent at first. A context without its section REPLAY, or LOG, must be
+ * noticed. GPUMP_TEST_CASES scales the number of cycles. */
+#define CONTEXT_FORMS_TEST
+#include "minigpu/preempt_anywhere.c"
+
+static const char *const configs[] = {"memory_model=0",
+                                      "issue_queue_entries=40,l1_tlb_entries=8,memory_queue_entries=20"};
+static uint64_t noticed[2];
+
+/* Preempts at cycles spread over the run; with `omit`, counts wrong results instead of failing. */
+static void preempt(const char *name, uint32_t omit, uint64_t cases) {
+    launch_file launch;
+    machine *m = build(&launch, name);
+    uint64_t end, expected = undisturbed(m, &launch, name, &end), step = end / cases + 1, cycle, n = 0, right = 0;
+    for (cycle = 1; cycle < end; cycle += step, n++) {
+        const uint32_t technique = omit ? (uint32_t)GPUMP_TECHNIQUE_SWITCH : techniques[n % 4 == 3 ? 1 + n / 4 % 2 : 0];
+        int answer;
+        if (machine_run(m, cycle) != 0) break;
+        answer = in_child(m, &launch, n, technique, omit, expected);
+        if (omit) {
+            noticed[omit == GPUMP_CONTEXT_LOG] += answer >= CHILD_WRONG;
+        } else if (answer >= CHILD_WRONG) {
+            fail_msg("%s, %s%s, %s, cycle %llu of %llu, technique %u: %s", name, scheme, lazy ? ", lazy" : "", model,
+                     (unsigned long long)cycle, (unsigned long long)end, technique, answers[answer]);
+        }
+        right += answer == CHILD_RIGHT;
+    }
+    if (!omit && !right) fail_msg("%s, %s: nothing was preempted", name, scheme);
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
+static void test_preempted_while_faulted(void **state) {
+    static const char *const schemes[] = {"stall", "wd_commit", "wd_check", "queue", "log8", "log16"};
+    static const char *const names[] = {"hotspot", "bfs_1", "everything", "array_walk"};
+    uint32_t i;
+    (void)state;
+    absent = "all";
+    for (i = 0; i < 24; i++) {
+        scheme = schemes[i % 6];
+        model = configs[(i + i / 6) % 2];
+        lazy = i / 6 % 2;
+        preempt(names[(i + i / 6) % 4], 0, test_cases(24));
+    }
+}
+
+static void test_sections_are_needed(void **state) {
+    (void)state;
+    absent = "all";
+    lazy = 0;
+    model = configs[1];
+    scheme = "log16";
+    preempt("bfs_1", GPUMP_CONTEXT_REPLAY, test_cases(60));
+    preempt("bfs_1", GPUMP_CONTEXT_LOG, test_cases(60));
+    printf("without REPLAY: %llu noticed; without LOG: %llu noticed\n", (unsigned long long)noticed[0],
+           (unsigned long long)noticed[1]);
+    assert_true(noticed[0] > 0);
+    assert_true(noticed[1] > 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_preempted_while_faulted),
+                                       cmocka_unit_test(test_sections_are_needed)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
