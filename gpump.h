@@ -517,13 +517,16 @@ typedef struct gpump_block_ref {
     uint32_t generation; /* of that entry */
 } gpump_block_ref;
 
-/* Parts of a block; bits. An SM holds REGISTERS, SHARED_MEMORY and SLOTS. A saved context holds the first four. */
+/* Parts of a block; bits. An SM holds REGISTERS, SHARED_MEMORY and SLOTS. A saved context
+ * holds the first four, REPLAY and LOG. */
 typedef enum gpump_part {
     GPUMP_PART_REGISTERS = 1,     /* its range of the register file, or what that range held */
     GPUMP_PART_SHARED_MEMORY = 2, /* its range of shared memory, or what that range held */
     GPUMP_PART_STACKS = 4,        /* the SIMT stacks of its warps */
     GPUMP_PART_BLOCK = 8,         /* which block it is, and how far it has come */
     GPUMP_PART_SLOTS = 16,        /* its block slot, warp slots and thread slots */
+    GPUMP_PART_REPLAY = 32,       /* instructions of its warps that wait to be issued again */
+    GPUMP_PART_LOG = 64,          /* the operands that these have logged */
     GPUMP_PARTS_IN_PLACE = 3      /* registers and shared memory: what a preempted block can leave on its SM */
 } gpump_part;
 
@@ -1359,6 +1362,7 @@ GPUMP_INLINE int gpump_replay_has_actions(const gpump_replay *replay) {
 GPUMP_INLINE void gpump_replay_report_fetched(gpump_replay *replay, uint32_t warp) {
     gpumpi_replay_warp *w = (gpumpi_replay_warp *)(void *)(replay + 1) + warp;
     if (replay->config.scheme != GPUMP_REPLAY_WD_COMMIT && replay->config.scheme != GPUMP_REPLAY_WD_CHECK) return;
+    if (w->block == GPUMP_NONE) return;
     w->flags |= GPUMPI_REPLAY_DISABLED;
     if (w->state == GPUMP_REPLAY_RUN) w->may_fetch = GPUMP_REASON_WARP_DISABLED;
 }
@@ -1417,7 +1421,8 @@ GPUMP_API gpump_result gpump_replay_pending(const gpump_replay *replay, uint32_t
 GPUMP_API gpump_result gpump_replay_save(const gpump_replay *replay, uint32_t warp, gpump_replay_entry *entries,
                                          uint32_t capacity, uint32_t *count);
 /* Puts entries[count] of a saved warp back into slot `warp`, which has just been opened: it is HELD, and pages count as
- * awaited until gpump_replay_report_served. GPUMP_ERROR_STATE when the warp has entries, GPUMP_ERROR_FORMAT when they
+ * awaited until gpump_replay_report_served (STALL: it stays in RUN, because it could not leave before its pages were
+ * there). GPUMP_ERROR_STATE when the warp has entries, GPUMP_ERROR_FORMAT when they
  * contradict each other or the scheme, GPUMP_ERROR_FULL when the block's share of the log is too small: the SM must not
  * have been set up for more blocks than the one that saved. Cost: count squared. */
 GPUMP_API gpump_result gpump_replay_restore(gpump_replay *replay, uint32_t warp, const gpump_replay_entry *entries,
@@ -2344,8 +2349,12 @@ typedef enum gpump_context_type {
      * warp, lanes of a pattern group, length; u32 zero; then that many bytes of pattern vectors and registers as
      * compress.h lays them out. */
     GPUMP_CONTEXT_COMPRESSED = 10,
-    GPUMP_CONTEXT_REPLAY = 11,      /* reserved: replay queue */
-    GPUMP_CONTEXT_LOG = 12,         /* reserved: operand log */
+    /* Per warp: its replay queue in program order (Tanasic 6.3.2), 32 bytes per entry: u64 sequence, u64 lanes, u32 pc,
+     * kind, log units, flags (replay.h: gpump_replay_pack). */
+    GPUMP_CONTEXT_REPLAY = 11,
+    /* Per warp: the logged operands of its entries (6.3.3): u32 index of the entry, log units, lanes, zero, then u64
+     * values [unit][lane]. */
+    GPUMP_CONTEXT_LOG = 12,
     GPUMP_CONTEXT_RESTART = 13,     /* reserved: restart PCs */
     GPUMP_CONTEXT_TYPES = 14,       /* the first type this version does not know */
     GPUMP_CONTEXT_HOST = 0x40000000 /* from here on the host's own */
@@ -2363,10 +2372,10 @@ typedef struct gpump_context_block {
     uint32_t grid[3];          /* grid size in blocks x, y, z */
     uint32_t block_threads[3]; /* block size in threads x, y, z */
     uint32_t warps;
-    uint32_t lanes;     /* threads of a warp; 1 to 64 */
-    uint32_t registers; /* 32-bit registers per thread */
-    uint32_t clobbered; /* 1: must never be flushed */
-    uint32_t unused;
+    uint32_t lanes;          /* threads of a warp; 1 to 64 */
+    uint32_t registers;      /* 32-bit registers per thread */
+    uint32_t clobbered;      /* 1: must never be flushed */
+    uint32_t replay_entries; /* entries in the replay queues of all its warps */
 } gpump_context_block;
 
 /* One entry of a SIMT stack. */
@@ -2487,8 +2496,9 @@ GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader
                                                     gpump_diag *diag);
 /* Returns the gpump_part bits that a restore needs and that this context neither holds nor declares to be in place; 0
  * for a whole context. `shared_bytes` is the size of the block's shared memory. Registers and stacks are missing when
- * those of any warp are; a warp whose stack is empty has ended and needs no registers. A block of more than 1024 warps
- * counts as altered. Cost: one walk. */
+ * those of any warp are; a warp whose stack is empty has ended and needs no registers. REPLAY is missing when fewer
+ * entries are here than the block's section says, LOG when their logged operands are not. A block of more than 1024
+ * warps counts as altered. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t shared_bytes);
 /* Counts sections whose type this version does not know; the host's own do not count. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *reader);
@@ -7925,6 +7935,7 @@ GPUMP_API gpump_result gpump_replay_restore(gpump_replay *replay, uint32_t warp,
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "warp", 0, warp, 0, 0);
     if (count > (gpumpi_replay_has_queue(&replay->config) ? GPUMP_REPLAY_WINDOW : 0u))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "count", 0, count, 0, GPUMP_REPLAY_WINDOW);
+    if (replay->config.scheme == GPUMP_REPLAY_STALL) return GPUMP_OK;
     for (uint32_t i = 0; i < count; i++) {
         const char *wrong = gpumpi_replay_saved_wrong(replay, entries + i);
         if (wrong) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, i, 0, 0, 0);
@@ -15292,6 +15303,16 @@ GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader
                                   (size_t)(section.bytes - GPUMPI_CONTEXT_COMPRESSED_BYTES), values, diag);
 }
 
+/* Bytes of the section LOG that belong to a section REPLAY: those of entries that were issued (flag bit 0). */
+static uint64_t gpumpi_context_logged(const gpump_context_section *section, uint32_t lanes) {
+    uint64_t bytes = 0;
+    for (uint64_t at = 0; at + 32 <= section->bytes; at += 32) {
+        const uint64_t units = gpumpi_context_load32(section->payload + at + 24);
+        if (units && (gpumpi_context_load32(section->payload + at + 28) & 1u)) bytes += 16 + 8 * units * lanes;
+    }
+    return bytes;
+}
+
 GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t shared_bytes) {
     enum { WARPS = 1024 };
     uint64_t registers[WARPS / 64], stacks[WARPS / 64];
@@ -15299,6 +15320,7 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
     gpump_context_block block;
     gpump_context_control control;
     gpump_context_section section;
+    uint64_t entries = 0, logged = 0, log = 0;
     uint32_t missing = 0, in_place = 0;
     int shared = !shared_bytes, together = 0;
     if (gpump_context_get_block(&walk, &block) || block.warps > WARPS) return GPUMP_PART_BLOCK;
@@ -15310,6 +15332,11 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
         shared |= section.type == GPUMP_CONTEXT_SHARED && section.bytes == shared_bytes;
         together |= section.type == GPUMP_CONTEXT_COMPRESSED && section.index == GPUMP_NONE;
         if (section.index >= WARPS) continue;
+        if (section.type == GPUMP_CONTEXT_REPLAY) {
+            entries += section.bytes / 32;
+            logged += gpumpi_context_logged(&section, block.lanes);
+        }
+        if (section.type == GPUMP_CONTEXT_LOG) log += section.bytes;
         if (section.type == GPUMP_CONTEXT_REGISTERS || section.type == GPUMP_CONTEXT_COMPRESSED)
             gpump_bits_set(registers, section.index);
         if (section.type == GPUMP_CONTEXT_STACK) {
@@ -15319,6 +15346,8 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
         }
     }
     if (!shared && !(in_place & GPUMP_PART_SHARED_MEMORY)) missing |= GPUMP_PART_SHARED_MEMORY;
+    if (entries < block.replay_entries) missing |= GPUMP_PART_REPLAY;
+    if (log < logged) missing |= GPUMP_PART_LOG;
     if (!block.registers || together) in_place |= GPUMP_PART_REGISTERS;
     for (uint32_t warp = 0; warp < block.warps; warp++) {
         if (!(in_place & GPUMP_PART_REGISTERS) && !gpump_bits_get(registers, warp)) missing |= GPUMP_PART_REGISTERS;

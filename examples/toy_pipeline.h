@@ -83,7 +83,7 @@ typedef struct toy {
     toy_block blocks[TOY_BLOCKS];
     uint32_t final[TOY_WARPS][TOY_REGISTERS][TOY_LANES];
     uint64_t now, random, last_progress;
-    uint32_t block_slots, rotate, mistake;
+    uint32_t block_slots, rotate, mistake, missing;                  /* missing: parts that saved contexts lacked */
     uint32_t check_cycles, data_cycles, service_cycles, issue_width; /* random up to these when `random` is not 0 */
     char trace[TOY_TRACED][TOY_CYCLES + 1];                          /* warp 0: a stage letter by sequence and cycle */
     uint64_t fetched[TOY_TRACED], issued[TOY_TRACED], read[TOY_TRACED], checked[TOY_TRACED], committed[TOY_TRACED];
@@ -561,6 +561,20 @@ static inline void toy_execute(toy *t) {
     }
 }
 
+/* The watchdog: nothing has moved for long. It names the first warp that has not ended, and what holds it. */
+static inline void toy_bark(toy *t) {
+    for (uint32_t i = 0; i < TOY_SLOTS; i++) {
+        const toy_warp *w = t->warps + i;
+        char text[140];
+        if (w->warp == GPUMP_NONE || w->exited) continue;
+        snprintf(text, sizeof text, "warp %u has not moved since cycle %llu: %s", w->warp,
+                 (unsigned long long)t->last_progress,
+                 gpump_reason_text(w->count ? toy_may_issue(t, i, w->records) : gpump_replay_may_fetch(t->replay, i)));
+        toy_complain(t, text);
+    }
+    toy_complain(t, "nothing is left that could move");
+}
+
 static inline void toy_cycle(toy *t) {
     toy_pages(t);
     toy_actions(t);
@@ -568,7 +582,7 @@ static inline void toy_cycle(toy *t) {
     toy_issue(t);
     toy_fetch(t);
     toy_execute(t);
-    if (t->now - t->last_progress > 5000) toy_complain(t, "nothing has moved for 5000 cycles");
+    if (t->now - t->last_progress > 5000) toy_bark(t);
     t->now++;
 }
 
@@ -593,12 +607,13 @@ static inline int toy_may_save(const toy *t, uint32_t b) {
     }
     return 1;
 }
-static inline void toy_put_replay(toy *t, gpump_context_writer *writer, uint32_t index, uint32_t slot) {
+/* Returns the entries written. */
+static inline uint32_t toy_put_replay(toy *t, gpump_context_writer *writer, uint32_t index, uint32_t slot) {
     gpump_replay_entry entries[GPUMP_REPLAY_WINDOW];
     uint64_t words[4 * GPUMP_REPLAY_WINDOW], log[GPUMP_REPLAY_WINDOW * (2 + TOY_OPERANDS * TOY_LANES)];
     uint32_t handles[GPUMP_REPLAY_WINDOW], count = 0, used = 0;
     TOY_DONE_OR_SAY(gpump_replay_save(t->replay, slot, entries, GPUMP_REPLAY_WINDOW, &count));
-    if (!count) return;
+    if (!count) return 0;
     TOY_DONE_OR_SAY(gpump_replay_pending(t->replay, slot, handles, GPUMP_REPLAY_WINDOW, &count));
     gpump_replay_pack(entries, count, words);
     gpump_context_put_words(writer, GPUMP_CONTEXT_REPLAY, index, words, 4 * count);
@@ -610,10 +625,17 @@ static inline void toy_put_replay(toy *t, gpump_context_writer *writer, uint32_t
             for (uint32_t lane = 0; lane < TOY_LANES; lane++) log[used++] = t->log[handles[i]][unit][lane];
     }
     if (used && t->mistake != TOY_DROPS_LOG) gpump_context_put_words(writer, GPUMP_CONTEXT_LOG, index, log, used);
+    return count;
 }
 static inline void toy_save(toy *t, uint32_t b) {
     toy_block *block = t->blocks + b;
     gpump_context_writer writer;
+    gpump_context_block whole;
+    memset(&whole, 0, sizeof whole);
+    whole.cookie = b;
+    whole.warps = TOY_BLOCK_WARPS;
+    whole.lanes = TOY_LANES;
+    whole.registers = TOY_REGISTERS;
     (void)gpump_context_begin(&writer, block->context, sizeof block->context);
     for (uint32_t i = 0; i < TOY_BLOCK_WARPS; i++) {
         const uint32_t slot = block->warps[i];
@@ -621,11 +643,12 @@ static inline void toy_save(toy *t, uint32_t b) {
         const uint64_t own[7] = {w->sequence, w->awaits, w->exited, w->pc, w->restart_pc, w->restart_lanes, w->fresh};
         const gpump_context_stack_entry top = {w->pc, 0, w->lanes};
         gpump_context_put_words(&writer, GPUMP_CONTEXT_HOST, i, own, 7);
+        gpump_context_put_stack(&writer, i, &top, w->exited ? 0 : 1);
         if (w->exited) continue;
         gpump_context_put_registers(&writer, i, w->registers[0], TOY_REGISTERS, TOY_LANES);
-        gpump_context_put_stack(&writer, i, &top, 1);
-        toy_put_replay(t, &writer, i, slot);
+        whole.replay_entries += toy_put_replay(t, &writer, i, slot);
     }
+    gpump_context_put_block(&writer, &whole);
     TOY_DONE_OR_SAY(gpump_context_end(&writer, &block->bytes));
     toy_free_slots(t, block);
     block->state = TOY_OUT;
@@ -654,6 +677,8 @@ static inline int toy_return(toy *t, uint32_t b) {
     gpump_context_reader reader;
     if (!toy_take_slots(t, b)) return 0;
     TOY_DONE_OR_SAY(gpump_context_open(&reader, block->context, block->bytes, NULL));
+    t->missing |= gpump_context_missing(&reader, 0);
+    if (t->missing && !t->mistake) toy_complain(t, "a saved context lacks a part");
     for (uint32_t i = 0; i < TOY_BLOCK_WARPS; i++) {
         const uint32_t slot = block->warps[i];
         toy_warp *w = t->warps + slot;
@@ -675,7 +700,6 @@ static inline int toy_return(toy *t, uint32_t b) {
         TOY_DONE_OR_SAY(gpump_context_get_stack(&reader, i, &top, 1, &count));
         w->lanes = (uint32_t)top.lanes;
         TOY_DONE_OR_SAY(gpump_replay_open(t->replay, slot, block->slot));
-        if (t->config.scheme == GPUMP_REPLAY_STALL) continue;
         toy_get_replay(t, &reader, i, slot);
         if (!w->awaits) TOY_DONE_OR_SAY(gpump_replay_report_served(t->replay, slot));
     }

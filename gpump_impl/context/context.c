@@ -384,6 +384,16 @@ GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader
                                   (size_t)(section.bytes - GPUMPI_CONTEXT_COMPRESSED_BYTES), values, diag);
 }
 
+/* Bytes of the section LOG that belong to a section REPLAY: those of entries that were issued (flag bit 0). */
+static uint64_t gpumpi_context_logged(const gpump_context_section *section, uint32_t lanes) {
+    uint64_t bytes = 0;
+    for (uint64_t at = 0; at + 32 <= section->bytes; at += 32) {
+        const uint64_t units = gpumpi_context_load32(section->payload + at + 24);
+        if (units && (gpumpi_context_load32(section->payload + at + 28) & 1u)) bytes += 16 + 8 * units * lanes;
+    }
+    return bytes;
+}
+
 GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t shared_bytes) {
     enum { WARPS = 1024 };
     uint64_t registers[WARPS / 64], stacks[WARPS / 64];
@@ -391,6 +401,7 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
     gpump_context_block block;
     gpump_context_control control;
     gpump_context_section section;
+    uint64_t entries = 0, logged = 0, log = 0;
     uint32_t missing = 0, in_place = 0;
     int shared = !shared_bytes, together = 0;
     if (gpump_context_get_block(&walk, &block) || block.warps > WARPS) return GPUMP_PART_BLOCK;
@@ -402,6 +413,11 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
         shared |= section.type == GPUMP_CONTEXT_SHARED && section.bytes == shared_bytes;
         together |= section.type == GPUMP_CONTEXT_COMPRESSED && section.index == GPUMP_NONE;
         if (section.index >= WARPS) continue;
+        if (section.type == GPUMP_CONTEXT_REPLAY) {
+            entries += section.bytes / 32;
+            logged += gpumpi_context_logged(&section, block.lanes);
+        }
+        if (section.type == GPUMP_CONTEXT_LOG) log += section.bytes;
         if (section.type == GPUMP_CONTEXT_REGISTERS || section.type == GPUMP_CONTEXT_COMPRESSED)
             gpump_bits_set(registers, section.index);
         if (section.type == GPUMP_CONTEXT_STACK) {
@@ -411,6 +427,8 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
         }
     }
     if (!shared && !(in_place & GPUMP_PART_SHARED_MEMORY)) missing |= GPUMP_PART_SHARED_MEMORY;
+    if (entries < block.replay_entries) missing |= GPUMP_PART_REPLAY;
+    if (log < logged) missing |= GPUMP_PART_LOG;
     if (!block.registers || together) in_place |= GPUMP_PART_REGISTERS;
     for (uint32_t warp = 0; warp < block.warps; warp++) {
         if (!(in_place & GPUMP_PART_REGISTERS) && !gpump_bits_get(registers, warp)) missing |= GPUMP_PART_REGISTERS;

@@ -45,8 +45,12 @@ typedef enum gpump_context_type {
      * warp, lanes of a pattern group, length; u32 zero; then that many bytes of pattern vectors and registers as
      * compress.h lays them out. */
     GPUMP_CONTEXT_COMPRESSED = 10,
-    GPUMP_CONTEXT_REPLAY = 11,      /* reserved: replay queue */
-    GPUMP_CONTEXT_LOG = 12,         /* reserved: operand log */
+    /* Per warp: its replay queue in program order (Tanasic 6.3.2), 32 bytes per entry: u64 sequence, u64 lanes, u32 pc,
+     * kind, log units, flags (replay.h: gpump_replay_pack). */
+    GPUMP_CONTEXT_REPLAY = 11,
+    /* Per warp: the logged operands of its entries (6.3.3): u32 index of the entry, log units, lanes, zero, then u64
+     * values [unit][lane]. */
+    GPUMP_CONTEXT_LOG = 12,
     GPUMP_CONTEXT_RESTART = 13,     /* reserved: restart PCs */
     GPUMP_CONTEXT_TYPES = 14,       /* the first type this version does not know */
     GPUMP_CONTEXT_HOST = 0x40000000 /* from here on the host's own */
@@ -64,10 +68,10 @@ typedef struct gpump_context_block {
     uint32_t grid[3];          /* grid size in blocks x, y, z */
     uint32_t block_threads[3]; /* block size in threads x, y, z */
     uint32_t warps;
-    uint32_t lanes;     /* threads of a warp; 1 to 64 */
-    uint32_t registers; /* 32-bit registers per thread */
-    uint32_t clobbered; /* 1: must never be flushed */
-    uint32_t unused;
+    uint32_t lanes;          /* threads of a warp; 1 to 64 */
+    uint32_t registers;      /* 32-bit registers per thread */
+    uint32_t clobbered;      /* 1: must never be flushed */
+    uint32_t replay_entries; /* entries in the replay queues of all its warps */
 } gpump_context_block;
 
 /* One entry of a SIMT stack. */
@@ -188,8 +192,9 @@ GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader
                                                     gpump_diag *diag);
 /* Returns the gpump_part bits that a restore needs and that this context neither holds nor declares to be in place; 0
  * for a whole context. `shared_bytes` is the size of the block's shared memory. Registers and stacks are missing when
- * those of any warp are; a warp whose stack is empty has ended and needs no registers. A block of more than 1024 warps
- * counts as altered. Cost: one walk. */
+ * those of any warp are; a warp whose stack is empty has ended and needs no registers. REPLAY is missing when fewer
+ * entries are here than the block's section says, LOG when their logged operands are not. A block of more than 1024
+ * warps counts as altered. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t shared_bytes);
 /* Counts sections whose type this version does not know; the host's own do not count. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *reader);

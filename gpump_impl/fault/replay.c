@@ -806,6 +806,7 @@ GPUMP_API gpump_result gpump_replay_restore(gpump_replay *replay, uint32_t warp,
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "warp", 0, warp, 0, 0);
     if (count > (gpumpi_replay_has_queue(&replay->config) ? GPUMP_REPLAY_WINDOW : 0u))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "count", 0, count, 0, GPUMP_REPLAY_WINDOW);
+    if (replay->config.scheme == GPUMP_REPLAY_STALL) return GPUMP_OK;
     for (uint32_t i = 0; i < count; i++) {
         const char *wrong = gpumpi_replay_saved_wrong(replay, entries + i);
         if (wrong) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, i, 0, 0, 0);

@@ -302,6 +302,7 @@ GPUMP_INLINE int gpump_replay_has_actions(const gpump_replay *replay) {
 GPUMP_INLINE void gpump_replay_report_fetched(gpump_replay *replay, uint32_t warp) {
     gpumpi_replay_warp *w = (gpumpi_replay_warp *)(void *)(replay + 1) + warp;
     if (replay->config.scheme != GPUMP_REPLAY_WD_COMMIT && replay->config.scheme != GPUMP_REPLAY_WD_CHECK) return;
+    if (w->block == GPUMP_NONE) return;
     w->flags |= GPUMPI_REPLAY_DISABLED;
     if (w->state == GPUMP_REPLAY_RUN) w->may_fetch = GPUMP_REASON_WARP_DISABLED;
 }
@@ -360,7 +361,8 @@ GPUMP_API gpump_result gpump_replay_pending(const gpump_replay *replay, uint32_t
 GPUMP_API gpump_result gpump_replay_save(const gpump_replay *replay, uint32_t warp, gpump_replay_entry *entries,
                                          uint32_t capacity, uint32_t *count);
 /* Puts entries[count] of a saved warp back into slot `warp`, which has just been opened: it is HELD, and pages count as
- * awaited until gpump_replay_report_served. GPUMP_ERROR_STATE when the warp has entries, GPUMP_ERROR_FORMAT when they
+ * awaited until gpump_replay_report_served (STALL: it stays in RUN, because it could not leave before its pages were
+ * there). GPUMP_ERROR_STATE when the warp has entries, GPUMP_ERROR_FORMAT when they
  * contradict each other or the scheme, GPUMP_ERROR_FULL when the block's share of the log is too small: the SM must not
  * have been set up for more blocks than the one that saved. Cost: count squared. */
 GPUMP_API gpump_result gpump_replay_restore(gpump_replay *replay, uint32_t warp, const gpump_replay_entry *entries,

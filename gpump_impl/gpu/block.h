@@ -17,13 +17,16 @@ typedef struct gpump_block_ref {
     uint32_t generation; /* of that entry */
 } gpump_block_ref;
 
-/* Parts of a block; bits. An SM holds REGISTERS, SHARED_MEMORY and SLOTS. A saved context holds the first four. */
+/* Parts of a block; bits. An SM holds REGISTERS, SHARED_MEMORY and SLOTS. A saved context
+ * holds the first four, REPLAY and LOG. */
 typedef enum gpump_part {
     GPUMP_PART_REGISTERS = 1,     /* its range of the register file, or what that range held */
     GPUMP_PART_SHARED_MEMORY = 2, /* its range of shared memory, or what that range held */
     GPUMP_PART_STACKS = 4,        /* the SIMT stacks of its warps */
     GPUMP_PART_BLOCK = 8,         /* which block it is, and how far it has come */
     GPUMP_PART_SLOTS = 16,        /* its block slot, warp slots and thread slots */
+    GPUMP_PART_REPLAY = 32,       /* instructions of its warps that wait to be issued again */
+    GPUMP_PART_LOG = 64,          /* the operands that these have logged */
     GPUMP_PARTS_IN_PLACE = 3      /* registers and shared memory: what a preempted block can leave on its SM */
 } gpump_part;
 

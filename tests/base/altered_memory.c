@@ -368,10 +368,164 @@ static void sm_limits(void **state) {
     assert_int_equal(diag.reason, GPUMP_REASON_NO_CONTEXT_SPACE);
 }
 
+/* ---- TLB ---- */
+
+static gpump_tlb_config tlb_config(void) {
+    gpump_tlb_config config;
+    assert_int_equal(gpump_tlb_config_preset(&config, "table61_l1"), GPUMP_OK);
+    config.entries = 8;
+    config.ways = 2;
+    config.misses = 5;
+    config.waiters = 12;
+    return config;
+}
+
+static gpump_result tlb_adopt(uint64_t *memory, size_t bytes, gpump_diag *diag) {
+    gpump_tlb_config config = tlb_config();
+    gpump_tlb *tlb;
+    gpump_result result = gpump_tlb_adopt(memory, bytes, &config, &tlb, diag);
+    return result ? result : gpump_tlb_check(tlb, diag);
+}
+
+static void tlb_drive(uint64_t *memory, uint64_t seed) {
+    gpump_tlb *tlb = (gpump_tlb *)(void *)memory;
+    uint64_t random = seed, waiters[12];
+    for (int step = 0; step < 150; step++) {
+        const uint32_t process = gpump_random_below(&random, 2);
+        const uint64_t page = gpump_random_below(&random, 12);
+        uint32_t outcome, count;
+        switch (gpump_random_below(&random, 8)) {
+        case 0: (void)gpump_tlb_cancel(tlb, process, page, page % 3); break;
+        case 1: (void)gpump_tlb_invalidate(tlb, process, page, 3); break;
+        case 2:
+        case 3: (void)gpump_tlb_fill(tlb, process, page, (uint32_t)(page % 8), waiters, 12, &count); break;
+        default: (void)gpump_tlb_lookup(tlb, process, page, GPUMP_TLB_READ, page % 3, &outcome);
+        }
+    }
+    (void)gpump_tlb_hash(tlb);
+}
+
+static void tlb_memory(void **state) {
+    static uint64_t memory[WORDS], good[WORDS];
+    const altered one = {"TLB", tlb_adopt, tlb_drive};
+    gpump_tlb_config config = tlb_config();
+    gpump_tlb *tlb;
+    size_t bytes;
+    (void)state;
+    assert_int_equal(gpump_tlb_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_true(bytes <= sizeof memory);
+    assert_int_equal(gpump_tlb_init(memory, bytes, &config, &tlb, NULL), GPUMP_OK);
+    tlb_drive(memory, test_seed());
+    memcpy(good, memory, sizeof good);
+    flip_every_bit(&one, good, bytes, 1);
+}
+
+/* ---- replay ---- */
+
+static uint32_t replay_scheme;
+
+static gpump_replay_config replay_config(void) {
+    gpump_replay_config config;
+    assert_int_equal(gpump_replay_config_preset(&config, "log8"), GPUMP_OK);
+    config.scheme = replay_scheme;
+    config.warps = 2;
+    config.blocks = 2;
+    config.entries = 6;
+    config.log_bytes = 12 * 256;
+    config.order = replay_scheme % 3;
+    config.on_fault = replay_scheme / 2 % 2;
+    return config;
+}
+
+static gpump_result replay_adopt(uint64_t *memory, size_t bytes, gpump_diag *diag) {
+    gpump_replay_config config = replay_config();
+    gpump_replay *replay;
+    gpump_result result = gpump_replay_adopt(memory, bytes, &config, &replay, diag);
+    return result ? result : gpump_replay_check(replay, diag);
+}
+
+static void replay_drive(uint64_t *memory, uint64_t seed) {
+    gpump_replay *r = (gpump_replay *)(void *)memory;
+    uint64_t random = seed, sequence = 1;
+    for (int step = 0; step < 200; step++) {
+        const uint32_t warp = gpump_random_below(&random, 2), pick = gpump_random_below(&random, 20);
+        const uint32_t handle = warp * GPUMP_REPLAY_WINDOW + gpump_random_below(&random, 5);
+        gpump_replay_entry entries[GPUMP_REPLAY_WINDOW], one = {sequence, 15, 7, 0, 1 + handle % 3, 0};
+        gpump_replay_action action;
+        gpump_reason answer;
+        uint32_t handles[GPUMP_REPLAY_WINDOW], entry, count;
+        const uint64_t segments[2] = {sequence, handle};
+        one.kind = gpump_random_below(&random, GPUMP_REPLAY_KINDS);
+        switch (pick) {
+        case 0: (void)gpump_replay_open(r, warp, warp); break;
+        case 1:
+            if (!gpump_random_below(&random, 8)) (void)gpump_replay_close(r, warp);
+            break;
+        case 2: (void)gpump_replay_set_blocks(r, 1 + warp); break;
+        case 3: gpump_replay_report_fetched(r, warp); break;
+        case 4: (void)gpump_replay_report_faulted(r, handle); break;
+        case 5:
+        case 6: (void)gpump_replay_report_committed(r, handle); break;
+        case 7: (void)gpump_replay_report_unissued(r, warp, &one, one.kind && gpump_random_below(&random, 2)); break;
+        case 8: (void)gpump_replay_report_served(r, warp); break;
+        case 9:
+            if (gpump_replay_pending(r, warp, handles, GPUMP_REPLAY_WINDOW, &count) == GPUMP_OK && count)
+                (void)gpump_replay_report_reissued(r, handles[0]);
+            break;
+        case 10: (void)gpump_replay_report_reissued(r, handle); break;
+        case 11:
+            if (!gpump_random_below(&random, 3)) (void)gpump_replay_squash(r, warp);
+            break;
+        case 12: /* it leaves and comes back at once */
+            if (gpump_replay_save(r, warp, entries, GPUMP_REPLAY_WINDOW, &count)) break;
+            (void)gpump_replay_close(r, warp);
+            (void)gpump_replay_open(r, warp, warp);
+            (void)gpump_replay_restore(r, warp, entries, count, NULL);
+            break;
+        case 13: (void)gpump_replay_report_segments(r, handle, segments, 2); break;
+        case 14:
+        case 15: (void)gpump_replay_report_checked(r, handle, &answer); break;
+        default: (void)gpump_replay_report_issued(r, warp, &one, &entry);
+        }
+        sequence++;
+        (void)gpump_replay_may_fetch(r, warp);
+        (void)gpump_replay_may_issue_memory(r, warp, 2);
+        (void)gpump_replay_may_synchronise(r, warp);
+        (void)gpump_replay_may_take_effect(r, handle);
+        (void)gpump_replay_may_reissue(r, handle);
+        (void)gpump_replay_waits_for_page(r, warp, 2);
+        if (pick & 1)
+            for (int i = 0; i < 200 && gpump_replay_next(r, &action) == GPUMP_OK; i++) {}
+    }
+    (void)gpump_replay_hash(r);
+}
+
+static void replay_memory(void **state) {
+    static uint64_t memory[WORDS], good[WORDS];
+    const altered one = {"replay", replay_adopt, replay_drive};
+    (void)state;
+    for (replay_scheme = 0; replay_scheme < GPUMP_REPLAY_SCHEMES; replay_scheme++) {
+        gpump_replay_config config = replay_config();
+        gpump_replay *r;
+        gpump_diag diag;
+        size_t bytes;
+        assert_int_equal(gpump_replay_bytes(&config, &bytes, NULL), GPUMP_OK);
+        assert_true(bytes <= sizeof memory);
+        assert_int_equal(gpump_replay_init(memory, bytes, &config, &r, NULL), GPUMP_OK);
+        for (uint32_t i = 0; i < 20; i++) { /* the check holds on the way, too */
+            replay_drive(memory, test_seed() * 8 + replay_scheme + 100 * i);
+            if (gpump_replay_check(r, &diag)) fail_msg("scheme %u, round %u: %s", replay_scheme, i, diag.field);
+        }
+        memcpy(good, memory, sizeof good);
+        flip_every_bit(&one, good, bytes, 16);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scheduler_memory), cmocka_unit_test(spill_memory), cmocka_unit_test(pool_memory),
-        cmocka_unit_test(sm_memory),        cmocka_unit_test(sm_limits),
+        cmocka_unit_test(sm_memory),        cmocka_unit_test(sm_limits),    cmocka_unit_test(tlb_memory),
+        cmocka_unit_test(replay_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

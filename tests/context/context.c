@@ -291,6 +291,38 @@ static void unknown_sections_pass_through(void **state) {
     assert_memory_equal(first, second, bytes);
 }
 
+/* Entries of a replay queue, and the operands that they have logged, are parts that can be missing. */
+static void replay_and_log_are_missed(void **state) {
+    const uint32_t lanes = 4;
+    for (uint32_t leave_out = 0; leave_out < 3; leave_out++) {
+        static unsigned char memory[2000];
+        /* a load that was issued (flags 1) with one log entry, and one that was not and will need one */
+        const uint64_t queue[8] = {1, 0xf, (uint64_t)2 << 32 | 8, (uint64_t)1 << 32 | 1,
+                                   2, 0xf, (uint64_t)2 << 32 | 9, 1};
+        const uint64_t log[6] = {(uint64_t)1 << 32, lanes, 1, 2, 3, 4};
+        gpump_context_block block;
+        gpump_context_stack_entry top = {8, 0, 0xf};
+        gpump_context_writer writer;
+        gpump_context_reader reader;
+        uint64_t bytes;
+        (void)state;
+        memset(&block, 0, sizeof block);
+        block.warps = 1;
+        block.lanes = lanes;
+        block.replay_entries = 2;
+        gpump_context_begin(&writer, memory, sizeof memory);
+        gpump_context_put_block(&writer, &block);
+        gpump_context_put_stack(&writer, 0, &top, 1);
+        if (leave_out != 1) gpump_context_put_words(&writer, GPUMP_CONTEXT_REPLAY, 0, queue, 8);
+        if (leave_out != 2) gpump_context_put_words(&writer, GPUMP_CONTEXT_LOG, 0, log, 6);
+        assert_int_equal(gpump_context_end(&writer, &bytes), GPUMP_OK);
+        assert_int_equal(gpump_context_open(&reader, memory, bytes, NULL), GPUMP_OK);
+        assert_int_equal(gpump_context_missing(&reader, 0), leave_out == 0   ? 0
+                                                            : leave_out == 1 ? GPUMP_PART_REPLAY
+                                                                             : GPUMP_PART_LOG);
+    }
+}
+
 static void the_pool_is_finite(void **state) {
     gpump_context_pool_config config = {sizeof config, 2, 70, 0, 4096}, other;
     gpump_context_pool *pool, *copy;
@@ -337,9 +369,13 @@ static void the_pool_is_finite(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_comes_back), cmocka_unit_test(what_is_missing_is_named),
-        cmocka_unit_test(the_bytes_are_these),   cmocka_unit_test(damage_is_refused),
-        cmocka_unit_test(readers_say_no),        cmocka_unit_test(unknown_sections_pass_through),
+        cmocka_unit_test(everything_comes_back),
+        cmocka_unit_test(what_is_missing_is_named),
+        cmocka_unit_test(the_bytes_are_these),
+        cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(readers_say_no),
+        cmocka_unit_test(unknown_sections_pass_through),
+        cmocka_unit_test(replay_and_log_are_missed),
         cmocka_unit_test(the_pool_is_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

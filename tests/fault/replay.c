@@ -101,9 +101,263 @@ static void test_queue_life(void **state) {
     assert_int_equal(gpump_replay_close(r, 9), GPUMP_OK);
 }
 
+static void test_warp_disable(void **state) {
+    static const char *const presets[] = {"wd_commit", "wd_check"};
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        gpump_replay *r = make(presets[i], GPUMP_REPLAY_CLASS);
+        uint32_t load;
+        gpump_replay_report_fetched(r, 0);
+        assert_int_equal(gpump_replay_may_fetch(r, 0), GPUMP_REASON_WARP_DISABLED);
+        load = issue(r, 1, GPUMP_REPLAY_LOAD);
+        assert_true(gpump_replay_releases_sources(r, load));
+        assert_int_equal(gpump_replay_report_committed(r, load), GPUMP_ERROR_STATE);
+        assert_int_equal(checked(r, load), GPUMP_REASON_YES);
+        assert_int_equal(gpump_replay_report_faulted(r, load), GPUMP_ERROR_STATE);
+        assert_int_equal(gpump_replay_may_fetch(r, 0), i ? GPUMP_REASON_YES : GPUMP_REASON_WARP_DISABLED);
+        if (i) expect(r, GPUMP_REPLAY_ACT_FETCH, GPUMP_NONE);
+        assert_int_equal(gpump_replay_report_committed(r, load), GPUMP_OK);
+        assert_int_equal(gpump_replay_may_fetch(r, 0), GPUMP_REASON_YES);
+        if (!i) expect(r, GPUMP_REPLAY_ACT_FETCH, GPUMP_NONE);
+        expect_none(r);
+        /* a fault: it is fetched again, older instructions may issue meanwhile, nothing is in the queue */
+        gpump_replay_report_fetched(r, 0);
+        load = issue(r, 2, GPUMP_REPLAY_LOAD);
+        assert_int_equal(gpump_replay_report_faulted(r, load), GPUMP_OK);
+        assert_int_equal(gpump_replay_may_issue(r, 0), GPUMP_REASON_YES);
+        assert_int_equal(gpump_replay_may_issue_memory(r, 0, 1), GPUMP_REASON_FAULTED);
+        expect(r, GPUMP_REPLAY_ACT_REFETCH, load);
+        assert_int_equal(gpump_replay_may_synchronise(r, 0), GPUMP_REASON_YES); /* of an older fence */
+        assert_int_equal(gpump_replay_report_served(r, 0), GPUMP_OK);           /* before it has drained */
+        expect(r, GPUMP_REPLAY_ACT_DRAINED, GPUMP_NONE);
+        assert_int_equal(gpump_replay_report_unissued(r, 0, NULL, 0), GPUMP_OK);
+        expect(r, GPUMP_REPLAY_ACT_FETCH, GPUMP_NONE);
+        expect_none(r);
+    }
+}
+
+static void test_stall_and_lazy_wait_in_place(void **state) {
+    gpump_replay_config config;
+    (void)state;
+    for (uint32_t lazy = 0; lazy < 2; lazy++) {
+        gpump_replay *r;
+        uint32_t load, store;
+        assert_int_equal(gpump_replay_config_preset(&config, lazy ? "queue" : "stall"), GPUMP_OK);
+        config.on_fault = lazy;
+        assert_int_equal(gpump_replay_init(memory, sizeof memory, &config, &r, NULL), GPUMP_OK);
+        assert_int_equal(gpump_replay_open(r, 0, 0), GPUMP_OK);
+        load = issue(r, 1, GPUMP_REPLAY_LOAD);
+        assert_int_equal(gpump_replay_report_faulted(r, load), GPUMP_OK);
+        assert_int_equal(gpump_replay_may_fetch(r, 0), GPUMP_REASON_YES);
+        store = issue(r, 2, GPUMP_REPLAY_STORE);
+        assert_int_equal(checked(r, store), GPUMP_REASON_MEMORY_ORDER);
+        expect_none(r);
+        assert_int_equal(gpump_replay_report_served(r, 0), GPUMP_OK);
+        assert_int_equal(checked(r, load), GPUMP_REASON_YES);
+        expect(r, GPUMP_REPLAY_ACT_EFFECT, store);
+        if (!lazy) {
+            assert_int_equal(gpump_replay_squash(r, 0), GPUMP_BUSY);
+            continue;
+        }
+        load = issue(r, 3, GPUMP_REPLAY_LOAD); /* the block is wanted while it waits */
+        assert_int_equal(gpump_replay_report_faulted(r, load), GPUMP_OK);
+        assert_int_equal(gpump_replay_squash(r, 0), GPUMP_OK);
+        expect(r, GPUMP_REPLAY_ACT_SQUASH, load);
+        expect_none(r); /* the store has taken effect and must commit */
+        assert_int_equal(gpump_replay_report_committed(r, store), GPUMP_OK);
+        expect_none(r); /* so must the first load */
+    }
+}
+
+static void test_nack_with_and_without_probe(void **state) {
+    gpump_replay_config config;
+    (void)state;
+    for (uint32_t probe = 0; probe < 2; probe++) {
+        gpump_replay *r;
+        gpump_replay_action action;
+        uint32_t store, load;
+        assert_int_equal(gpump_replay_config_preset(&config, "queue"), GPUMP_OK);
+        config.probe = probe;
+        assert_int_equal(gpump_replay_init(memory, sizeof memory, &config, &r, NULL), GPUMP_OK);
+        assert_int_equal(gpump_replay_open(r, 0, 0), GPUMP_OK);
+        store = issue(r, 1, GPUMP_REPLAY_STORE);
+        load = issue(r, 2, GPUMP_REPLAY_LOAD);
+        assert_int_equal(gpump_replay_may_take_effect(r, load), GPUMP_REASON_MEMORY_ORDER);
+        assert_int_equal(gpump_replay_report_faulted(r, store), GPUMP_OK);
+        assert_int_equal(gpump_replay_may_take_effect(r, load), GPUMP_REASON_FAULTED);
+        assert_int_equal(gpump_replay_next(r, &action), GPUMP_OK);
+        assert_int_equal(action.entry, store);
+        assert_int_equal(action.nacked, 0);
+        if (probe) { /* it finishes its checks first, so that its own fault starts early */
+            expect_none(r);
+            assert_int_equal(checked(r, load), GPUMP_REASON_FAULTED);
+        }
+        assert_int_equal(gpump_replay_next(r, &action), GPUMP_OK);
+        assert_int_equal(action.kind, GPUMP_REPLAY_ACT_SQUASH);
+        assert_int_equal(action.entry, load);
+        assert_int_equal(action.nacked, 1);
+        assert_int_equal(action.what.sequence, 2);
+        expect(r, GPUMP_REPLAY_ACT_DRAINED, GPUMP_NONE);
+        expect_none(r);
+    }
+}
+
+/* An effect waits for every older one that waits, not only for those whose checks are open. */
+static void test_waits_are_transitive(void **state) {
+    gpump_replay *r = make("log16", GPUMP_REPLAY_CLASS);
+    const uint32_t load = issue(r, 1, GPUMP_REPLAY_LOAD), store = issue(r, 2, GPUMP_REPLAY_STORE);
+    const uint32_t second = issue(r, 3, GPUMP_REPLAY_LOAD);
+    (void)state;
+    assert_int_equal(checked(r, store), GPUMP_REASON_MEMORY_ORDER);
+    assert_int_equal(checked(r, second), GPUMP_REASON_MEMORY_ORDER); /* the store's check has passed */
+    assert_int_equal(checked(r, load), GPUMP_REASON_YES);
+    expect(r, GPUMP_REPLAY_ACT_EFFECT, store);
+    expect(r, GPUMP_REPLAY_ACT_EFFECT, second);
+    expect_none(r);
+}
+
+static void test_room(void **state) {
+    gpump_replay_config config;
+    gpump_replay *r;
+    uint32_t first;
+    gpump_replay_entry store = {2, 1, 0, GPUMP_REPLAY_STORE, 2, 0};
+    (void)state;
+    assert_int_equal(gpump_replay_config_preset(&config, "log8"), GPUMP_OK);
+    config.entries = 3;
+    assert_int_equal(gpump_replay_init(memory, sizeof memory, &config, &r, NULL), GPUMP_OK);
+    for (uint32_t warp = 0; warp < 3; warp++) assert_int_equal(gpump_replay_open(r, warp, warp / 2), GPUMP_OK);
+    first = issue(r, 1, GPUMP_REPLAY_LOAD); /* one of the block's two log entries */
+    assert_int_equal(gpump_replay_may_issue_memory(r, 1, 1), GPUMP_REASON_YES);
+    assert_int_equal(gpump_replay_may_issue_memory(r, 1, 2), GPUMP_REASON_LOG_ROOM);
+    assert_int_equal(gpump_replay_may_issue_memory(r, 2, 2), GPUMP_REASON_YES); /* another block */
+    assert_int_equal(gpump_replay_report_issued(r, 1, &store, &first), GPUMP_BUSY);
+    assert_int_equal(gpump_replay_waits_for_page(r, 1, 2), 0);
+    assert_int_equal(gpump_replay_set_blocks(r, 4), GPUMP_ERROR_STATE);
+    first = 0; /* the handle of the load: warp 0, slot 0 */
+    assert_int_equal(gpump_replay_report_faulted(r, first), GPUMP_OK);
+    assert_int_equal(gpump_replay_waits_for_page(r, 1, 2), 1); /* warp 1 counts as blocked */
+    assert_int_equal(gpump_replay_waits_for_page(r, 1, 1), 0);
+    assert_int_equal(gpump_replay_close(r, 0), GPUMP_OK); /* killed */
+    assert_int_equal(gpump_replay_may_issue_memory(r, 1, 2), GPUMP_REASON_YES);
+    assert_int_equal(gpump_replay_set_blocks(r, 4), GPUMP_OK); /* eight entries each */
+    for (store.sequence = 1; store.sequence <= 3; store.sequence++)
+        assert_int_equal(gpump_replay_report_issued(r, 1, &store, &first), GPUMP_OK);
+    assert_int_equal(gpump_replay_may_issue_memory(r, 1, 1), GPUMP_REASON_REPLAY_ROOM);
+    store.sequence = 3;
+    assert_int_equal(gpump_replay_report_issued(r, 1, &store, &first), GPUMP_ERROR_ARGUMENT);
+}
+
+static void test_restore_refuses(void **state) {
+    gpump_replay *r = make("log8", GPUMP_REPLAY_CLASS);
+    const gpump_replay_entry good = {5, 1, 0, GPUMP_REPLAY_STORE, 2, GPUMP_REPLAY_ISSUED};
+    gpump_replay_entry entries[2];
+    gpump_diag diag;
+    (void)state;
+    const struct {
+        const char *field;
+        gpump_result result;
+        uint32_t kind, log_units, flags;
+        uint64_t second;
+    } bad[] = {{"kind", GPUMP_ERROR_FORMAT, GPUMP_REPLAY_KINDS, 0, 0, 6},
+               {"flags", GPUMP_ERROR_FORMAT, GPUMP_REPLAY_LOAD, 0, 4, 6},
+               {"flags", GPUMP_ERROR_FORMAT, GPUMP_REPLAY_OTHER, 0, GPUMP_REPLAY_ISSUED, 6},
+               {"flags", GPUMP_ERROR_FORMAT, GPUMP_REPLAY_LOAD, 0, GPUMP_REPLAY_HOLDS, 6},
+               {"log_units", GPUMP_ERROR_FORMAT, GPUMP_REPLAY_LOAD, 1, GPUMP_REPLAY_ISSUED | GPUMP_REPLAY_HOLDS, 6},
+               {"sequence", GPUMP_ERROR_FORMAT, GPUMP_REPLAY_LOAD, 0, 0, 5},
+               {"log_units", GPUMP_ERROR_FULL, GPUMP_REPLAY_LOAD, 3, GPUMP_REPLAY_ISSUED, 6}};
+    for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const uint64_t before = gpump_replay_hash(r);
+        entries[0] = good;
+        entries[0].kind = bad[i].kind;
+        entries[0].log_units = bad[i].log_units;
+        entries[0].flags = bad[i].flags;
+        entries[1] = good;
+        entries[1].sequence = bad[i].second;
+        assert_int_equal(gpump_replay_restore(r, 0, entries, 2, &diag), bad[i].result);
+        assert_string_equal(diag.field, bad[i].field);
+        assert_int_equal(gpump_replay_hash(r), before);
+    }
+    assert_int_equal(gpump_replay_restore(r, 0, &good, 1, &diag), GPUMP_OK);
+    assert_int_equal(gpump_replay_restore(r, 0, &good, 1, &diag), GPUMP_ERROR_STATE);
+    r = make("queue", GPUMP_REPLAY_CLASS);
+    assert_int_equal(gpump_replay_restore(r, 0, &good, 1, &diag), GPUMP_ERROR_FORMAT); /* it has no log */
+    r = make("wd_check", GPUMP_REPLAY_CLASS);
+    assert_int_equal(gpump_replay_restore(r, 0, &good, 1, &diag), GPUMP_ERROR_FORMAT); /* and no queue */
+    assert_string_equal(diag.field, "count");
+    assert_int_equal(gpump_replay_restore(r, 0, NULL, 0, &diag), GPUMP_OK);
+    assert_int_equal(gpump_replay_may_fetch(r, 0), GPUMP_REASON_FAULTED); /* until its pages are there */
+}
+
+static void test_bits_and_bytes(void **state) {
+    static const struct {
+        const char *preset;
+        uint64_t bits;
+    } expected[] = {
+        {"stall", 0},
+        {"wd_commit", 64 * 3},
+        {"wd_check", 64 * 3},
+        {"queue", 64 * 2 + 64 * 32 * (32 + 32 + 3 + 5 + 32)},
+        /* an entry's log units and hold bit; the log, an owner per log entry, a counter per block */
+        {"log8", 64 * 2 + 64 * 32 * (104 + 3) + 65536 + 32 * 5 + 16 * 6},
+        {"log16", 64 * 2 + 64 * 32 * (104 + 3) + 131072 + 64 * 5 + 16 * 7},
+        {"regions", 64 * 2},
+    };
+    const gpump_replay_entry entries[2] = {{1, 1, 0, GPUMP_REPLAY_STORE, 2, GPUMP_REPLAY_ISSUED},
+                                           {2, 1, 0, GPUMP_REPLAY_LOAD, 1, 0}};
+    gpump_replay_config config;
+    gpump_replay *r, *other;
+    gpump_replay_statistics a, b;
+    gpump_diag diag;
+    const char *name;
+    uint64_t bits, value;
+    size_t bytes;
+    uint32_t count;
+    (void)state;
+    for (uint32_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        assert_int_equal(gpump_replay_config_preset(&config, expected[i].preset), GPUMP_OK);
+        assert_int_equal(gpump_replay_bits(&config, &bits, NULL), GPUMP_OK);
+        assert_int_equal(bits, expected[i].bits);
+    }
+    assert_int_equal(gpump_replay_config_preset(&config, "log24"), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_replay_config_preset(&config, "log8"), GPUMP_OK);
+    assert_int_equal(gpump_replay_context_bytes(&config, entries, 0), 0);
+    assert_int_equal(gpump_replay_context_bytes(&config, entries, 2), 16 + 64 + 16 + 16 + 2 * 32 * 8);
+    config.log_bytes = 255;
+    assert_int_equal(gpump_replay_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diag.field, "log_bytes");
+    assert_int_equal(gpump_replay_config_preset(&config, "log8"), GPUMP_OK);
+    config.entries = 65;
+    assert_int_equal(gpump_replay_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    r = make("log8", GPUMP_REPLAY_CLASS);
+    (void)issue(r, 1, GPUMP_REPLAY_LOAD);
+    gpump_replay_get_statistics(r, &a);
+    assert_int_equal(gpump_replay_config_preset(&config, "log8"), GPUMP_OK);
+    assert_int_equal(gpump_replay_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_replay_adopt(memory, bytes - 8, &config, &other, NULL), GPUMP_ERROR_FORMAT);
+    value = gpump_replay_hash(r);
+    assert_int_equal(gpump_replay_adopt(memory, bytes, &config, &other, NULL), GPUMP_OK);
+    assert_int_equal(gpump_replay_hash(other), value);
+    (void)issue(other, 2, GPUMP_REPLAY_LOAD);
+    assert_true(gpump_replay_hash(other) != value);
+    gpump_replay_get_statistics(other, &b);
+    gpump_replay_statistics_diff(&a, &b, &b);
+    for (count = 0; gpump_replay_statistics_field(&b, count, &name, NULL, NULL, &value) == GPUMP_OK; count++)
+        assert_int_equal(value, !strcmp(name, "issued") || !strcmp(name, "logged"));
+    assert_int_equal(count, sizeof b / 8);
+    config.order = GPUMP_REPLAY_ADDRESS;
+    assert_int_equal(gpump_replay_adopt(memory, bytes, &config, &other, NULL), GPUMP_ERROR_FORMAT);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_queue_life),
+        cmocka_unit_test(test_warp_disable),
+        cmocka_unit_test(test_stall_and_lazy_wait_in_place),
+        cmocka_unit_test(test_nack_with_and_without_probe),
+        cmocka_unit_test(test_waits_are_transitive),
+        cmocka_unit_test(test_room),
+        cmocka_unit_test(test_restore_refuses),
+        cmocka_unit_test(test_bits_and_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,6 +29,7 @@ typedef struct outcome {
     char trouble[160];
     uint64_t cycles;
     gpump_replay_statistics statistics;
+    uint32_t missing;
 } outcome;
 
 /* Runs one random program; `number` decides everything else. */
@@ -93,6 +94,7 @@ static outcome run(const scene *one, uint64_t number) {
     result.wrong = memcmp(memory, t->memory, sizeof memory) || memcmp(registers, t->final, sizeof registers);
     memcpy(result.trouble, t->trouble, sizeof result.trouble);
     result.cycles = t->now;
+    result.missing = t->missing;
     gpump_replay_get_statistics(t->replay, &result.statistics);
     return result;
 }
@@ -138,15 +140,18 @@ static void test_every_scheme(void **state) {
 static void must_be_noticed(const char *what, scene wrong) {
     scene right = wrong;
     uint64_t number, noticed = 0;
+    uint32_t missing = 0;
     right.mistake = TOY_RIGHT;
     right.order = GPUMP_REPLAY_CLASS;
     for (number = 0; number < 400; number++) {
         const outcome bad = run(&wrong, number), good = run(&right, number);
         if (good.wrong || *good.trouble) say(&right, number, &good);
         noticed += bad.wrong || *bad.trouble;
+        missing |= bad.missing;
     }
     printf("%-34s noticed in %llu of 400 cases\n", what, (unsigned long long)noticed);
     if (!noticed) fail_msg("%s was not noticed", what);
+    assert_int_equal(missing, wrong.mistake == TOY_DROPS_LOG ? GPUMP_PART_LOG : 0);
 }
 static void test_mistakes_are_noticed(void **state) {
     const scene log = {"log8", GPUMP_REPLAY_CLASS, GPUMP_REPLAY_EAGER, 1, GPUMP_REPLAY_WIDE_HOLDS, TOY_RIGHT};
