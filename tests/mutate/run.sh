@@ -15,32 +15,48 @@ cd "$(dirname "$0")/../.." || exit 2
 root=$(pwd)
 cases=${GPUMP_TEST_CASES:-0.05}
 compiler=${CC:-gcc}
-flags="-std=c99 -w -fPIC -Igpump_impl -I." # without optimisation: most of a mutant's time is its compilation
+flags="-std=c99 -w -fPIC -Igpump_impl -I."
+tab=$(printf '\t')
+
+# A mutant's compiler: tcc where there is one, because it takes 5 ms; not for files that use another compiler's vectors.
+quick_for() {
+    case $1 in
+    compress*) echo "$compiler" ;;
+    *) if command -v tcc >/dev/null 2>&1; then echo tcc; else echo "$compiler"; fi ;;
+    esac
+}
 
 # ---- for this script alone: --one FOLDER FILE PLACE prints "STATUS program place line function original mistake", tab-separated
 one() {
-    build=$1 file=$2 place=$3 name=$(basename "$2" .c)
+    build=$1 file=$2 place=$3
+    name=${file##*/}
+    name=${name%.c}
+    quick=$(quick_for "$name")
     work=$build/work/$$
-    mkdir -p "$work"
+    mkdir "$work" || exit 2
     trap 'rm -rf "$work"' EXIT
-    mistake=$(awk -F '\t' -v place="$place" '$1 == place' "$build/places/$name")
-    answer() { printf '%s\t%s\t%s\n' "$1" "$2" "$mistake"; exit 0; }
+    mistake=$(awk -F '\t' -v place="$place" '$1 == place { print; exit }' "$build/places/$name")
+    answer() {
+        printf '%s\t%s\t%s\n' "$1" "$2" "$mistake"
+        exit 0
+    }
+    export CCACHE_DISABLE=1
     "$build/mutate" "$file" "$place" "$work/mutant.c" || exit 2
     # shellcheck disable=SC2086  # lists of words
-    CCACHE_DISABLE=1 $compiler $flags -c "$work/mutant.c" -o "$work/mutant.o" 2>/dev/null || answer invalid compiler
-    cmp -s "$work/mutant.o" "$build/objects/$name.o" && answer invalid "same code"
-    others=$(ls "$build"/objects/*.o | grep -v "/$name\.o$")
-    # shellcheck disable=SC2086
-    $compiler -shared -o "$work/libgpump.so" "$work/mutant.o" $others -lm 2>/dev/null || answer invalid linker
+    $quick $flags -c "$work/mutant.c" -o "$work/mutant.o" >/dev/null 2>&1 || answer invalid compiler
+    cmp -s "$work/mutant.o" "$build/work/$name.o" && answer invalid "same code"
+    ld -shared -o "$work/libgpump.so" "$work/mutant.o" "$build/work/$name.others.o" "$(cat "$build/libgcc")" -lm 2>/dev/null || answer invalid linker
     # The program that has killed most mutants of this file for its time comes first.
     awk -F '\t' 'FILENAME ~ /seconds$/ { seconds[$1] = $2; kills[$1] += 0; next } $1 == "killed" { kills[$2]++ }
         END { for (p in seconds) printf "%f\t%s\t%d\n", (kills[p] + 1) / (seconds[p] + 0.02), p, 10 * seconds[p] + 2.5 }' \
         "$build/work/$name.seconds" "$build/work/$name.results" | sort -rn >"$work/order"
-    while IFS="$(printf '\t')" read -r _ program limit; do
-        (ulimit -t "$limit"; ulimit -v 8000000; cd "$work" && LD_LIBRARY_PATH="$work" GPUMP_TEST_CASES="$cases" "$build/tests/$program" </dev/null >/dev/null 2>&1) ||
-            answer killed "$program"
-    done <"$work/order"
+    cd "$work" || exit 2
+    export LD_LIBRARY_PATH="$work" GPUMP_TEST_CASES="$cases"
+    while IFS=$tab read -r _ program limit; do
+        (ulimit -t "$limit"; ulimit -v 8000000; exec "$build/tests/$program" </dev/null >/dev/null 2>&1) || answer killed "$program"
+    done <order
     # What an optimising compiler finds to be the same program is the same program.
+    cd "$root" || exit 2
     # shellcheck disable=SC2086
     $compiler $flags -O2 -c "$work/mutant.c" -o "$work/mutant.o" 2>/dev/null && $compiler $flags -O2 -c "$file" -o "$work/original.o" &&
         cmp -s "$work/mutant.o" "$work/original.o" && answer invalid "same code"
@@ -49,11 +65,12 @@ one() {
 if [ "${1:-}" = --one ]; then one "$2" "$3" "$4"; fi
 
 # ---- the command
-mutants=60 seed=1 jobs=$(nproc 2>/dev/null || echo 2) build=$root/build-mutate fresh= page= files= asked=$*
+mutants=60 seed=1 jobs=$(nproc 2>/dev/null || echo 2) build=$root/build-mutate fresh= page= files= prepare=
 usage() { sed -n '2,3p' "$script" >&2; exit 2; }
 while [ $# -gt 0 ]; do
     case $1 in
     --fresh) fresh=1; shift; continue ;;
+    --prepare) prepare=1; shift; continue ;;
     --mutants | --seed | --jobs | --build | --page) [ $# -ge 2 ] || usage ;;
     -*) usage ;;
     *)
@@ -85,14 +102,26 @@ tests_of() {
     for area in $areas; do grep -l '^/\* labels: ' tests/"$area"/*.c 2>/dev/null; done
     case $1 in context | sm | scheduler) echo tests/base/altered_memory.c ;; esac
 }
+measure() { # measure PROGRAM: its processor time with the library as it is; its tests must pass
+    (
+        cd "$build/work" && LD_LIBRARY_PATH="$build" GPUMP_TEST_CASES="$cases" "$build/tests/$1" </dev/null >"$1.log" 2>&1 ||
+            { echo "$1 fails without any mistake: see $build/work/$1.log" >&2; exit 1; }
+        times >"$1.times" # its last line: user and system time of the children
+        tail -1 "$1.times" | sed 's/[ms]/ /g' | awk '{ print 60 * $1 + $2 + 60 * $3 + $4 }' >"$build/tests/$1.seconds"
+    )
+}
 program_of() { echo "$1" | sed 's|^tests/||; s|/|_|; s|\.c$||'; }
 
+# Builds what is older than its sources: the library, and below the test programs.
+newest=$(ls -t gpump_impl/*/* gpump.h tests/*.h tests/*/*.h | head -1)
+is_fresh() { [ -n "$(find "$1" -newer "$newest" -newer "$2" 2>/dev/null)" ]; }
 $compiler -std=c99 -O1 -o "$build/mutate" tests/mutate/mutate.c || exit 2
-rm -f "$build"/objects/*.o
 for file in gpump_impl/*/*.c; do
+    is_fresh "$build/objects/$(basename "$file" .c).o" "$file" && continue
     # shellcheck disable=SC2086
-    $compiler $flags -c "$file" -o "$build/objects/$(basename "$file" .c).o" || exit 2
+    $compiler $flags -O1 -c "$file" -o "$build/objects/$(basename "$file" .c).o" || exit 2
 done
+$compiler -print-libgcc-file-name >"$build/libgcc"
 $compiler -shared -o "$build/libgpump.so" "$build"/objects/*.o -lm || exit 2
 built=" "
 status=0
@@ -105,19 +134,21 @@ for file in $files; do
         case $built in
         *" $program "*) ;;
         *)
-            # shellcheck disable=SC2086
-            $compiler $flags -D_GNU_SOURCE -Itests "-DGPUMP_SOURCE_DIR=\"$root\"" "-DGPUMP_BINARY_DIR=\"$build\"" "$source" -o "$build/tests/$program" \
-                -L"$build" -lgpump -lcmocka -lm || exit 2
-            (
-                cd "$build/work" && LD_LIBRARY_PATH="$build" GPUMP_TEST_CASES="$cases" "$build/tests/$program" </dev/null >"$program.log" 2>&1 ||
-                    { echo "$source fails without any mistake: see $build/work/$program.log" >&2; exit 1; }
-                times | tail -1 | sed 's/[ms]/ /g' | awk '{ print 60 * $1 + $2 + 60 * $3 + $4 }' >"$build/tests/$program.seconds"
-            ) || exit 2
+            is_fresh "$build/tests/$program.seconds" "$source" || {
+                # shellcheck disable=SC2086
+                $compiler $flags -O1 -D_GNU_SOURCE -Itests "-DGPUMP_SOURCE_DIR=\"$root\"" "-DGPUMP_BINARY_DIR=\"$build\"" "$source" \
+                    -o "$build/tests/$program" -L"$build" -lgpump -lcmocka -lm || exit 2
+                measure "$program" || exit 2
+            }
             built="$built$program " ;;
         esac
         printf '%s\t%s\n' "$program" "$(cat "$build/tests/$program.seconds")" >>"$build/work/$name.seconds"
     done
     "$build/mutate" "$file" >"$build/places/$name"
+    # shellcheck disable=SC2046,SC2086
+    ld -r -o "$build/work/$name.others.o" $(ls "$build"/objects/*.o | grep -v "/$name\.o$") &&
+        $(quick_for "$name") $flags -c "$file" -o "$build/work/$name.o" || exit 2
+    [ -z "$prepare" ] || continue
     key="$file $(wc -l <"$build/places/$name") $(cksum <"$file") $mutants $seed"
     results=$build/work/$name.results
     : >"$results"
@@ -135,7 +166,7 @@ for file in $files; do
         sed -i "1,${missing}d" "$build/work/$name.left"
         CC=$compiler GPUMP_TEST_CASES=$cases xargs -P "$jobs" -I{} sh "$script" --one "$build" "$file" {} <"$build/work/$name.round" >>"$results"
     done
-    { echo "$key"; sort -t "$(printf '\t')" -k 4,4n "$results"; } >"$build/results/$name"
+    { echo "$key"; sort -t "$tab" -k 4,4n "$results"; } >"$build/results/$name"
     awk -f tests/mutate/report.awk -v what=row tests/mutate/equivalent.txt "$build/results/$name"
     awk -f tests/mutate/report.awk -v what=survivors tests/mutate/equivalent.txt "$build/results/$name"
     awk -f tests/mutate/report.awk -v what=verdict tests/mutate/equivalent.txt "$build/results/$name" || status=1

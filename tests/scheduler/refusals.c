@@ -1,0 +1,248 @@
+/* labels: unit */
+/* Every refusal of the scheduler: its code, and what its diagnostic says; the kernel that an ISSUE names, and what
+ * report_room may say. */
+#include "diagnosed.h"
+
+static gpump_result check_scheduler(const void *config, gpump_diag *diag) {
+    const gpump_scheduler_config *c = (const gpump_scheduler_config *)config;
+    gpump_scheduler_storage storage;
+    size_t bytes;
+    uint64_t bits;
+    gpump_result result = gpump_scheduler_bytes(c, &bytes, diag);
+    assert_int_equal(gpump_scheduler_bits(c, &bits, NULL), result);
+    assert_int_equal(gpump_scheduler_table_bits(c, &storage, NULL), result);
+    return result;
+}
+
+static uint64_t memory[16384];
+static gpump_scheduler *make(gpump_scheduler_config *config, uint32_t kernels_per_sm) {
+    gpump_scheduler *s;
+    assert_int_equal(gpump_scheduler_config_preset(config, "k20c"), GPUMP_OK);
+    config->sms = 1;
+    config->blocks_per_sm = 4;
+    config->processes = 3;
+    config->queues = 3;
+    config->active_kernels = 3;
+    config->saved_blocks = 4;
+    config->kernels_per_sm = kernels_per_sm;
+    config->decision_cycles = 0;
+    assert_int_equal(gpump_scheduler_init(memory, sizeof memory, config, &s, NULL), GPUMP_OK);
+    return s;
+}
+
+static void configurations(void **state) {
+#define FIELD(member, minimum, maximum) DIAGNOSED_FIELD(gpump_scheduler_config, member, minimum, maximum)
+    const diagnosed_field fields[] = {
+        FIELD(struct_size, sizeof(gpump_scheduler_config), sizeof(gpump_scheduler_config)),
+        FIELD(sms, 1, 65536),
+        FIELD(blocks_per_sm, 1, 64),
+        FIELD(processes, 1, 4096),
+        FIELD(queues, 1, 4096),
+        FIELD(active_kernels, 1, 4096),
+        FIELD(saved_blocks, 0, 4),
+        FIELD(mechanism, 0, 2),
+        FIELD(kernels_per_sm, 1, 2),
+        FIELD(slice_cycles, 1, UINT32_MAX),
+        FIELD(reserved, 0, 0),
+    };
+#undef FIELD
+    gpump_scheduler_config config;
+    gpump_scheduler *s = NULL;
+    size_t bytes;
+    uint64_t bits;
+    (void)state;
+    make(&config, 1);
+    diagnosed_fields(&config, sizeof config, fields, sizeof fields / sizeof fields[0], check_scheduler);
+    diagnosed_null(gpump_scheduler_bytes(NULL, &bytes, DIAG), "config");
+    diagnosed_null(gpump_scheduler_bytes(&config, NULL, DIAG), "bytes");
+    diagnosed_null(gpump_scheduler_bits(&config, NULL, DIAG), "bits");
+    diagnosed_null(gpump_scheduler_bits(NULL, &bits, DIAG), "config");
+    diagnosed_null(gpump_scheduler_table_bits(&config, NULL, DIAG), "storage");
+    assert_int_equal(gpump_scheduler_bytes(&config, &bytes, NULL), GPUMP_OK);
+    diagnosed_null(gpump_scheduler_init(memory, bytes, &config, NULL, DIAG), "scheduler");
+    diagnosed(gpump_scheduler_init(memory, bytes - 1, &config, &s, DIAG), GPUMP_ERROR_CAPACITY, "bytes", 0, bytes - 1,
+              bytes, UINT64_MAX);
+    assert_null(s);
+    memset(memory, 0x77, sizeof memory);
+    assert_int_equal(gpump_scheduler_init(memory, bytes, &config, &s, NULL), GPUMP_OK);
+    assert_true(memory[bytes / 8] == UINT64_C(0x7777777777777777));
+    diagnosed_null(gpump_scheduler_adopt(memory, bytes, &config, NULL, DIAG), "scheduler");
+    diagnosed(gpump_scheduler_adopt(memory, bytes - 8, &config, &s, DIAG), GPUMP_ERROR_FORMAT, "bytes", 0, bytes - 8,
+              bytes, UINT64_MAX);
+    diagnosed_null(gpump_scheduler_check(NULL, DIAG), "scheduler");
+}
+
+/* The tables, bit by bit, for a configuration in which the numbers differ. */
+static void bits_by_hand(void **state) {
+    gpump_scheduler_config config;
+    gpump_scheduler_storage storage;
+    uint64_t bits;
+    (void)state;
+    make(&config, 2);
+    config.sms = 5;           /* 3 bits */
+    config.blocks_per_sm = 6; /* 3 bits; 0 to 6: 3 */
+    config.processes = 9;     /* 4 bits */
+    config.queues = 7;
+    config.active_kernels = 17; /* 5 bits */
+    config.saved_blocks = 30;
+    assert_int_equal(gpump_scheduler_table_bits(&config, &storage, NULL), GPUMP_OK);
+    assert_int_equal(storage.command_buffers, 7 * (1 + 4 + 40));
+    assert_int_equal(storage.ksrt, 17 * (1 + 4 + 40 + 2 * 40 + 3 + 5 + 3 + 1)); /* 0 to 30 resident: 5 bits */
+    assert_int_equal(storage.smst, 5 * (2 + 2 * 5 + 2 * 3 + 0));
+    assert_int_equal(storage.active_queue, 17 * 5);
+    assert_int_equal(storage.ptbqs, 17 * 30 * 64);
+    assert_int_equal(storage.process_table, 9 * (1 + 40 + 8));
+    assert_int_equal(gpump_scheduler_bits(&config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(bits, storage.command_buffers + storage.ksrt + storage.smst + storage.active_queue +
+                               storage.ptbqs + storage.process_table);
+}
+
+static void facts(void **state) {
+    gpump_scheduler_config config;
+    gpump_scheduler *s = make(&config, 1);
+    gpump_scheduler_process process = {7, 4096, 0, 1};
+    gpump_scheduler_command command, good;
+    gpump_scheduler_action action;
+    gpump_scheduler_policy policy = *gpump_scheduler_find("fcfs");
+    gpump_block_ref block = {0, 0};
+    uint32_t row = 77;
+    (void)state;
+    diagnosed_null(gpump_scheduler_open(NULL, 0, &process, &row, DIAG), "process");
+    diagnosed_null(gpump_scheduler_open(s, 0, NULL, &row, DIAG), "process");
+    diagnosed_null(gpump_scheduler_open(s, 0, &process, NULL, DIAG), "process");
+    process.weight = GPUMP_SCHEDULER_MAX_BUDGET + 1;
+    diagnosed(gpump_scheduler_open(s, 0, &process, &row, DIAG), GPUMP_ERROR_ARGUMENT, "weight", 0,
+              GPUMP_SCHEDULER_MAX_BUDGET + 1, 0, GPUMP_SCHEDULER_MAX_BUDGET);
+    assert_int_equal(row, 77);
+    process.weight = GPUMP_SCHEDULER_MAX_BUDGET;
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(gpump_scheduler_open(s, 10, &process, &row, NULL), GPUMP_OK);
+        assert_int_equal(row, i);
+    }
+    diagnosed(gpump_scheduler_open(s, 9, &process, &row, DIAG), GPUMP_ERROR_TIME, "now", 0, 9, 10, GPUMP_UNKNOWN - 1);
+    diagnosed(gpump_scheduler_open(s, 10, &process, &row, DIAG), GPUMP_ERROR_FULL, "processes", 0, 4, 0, 3);
+    memset(&good, 0, sizeof good);
+    good.blocks = 2;
+    good.blocks_per_sm = 4;
+    diagnosed_null(gpump_scheduler_submit(NULL, 10, 0, &good, DIAG), "command");
+    diagnosed_null(gpump_scheduler_submit(s, 10, 0, NULL, DIAG), "command");
+    diagnosed(gpump_scheduler_submit(s, 10, 3, &good, DIAG), GPUMP_ERROR_ARGUMENT, "queue", 0, 3, 0, 2);
+    command = good;
+    command.process = 3;
+    diagnosed(gpump_scheduler_submit(s, 10, 0, &command, DIAG), GPUMP_ERROR_ARGUMENT, "process", 0, 3, 0, 2);
+    assert_int_equal(gpump_scheduler_close(s, 10, 2), GPUMP_OK);
+    command.process = 2;
+    diagnosed(gpump_scheduler_submit(s, 10, 0, &command, DIAG), GPUMP_ERROR_STATE, "process", 2, 0, 1, 1);
+    command = good;
+    command.blocks = 0;
+    diagnosed(gpump_scheduler_submit(s, 10, 0, &command, DIAG), GPUMP_ERROR_ARGUMENT, "blocks", 0, 0, 1,
+              GPUMP_SCHEDULER_MAX_BLOCKS);
+    command.blocks = GPUMP_SCHEDULER_MAX_BLOCKS + 1;
+    diagnosed(gpump_scheduler_submit(s, 10, 0, &command, DIAG), GPUMP_ERROR_ARGUMENT, "blocks", 0,
+              GPUMP_SCHEDULER_MAX_BLOCKS + 1, 1, GPUMP_SCHEDULER_MAX_BLOCKS);
+    command = good;
+    command.blocks_per_sm = 0;
+    diagnosed(gpump_scheduler_submit(s, 10, 0, &command, DIAG), GPUMP_ERROR_ARGUMENT, "blocks_per_sm", 0, 0, 1, 4);
+    command.blocks_per_sm = 5;
+    diagnosed(gpump_scheduler_submit(s, 10, 0, &command, DIAG), GPUMP_ERROR_ARGUMENT, "blocks_per_sm", 0, 5, 1, 4);
+    diagnosed(gpump_scheduler_submit(s, 9, 0, &good, DIAG), GPUMP_ERROR_TIME, "now", 0, 9, 10, GPUMP_UNKNOWN - 1);
+    assert_int_equal(gpump_scheduler_submit(s, 10, 0, &good, NULL), GPUMP_OK);
+    diagnosed(gpump_scheduler_submit(s, 10, 0, &good, DIAG), GPUMP_BUSY, "queue", 0, GPUMP_SCHEDULER_BUFFER_WAITING, 0,
+              0);
+    assert_int_equal(gpump_scheduler_set_priority(NULL, 10, 0, 1, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_scheduler_set_priority(s, 10, 0, 1, GPUMP_SCHEDULER_MAX_BUDGET), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_set_priority(s, 10, 0, 1, GPUMP_SCHEDULER_MAX_BUDGET + 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_scheduler_set_priority(s, 10, 2, 1, 1), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_scheduler_set_priority(s, 10, 3, 1, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_scheduler_close(NULL, 10, 0), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_scheduler_close(s, 10, 3), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_scheduler_report_ready(NULL, 10, 0), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_scheduler_report_ready(s, 10, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_scheduler_report_finished(NULL, 10, 0, block), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_scheduler_report_preempted(NULL, 10, 0, block, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_scheduler_report_room(NULL, 10, 0, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_scheduler_next(NULL, &policy, 10, &action), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_scheduler_next(s, NULL, 10, &action), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_scheduler_next(s, &policy, 10, NULL), GPUMP_ERROR_ARGUMENT);
+    policy.struct_size++;
+    assert_int_equal(gpump_scheduler_next(s, &policy, 10, &action), GPUMP_ERROR_ARGUMENT);
+}
+
+/* Two kernels on one SM (kernels_per_sm 2): ISSUE names its kernel, room is for the next kernel, and as many blocks as
+ * the SM has slots may be announced. */
+static void two_kernels(void **state) {
+    gpump_scheduler_config config;
+    gpump_scheduler *s = make(&config, 2);
+    const gpump_scheduler_policy *policy = gpump_scheduler_find("ppq");
+    gpump_scheduler_process process = {7, 4096, 0, 1};
+    gpump_scheduler_command command;
+    gpump_scheduler_action action;
+    gpump_block_ref blocks[4];
+    uint32_t row, issued = 0;
+    int preempted = 0, beside = 0;
+    (void)state;
+    assert_int_equal(gpump_scheduler_open(s, 0, &process, &row, NULL), GPUMP_OK);
+    process.priority = 5;
+    assert_int_equal(gpump_scheduler_open(s, 0, &process, &row, NULL), GPUMP_OK);
+    memset(&command, 0, sizeof command);
+    command.blocks = 4;
+    command.blocks_per_sm = 4;
+    command.saved_limit = 4;
+    command.cookie = 100;
+    assert_int_equal(gpump_scheduler_submit(s, 0, 0, &command, NULL), GPUMP_OK);
+    while (gpump_scheduler_next(s, policy, 0, &action) == GPUMP_OK) {
+        if (action.kind == GPUMP_SCHEDULER_SETUP)
+            assert_int_equal(gpump_scheduler_report_ready(s, 0, action.sm), GPUMP_OK);
+        if (action.kind == GPUMP_SCHEDULER_ISSUE) {
+            assert_int_equal(action.kernel, 1);
+            assert_int_equal(action.kernel_cookie, 100);
+            blocks[issued++] = action.block;
+        }
+    }
+    assert_int_equal(issued, 4);
+    command.process = 1;
+    command.cookie = 200;
+    assert_int_equal(gpump_scheduler_submit(s, 1, 1, &command, NULL), GPUMP_OK);
+    while (gpump_scheduler_next(s, policy, 1, &action) == GPUMP_OK) {
+        if (action.kind == GPUMP_SCHEDULER_PREEMPT) {
+            preempted = 1;
+            assert_int_equal(action.kernel, 1);
+            assert_int_equal(action.next, 2);
+            assert_int_equal(gpump_scheduler_report_room(s, 1, 0, 1), GPUMP_ERROR_STATE); /* not set up yet */
+        }
+        if (action.kind == GPUMP_SCHEDULER_SETUP) {
+            assert_int_equal(action.beside, 1);
+            assert_int_equal(action.kernel, 2);
+            beside = 1;
+            assert_int_equal(gpump_scheduler_report_ready(s, 1, action.sm), GPUMP_OK);
+        }
+    }
+    assert_true(preempted && beside);
+    assert_int_equal(gpump_scheduler_report_room(s, 1, 0, 5), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_scheduler_report_room(s, 1, 0, 4), GPUMP_OK);        /* all slots */
+    assert_int_equal(gpump_scheduler_next(s, policy, 1, &action), GPUMP_EMPTY); /* and none is free */
+    assert_int_equal(gpump_scheduler_report_preempted(s, 1, 0, blocks[2], 9), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_report_room(s, 1, 0, 4), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_next(s, policy, 1, &action), GPUMP_OK);
+    assert_int_equal(action.kind, GPUMP_SCHEDULER_ISSUE);
+    assert_int_equal(action.kernel, 2); /* beside three blocks of kernel 1 */
+    assert_int_equal(action.kernel_cookie, 200);
+    assert_int_equal(action.process, 1);
+    assert_int_equal(action.queue, 1);
+    assert_int_equal(action.block.slot, 2);
+    assert_int_equal(gpump_scheduler_look(s).sms[0].next_blocks, 1);
+    assert_int_equal(gpump_scheduler_look(s).sms[0].blocks, 3);
+    assert_int_equal(gpump_scheduler_look(s).sms[0].room, 3);
+    assert_int_equal(gpump_scheduler_next(s, policy, 1, &action), GPUMP_EMPTY); /* four slots are taken */
+    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(configurations),
+        cmocka_unit_test(bits_by_hand),
+        cmocka_unit_test(facts),
+        cmocka_unit_test(two_kernels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
