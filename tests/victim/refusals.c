@@ -1,0 +1,424 @@
+/* labels: unit property */
+/* Every refusal of victim selection and costs: its code, and what its diagnostic says; limits that are met exactly; and
+ * costs against plain arithmetic. */
+#include "diagnosed.h"
+#include "victim/victim_ask.h"
+
+static void geometries(void **state) {
+    gpump_gpu gpu, bad;
+    gpump_footprint need = {128, 2048, 1024};
+    gpump_victim_geometry g;
+    gpump_victim_config config, other;
+    uint64_t bits, sm_bits, gpu_bits;
+    (void)state;
+    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
+    diagnosed_null(gpump_victim_geometry_init(NULL, &gpu, &need, 49152, DIAG), "geometry, gpu or need");
+    diagnosed_null(gpump_victim_geometry_init(&g, NULL, &need, 49152, DIAG), "geometry, gpu or need");
+    diagnosed_null(gpump_victim_geometry_init(&g, &gpu, NULL, 49152, DIAG), "geometry, gpu or need");
+    bad = gpu;
+    bad.registers = 1 << 20;
+    diagnosed(gpump_victim_geometry_init(&g, &bad, &need, 49152, DIAG), GPUMP_ERROR_CONFIG, "registers", 0, 1 << 20, 0,
+              (1 << 20) - 1);
+    bad.registers = (1 << 20) - 1;
+    assert_int_equal(gpump_victim_geometry_init(&g, &bad, &need, 49152, NULL), GPUMP_OK);
+    diagnosed(gpump_victim_geometry_init(&g, &gpu, &need, 1 << 20, DIAG), GPUMP_ERROR_ARGUMENT, "shared_bytes", 0,
+              1 << 20, 0, (1 << 20) - 1);
+    assert_int_equal(gpump_victim_geometry_init(&g, &gpu, &need, (1 << 20) - 1, NULL), GPUMP_OK);
+    need.threads = 2048;
+    diagnosed_reason(gpump_victim_geometry_init(&g, &gpu, &need, 49152, DIAG), GPUMP_ERROR_REFUSED, "need", 0,
+                     GPUMP_REASON_NEVER_FITS);
+    assert_int_equal(gpump_victim_config_preset(&config, "gtx480_shieh"), GPUMP_OK);
+    diagnosed_null(gpump_victim_bits(&config, NULL, DIAG), "bits");
+    diagnosed_null(gpump_victim_table_bits(NULL, &sm_bits, &gpu_bits, DIAG), "config, sm_bits or gpu_bits");
+    diagnosed_null(gpump_victim_table_bits(&config, NULL, &gpu_bits, DIAG), "config, sm_bits or gpu_bits");
+    diagnosed_null(gpump_victim_table_bits(&config, &sm_bits, NULL, DIAG), "config, sm_bits or gpu_bits");
+    other = config;
+    other.struct_size++;
+    diagnosed(gpump_victim_bits(&other, &bits, DIAG), GPUMP_ERROR_CONFIG, "struct_size", 0, sizeof config + 1,
+              sizeof config, sizeof config);
+    assert_int_equal(gpump_victim_bits(&config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_victim_table_bits(&config, &sm_bits, &gpu_bits, NULL), GPUMP_OK);
+    assert_int_equal(bits, sm_bits * config.sms + gpu_bits);
+}
+
+typedef struct scene {
+    gpump_victim_geometry geometry;
+    gpump_victim_request request;
+    gpump_block_view blocks[2];
+    gpump_cost_estimate estimates[2];
+    gpump_victim_sm sm;
+    gpump_victim_place places[8];
+    gpump_block_choice choices[8];
+    gpump_victim_question question;
+} scene;
+
+/* One SM with two blocks of kernel 1 on positions 0 and 1 of a kernel 2 that has the same footprint. */
+static void scene_make(scene *s) {
+    gpump_gpu gpu;
+    gpump_footprint need = {64, 4096, 8192};
+    memset(s, 0, sizeof *s);
+    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
+    assert_int_equal(gpump_victim_geometry_init(&s->geometry, &gpu, &need, 49152, NULL), GPUMP_OK);
+    s->geometry.entries = 16;
+    for (uint32_t i = 0; i < 2; i++) {
+        gpump_block_view *b = &s->blocks[i];
+        b->block.slot = i;
+        b->block.generation = 1;
+        b->kernel = 1;
+        b->state = GPUMP_BLOCK_RUNNING;
+        b->register_base = 4096 * i;
+        b->registers = 4096;
+        b->shared_base = 8192 * i;
+        b->shared_bytes = 8192;
+        b->threads = 64;
+        b->warps = 2;
+        b->may = 7;
+        for (uint32_t t = 0; t < GPUMP_TECHNIQUES; t++) {
+            s->estimates[i].latency[t] = 100 + 10 * t;
+            s->estimates[i].overhead[t] = 50 - 10 * t;
+        }
+    }
+    s->sm.blocks = s->blocks;
+    s->sm.estimates = s->estimates;
+    s->sm.count = 2;
+    s->sm.sm = 5;
+    s->request.struct_size = sizeof s->request;
+    s->request.kernel = 2;
+    s->request.positions = 6;
+    s->request.since = s->request.now = 1000;
+    s->request.limit_cycles = GPUMP_UNKNOWN;
+    s->request.timeout_cycles = GPUMP_UNKNOWN;
+    s->question.policy = gpump_victim_find("dual");
+    s->question.request = &s->request;
+    s->question.geometry = &s->geometry;
+    s->question.sms = &s->sm;
+    s->question.sm_count = 1;
+    s->question.places = s->places;
+    s->question.place_capacity = 8;
+    s->question.choices = s->choices;
+    s->question.choice_capacity = 8;
+}
+
+static void questions(void **state) {
+    static gpump_victim_sm many[65];
+    gpump_victim_policy policy;
+    gpump_victim_decision decision;
+    scene s;
+    (void)state;
+#define ASK(code, field, index, value, minimum, maximum)                                                           \
+    do {                                                                                                           \
+        diagnosed(gpump_victim_decide(&s.question, &decision, DIAG), code, field, index, value, minimum, maximum); \
+        scene_make(&s);                                                                                            \
+    } while (0)
+#define ASK_ALL(code, field, index, value, minimum, maximum)                                                           \
+    do {                                                                                                               \
+        diagnosed(gpump_victim_vacate(&s.question, &decision, DIAG), code, field, index, value, minimum, maximum);     \
+        diagnosed(gpump_victim_reconsider(&s.question, &decision, DIAG), code, field, index, value, minimum, maximum); \
+        ASK(code, field, index, value, minimum, maximum);                                                              \
+    } while (0)
+    scene_make(&s);
+    assert_int_equal(gpump_victim_decide(&s.question, &decision, NULL), GPUMP_OK);
+    assert_int_equal(decision.choices, 2);
+    diagnosed_null(gpump_victim_decide(&s.question, NULL, DIAG), "geometry or decision");
+    diagnosed_null(gpump_victim_vacate(&s.question, NULL, DIAG), "decision");
+    diagnosed_null(gpump_victim_reconsider(&s.question, NULL, DIAG), "decision");
+    s.question.geometry = NULL;
+    assert_int_equal(gpump_victim_decide(NULL, &decision, NULL), GPUMP_ERROR_ARGUMENT);
+    scene_make(&s);
+    s.question.policy = NULL;
+    ASK_ALL(GPUMP_ERROR_ARGUMENT, "policy.struct_size", 0, 0, sizeof policy, sizeof policy);
+    policy = *gpump_victim_find("dual");
+    policy.struct_size++;
+    s.question.policy = &policy;
+    ASK_ALL(GPUMP_ERROR_ARGUMENT, "policy.struct_size", 0, sizeof policy + 1, sizeof policy, sizeof policy);
+    s.question.request = NULL;
+    ASK_ALL(GPUMP_ERROR_ARGUMENT, "request.struct_size", 0, 0, sizeof s.request, sizeof s.request);
+    s.request.struct_size--;
+    ASK_ALL(GPUMP_ERROR_ARGUMENT, "request.struct_size", 0, sizeof s.request - 1, sizeof s.request, sizeof s.request);
+    s.request.now = 999;
+    ASK_ALL(GPUMP_ERROR_TIME, "request.now", 0, 999, 1000, UINT64_MAX);
+    s.question.sms = NULL;
+    ASK_ALL(GPUMP_ERROR_ARGUMENT, "sms", 0, 0, 1, UINT64_MAX);
+    s.question.places = NULL;
+    ASK_ALL(GPUMP_ERROR_ARGUMENT, "places or choices", 0, 0, 1, UINT64_MAX);
+    s.question.choices = NULL;
+    ASK_ALL(GPUMP_ERROR_ARGUMENT, "places or choices", 0, 0, 1, UINT64_MAX);
+    s.sm.count = 65;
+    ASK_ALL(GPUMP_ERROR_ARGUMENT, "sms.count", 0, 65, 0, 64);
+    s.sm.blocks = NULL;
+    ASK_ALL(GPUMP_ERROR_ARGUMENT, "sms.blocks or estimates", 0, 0, 1, UINT64_MAX);
+    s.sm.estimates = NULL;
+    ASK_ALL(GPUMP_ERROR_ARGUMENT, "sms.blocks or estimates", 0, 0, 1, UINT64_MAX);
+    s.geometry.positions = 0;
+    ASK(GPUMP_ERROR_ARGUMENT, "geometry.positions", 0, 0, 1, 64);
+    s.geometry.positions = 65;
+    ASK(GPUMP_ERROR_ARGUMENT, "geometry.positions", 0, 65, 1, 64);
+    s.blocks[1].register_base = s.geometry.register_file - 4095;
+    ASK(GPUMP_ERROR_ARGUMENT, "sms.blocks.register_base + registers", 0, s.geometry.register_file + 1, 0,
+        s.geometry.register_file);
+    s.blocks[1].shared_base = s.geometry.shared_memory_bytes - 8191;
+    ASK(GPUMP_ERROR_ARGUMENT, "sms.blocks.shared_base + shared_bytes", 0, s.geometry.shared_memory_bytes + 1, 0,
+        s.geometry.shared_memory_bytes);
+    /* arrays that are too small: what is needed is said, and nothing is written */
+    s.question.choice_capacity = 1;
+    memset(s.places, 0x5a, sizeof s.places);
+    memset(s.choices, 0x5a, sizeof s.choices);
+    diagnosed(gpump_victim_decide(&s.question, &decision, DIAG), GPUMP_ERROR_CAPACITY,
+              "place_capacity or choice_capacity", 0, 1, 2, UINT64_MAX);
+    assert_int_equal(decision.places, 6);
+    assert_int_equal(decision.choices, 2);
+    assert_int_equal(s.choices[0].sm, 0x5a5a5a5a);
+    s.question.choice_capacity = 8;
+    s.question.place_capacity = 5;
+    assert_int_equal(gpump_victim_decide(&s.question, &decision, NULL), GPUMP_ERROR_CAPACITY);
+    assert_int_equal(s.places[0].sm, 0x5a5a5a5a);
+    s.question.place_capacity = 6;
+    assert_int_equal(gpump_victim_decide(&s.question, &decision, NULL), GPUMP_OK);
+    assert_int_equal(s.places[0].sm, 5);
+    /* more than 64 SMs need scratch memory, to the byte */
+    scene_make(&s);
+    for (uint32_t i = 0; i < 65; i++) many[i] = s.sm;
+    s.question.sms = many;
+    s.question.sm_count = 65;
+    s.request.positions = 1;
+    assert_int_equal(gpump_victim_scratch_bytes(64), 0);
+    {
+        const size_t bytes = gpump_victim_scratch_bytes(65);
+        void *scratch = malloc(bytes);
+        assert_true(bytes >= 65);
+        s.question.scratch = scratch;
+        s.question.scratch_bytes = bytes - 1;
+        diagnosed(gpump_victim_decide(&s.question, &decision, DIAG), GPUMP_ERROR_ARGUMENT, "scratch_bytes", 0,
+                  bytes - 1, bytes, UINT64_MAX);
+        s.question.scratch_bytes = bytes;
+        assert_int_equal(gpump_victim_decide(&s.question, &decision, NULL), GPUMP_OK);
+        assert_int_equal(decision.places, 1);
+        free(scratch);
+    }
+}
+
+static uint32_t always_switch(const gpump_victim_technique_args *args) {
+    (void)args;
+    return GPUMP_TECHNIQUE_SWITCH;
+}
+
+/* A block that leaves just at the limit is in time, with a hook and without one; one cycle later it is late. Blocks in
+ * no candidate set get no technique. */
+static void just_in_time(void **state) {
+    gpump_victim_policy hooked = *gpump_victim_find("switch");
+    const gpump_victim_policy *policies[2] = {gpump_victim_find("switch"), &hooked};
+    uint8_t technique[2];
+    gpump_victim_candidate chosen;
+    scene s;
+    (void)state;
+    hooked.technique = always_switch;
+    for (int p = 0; p < 2; p++)
+        for (uint32_t limit = 109; limit <= 111; limit++) { /* a switch takes 110 */
+            const uint64_t sets[2] = {2, 2};
+            scene_make(&s);
+            s.request.limit_cycles = limit;
+            memset(technique, 7, sizeof technique);
+            assert_int_equal(gpump_victim_select(policies[p], &s.request, &s.sm, sets, 1, 1, technique, &chosen),
+                             GPUMP_OK);
+            assert_int_equal(chosen.late, limit < 110);
+            assert_int_equal(chosen.latency, 110);
+            assert_int_equal(chosen.overhead, 40);
+            assert_int_equal(chosen.victims, 2);
+            assert_int_equal(technique[0], GPUMP_VICTIM_NO_TECHNIQUE); /* in no set */
+            assert_int_equal(technique[1], GPUMP_TECHNIQUE_SWITCH);
+            s.estimates[1].latency[GPUMP_TECHNIQUE_SWITCH] = GPUMP_UNKNOWN; /* unknown is late, whatever the limit */
+            s.request.limit_cycles = GPUMP_UNKNOWN;
+            assert_int_equal(gpump_victim_select(policies[p], &s.request, &s.sm, sets, 1, 1, technique, &chosen),
+                             GPUMP_OK);
+            assert_int_equal(chosen.late, 1);
+        }
+    scene_make(&s);
+    {
+        const uint64_t sets[2] = {1, 4}; /* block 2 is not in the view */
+        assert_int_equal(gpump_victim_select(policies[0], &s.request, &s.sm, sets, 2, 3, technique, &chosen),
+                         GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_victim_select(policies[0], &s.request, &s.sm, sets, 2, 1, technique, &chosen), GPUMP_OK);
+        assert_int_equal(chosen.victims, 1);
+        assert_int_equal(gpump_victim_select(policies[0], &s.request, &s.sm, sets, 2, 0, technique, &chosen),
+                         GPUMP_EMPTY);
+        assert_int_equal(gpump_victim_select(NULL, &s.request, &s.sm, sets, 2, 1, technique, &chosen),
+                         GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_victim_select(policies[0], NULL, &s.sm, sets, 2, 1, technique, &chosen),
+                         GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_victim_select(policies[0], &s.request, NULL, sets, 2, 1, technique, &chosen),
+                         GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_victim_select(policies[0], &s.request, &s.sm, NULL, 2, 1, technique, &chosen),
+                         GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_victim_select(policies[0], &s.request, &s.sm, sets, 2, 1, NULL, &chosen),
+                         GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_victim_select(policies[0], &s.request, &s.sm, sets, 2, 1, technique, NULL),
+                         GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_victim_select(policies[0], &s.request, &s.sm, sets, 65, 1, technique, &chosen),
+                         GPUMP_ERROR_ARGUMENT);
+        s.sm.count = 65;
+        assert_int_equal(gpump_victim_select(policies[0], &s.request, &s.sm, sets, 2, 1, technique, &chosen),
+                         GPUMP_ERROR_ARGUMENT);
+    }
+}
+
+/* ---- costs in plain arithmetic ---- */
+
+static uint64_t below_bits(uint64_t *random, uint32_t bits) { return gpump_random_next(random) >> (64 - bits); }
+
+static uint64_t times_q16(uint64_t a, uint64_t q) { /* a q / 2^16, rounded up */
+    if (a == GPUMP_UNKNOWN || q == GPUMP_UNKNOWN) return GPUMP_UNKNOWN;
+    return gpump_muldiv_up(a, q, 65536);
+}
+static uint64_t twice(uint64_t a) { return a + a < a ? UINT64_MAX : a + a; }
+
+/* Sample variance times n (n - 1), of n steps; up to 64 steps of 24 bits fit 64 bits. */
+static uint64_t spread(uint64_t n, uint64_t sum, uint64_t squares) { return n * squares - sum * sum; }
+
+static void costs(void **state) {
+    uint64_t seed = test_seed(), random = seed;
+    (void)state;
+    for (uint64_t n = 0; n < test_cases(20000); n++) {
+        gpump_gpu gpu;
+        gpump_cost_history histories[4];
+        gpump_block_view blocks[8];
+        gpump_cost_estimate estimates[8];
+        gpump_cost_rewind rewind[8];
+        gpump_cost_options options;
+        const uint32_t count = gpump_random_below(&random, 9), wide = 1 + gpump_random_below(&random, 44);
+        const int careful = (int)gpump_random_below(&random, 2), with_rewind = (int)gpump_random_below(&random, 2);
+        memset(histories, 0, sizeof histories);
+        memset(blocks, 0, sizeof blocks);
+        memset(estimates, 0, sizeof estimates);
+        memset(&options, 0, sizeof options);
+        assert_int_equal(gpump_gpu_config_preset(&gpu, "k20c"), GPUMP_OK);
+        options.cpi = gpump_random_below(&random, 3);
+        options.flags = careful ? GPUMP_COST_DRAIN_CAREFUL : 0;
+        for (uint32_t f = 1; f < 4; f++)
+            for (uint32_t k = gpump_random_below(&random, 5) * gpump_random_below(&random, 30); k; k--)
+                gpump_cost_history_record(&histories[f], below_bits(&random, wide), below_bits(&random, wide));
+        for (uint32_t i = 0; i < count; i++) {
+            blocks[i].kernel = 1 + gpump_random_below(&random, 4); /* 4 has no history */
+            blocks[i].executed = gpump_random_below(&random, 6) ? below_bits(&random, wide) : 0;
+            blocks[i].cycles = below_bits(&random, wide);
+            blocks[i].context_bytes = below_bits(&random, 1 + gpump_random_below(&random, 40));
+            blocks[i].may = gpump_random_below(&random, 16);
+            rewind[i].bytes = below_bits(&random, 1 + gpump_random_below(&random, 40));
+            rewind[i].executed = below_bits(&random, wide);
+        }
+        assert_int_equal(gpump_cost_estimate_blocks(&gpu, histories, 4, blocks, count, with_rewind ? rewind : NULL,
+                                                    &options, estimates, NULL),
+                         GPUMP_OK);
+        for (uint32_t i = 0; i < count; i++) {
+            const gpump_block_view *b = &blocks[i];
+            const gpump_cost_history *h = b->kernel < 4 && histories[b->kernel].finished ? &histories[b->kernel] : NULL;
+            uint64_t executed = 0, cycles = 0, running = 0, sum = 0, squares = 0, ipc, length = GPUMP_UNKNOWN, pace,
+                     save;
+            uint32_t finished = h ? gpump_cost_history_count(h) : 0, source = options.cpi;
+            for (uint32_t j = 0; j < count; j++) {
+                uint64_t cpi = gpump_cost_cpi_of(blocks[j].executed, blocks[j].cycles), step = cpi >> 8;
+                if (blocks[j].kernel != b->kernel) continue;
+                executed += blocks[j].executed;
+                cycles += blocks[j].cycles;
+                if (cpi == GPUMP_UNKNOWN) continue;
+                running++;
+                if (step > 1 << 24) step = 1 << 24;
+                sum += step;
+                squares += step * step;
+            }
+            if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) {
+                if (running < 2)
+                    source = finished < 2 ? GPUMP_COST_CPI_SOURCES : GPUMP_COST_CPI_FINISHED;
+                else if (finished < 2)
+                    source = GPUMP_COST_CPI_RUNNING;
+                else
+                    source = gpump_compare_products(spread(running, sum, squares), (uint64_t)finished * (finished - 1),
+                                                    spread(finished, h->deviation_sum, h->deviation_squares),
+                                                    running * (running - 1)) <= 0
+                                 ? GPUMP_COST_CPI_RUNNING
+                                 : GPUMP_COST_CPI_FINISHED;
+                test_check(gpump_cost_cpi_source(h, blocks, count, b->kernel) == source, seed, n);
+            }
+            if (h) {
+                uint64_t longest;
+                length = (h->instructions_sum + finished - 1) / finished;
+                longest = length;
+                for (uint32_t k = 0; careful && !(b->may & 1) && k < finished; k++)
+                    if (h->instructions[k] > longest) longest = h->instructions[k];
+                length = longest;
+            }
+            pace = source == GPUMP_COST_CPI_RUNNING         ? gpump_cost_cpi_of(b->executed, b->cycles)
+                   : source == GPUMP_COST_CPI_FINISHED && h ? (h->cpi_sum + finished - 1) / finished
+                                                            : GPUMP_UNKNOWN;
+            ipc = gpump_cost_cpi_of(cycles, executed); /* instructions per cycle: the fraction turned over */
+            save = gpump_gpu_save_cycles(&gpu, b->context_bytes);
+            test_check(estimates[i].latency[GPUMP_TECHNIQUE_FLUSH] == 0, seed, n);
+            test_check(estimates[i].overhead[GPUMP_TECHNIQUE_FLUSH] == b->executed, seed, n);
+            test_check(estimates[i].latency[GPUMP_TECHNIQUE_SWITCH] == save, seed, n);
+            test_check(estimates[i].overhead[GPUMP_TECHNIQUE_SWITCH] == times_q16(twice(save), ipc), seed, n);
+            test_check(estimates[i].latency[GPUMP_TECHNIQUE_DRAIN] ==
+                           (length == GPUMP_UNKNOWN ? GPUMP_UNKNOWN
+                                                    : times_q16(length > b->executed ? length - b->executed : 0, pace)),
+                       seed, n);
+            test_check(estimates[i].overhead[GPUMP_TECHNIQUE_DRAIN] ==
+                           (estimates[i].latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : 0),
+                       seed, n);
+            if (!with_rewind) {
+                test_check(estimates[i].latency[GPUMP_TECHNIQUE_REWIND] == GPUMP_UNKNOWN, seed, n);
+                test_check(estimates[i].overhead[GPUMP_TECHNIQUE_REWIND] == GPUMP_UNKNOWN, seed, n);
+                continue;
+            }
+            save = gpump_gpu_save_cycles(&gpu, rewind[i].bytes);
+            test_check(estimates[i].latency[GPUMP_TECHNIQUE_REWIND] == save, seed, n);
+            test_check(estimates[i].overhead[GPUMP_TECHNIQUE_REWIND] ==
+                           gpump_add_saturated(rewind[i].executed, times_q16(twice(save), ipc)),
+                       seed, n);
+        }
+    }
+}
+
+/* Drains that fit the limit hold the SM until the last of them; each is charged for the slots it leaves idle. */
+static void charged_drains(void **state) {
+    gpump_gpu gpu;
+    gpump_cost_history history[2];
+    gpump_block_view blocks[3];
+    gpump_cost_estimate e[3];
+    gpump_cost_options options = {GPUMP_COST_CPI_FINISHED, GPUMP_COST_DRAIN_LOSES, 0};
+    (void)state;
+    assert_int_equal(gpump_gpu_config_preset(&gpu, "k20c"), GPUMP_OK);
+    memset(history, 0, sizeof history);
+    memset(blocks, 0, sizeof blocks);
+    gpump_cost_history_record(&history[1], 1000, 2000); /* 2 cycles each */
+    for (uint32_t i = 0; i < 3; i++) {
+        blocks[i].kernel = 1;
+        blocks[i].executed = 900 - 300 * i; /* drains take 200, 800 and 1400 cycles */
+        blocks[i].cycles = blocks[i].executed * 2;
+    }
+    for (uint64_t limit = 798; limit <= 802; limit++) {
+        options.limit_cycles = limit;
+        assert_int_equal(gpump_cost_estimate_blocks(&gpu, history, 2, blocks, 3, NULL, &options, e, NULL), GPUMP_OK);
+        assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_DRAIN], 200);
+        assert_int_equal(e[0].overhead[GPUMP_TECHNIQUE_DRAIN], limit < 800 ? 0 : 300); /* 600 cycles at half an IPC */
+        assert_int_equal(e[1].overhead[GPUMP_TECHNIQUE_DRAIN], 0);
+        assert_int_equal(e[2].overhead[GPUMP_TECHNIQUE_DRAIN], 0);
+    }
+    diagnosed_null(gpump_cost_estimate_blocks(NULL, history, 2, blocks, 3, NULL, &options, e, DIAG),
+                   "gpu, blocks or estimates");
+    diagnosed_null(gpump_cost_estimate_blocks(&gpu, history, 2, NULL, 3, NULL, &options, e, DIAG),
+                   "gpu, blocks or estimates");
+    diagnosed_null(gpump_cost_estimate_blocks(&gpu, history, 2, blocks, 3, NULL, &options, NULL, DIAG),
+                   "gpu, blocks or estimates");
+    diagnosed(gpump_cost_estimate_blocks(&gpu, history, 2, blocks, 65, NULL, &options, e, DIAG), GPUMP_ERROR_ARGUMENT,
+              "count", 0, 65, 0, 64);
+    options.cpi = GPUMP_COST_CPI_SOURCES;
+    diagnosed(gpump_cost_estimate_blocks(&gpu, history, 2, blocks, 3, NULL, &options, e, DIAG), GPUMP_ERROR_ARGUMENT,
+              "options.cpi", 0, 3, 0, 2);
+    assert_int_equal(gpump_cost_history_bits(), 64 * 64 + 5 * 64);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(geometries), cmocka_unit_test(questions),      cmocka_unit_test(just_in_time),
+        cmocka_unit_test(costs),      cmocka_unit_test(charged_drains),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
