@@ -58,8 +58,8 @@ one() {
     # What an optimising compiler finds to be the same program is the same program.
     cd "$root" || exit 2
     # shellcheck disable=SC2086
-    $compiler $flags -O2 -c "$work/mutant.c" -o "$work/mutant.o" 2>/dev/null && $compiler $flags -O2 -c "$file" -o "$work/original.o" &&
-        cmp -s "$work/mutant.o" "$work/original.o" && answer invalid "same code"
+    $compiler $flags -O2 -c "$work/mutant.c" -o "$work/mutant.o" 2>/dev/null && cmp -s "$work/mutant.o" "$build/objects/$name.optimised" &&
+        answer invalid "same code"
     answer survived -
 }
 if [ "${1:-}" = --one ]; then one "$2" "$3" "$4"; fi
@@ -119,7 +119,8 @@ $compiler -std=c99 -O1 -o "$build/mutate" tests/mutate/mutate.c || exit 2
 for file in gpump_impl/*/*.c; do
     is_fresh "$build/objects/$(basename "$file" .c).o" "$file" && continue
     # shellcheck disable=SC2086
-    $compiler $flags -O1 -c "$file" -o "$build/objects/$(basename "$file" .c).o" || exit 2
+    $compiler $flags -O2 -c "$file" -o "$build/objects/$(basename "$file" .c).optimised" &&
+        $compiler $flags -O1 -c "$file" -o "$build/objects/$(basename "$file" .c).o" || exit 2
 done
 $compiler -print-libgcc-file-name >"$build/libgcc"
 $compiler -shared -o "$build/libgpump.so" "$build"/objects/*.o -lm || exit 2
