@@ -47,6 +47,9 @@ static gpump_block_ref ref_of(const mirror_block *b) {
     ref.generation = b->generation;
     return ref;
 }
+static uint32_t function_of(const mirror_block *b) {
+    return b->request.function ? b->request.function : b->request.kernel;
+}
 static void post(mirror_block *b, uint32_t kind) { b->actions[b->action_count++] = kind; }
 static int is_pending(const mirror_block *b, uint32_t kind) {
     for (uint32_t i = 0; i < b->action_count; i++)
@@ -250,6 +253,7 @@ static void place(void) {
     memset(&diag, 0, sizeof diag);
     request.cookie = ++w.cookies;
     request.kernel = 1 + below(KERNELS);
+    request.function = below(3); /* 0: the launch's number */
     request.group = once_in(3) ? 1 + below(2) : 0;
     request.need.threads = 1 + below(once_in(30) ? 2 * w.config.thread_slots : 1 + w.config.thread_slots / 2);
     request.need.registers = below(once_in(30) ? 2 * CELLS : CELLS / 2);
@@ -519,7 +523,7 @@ static void next(void) {
     MODEL_CALL(GPUMP_OK, gpump_sm_next(w.sm, time, &a));
     MODEL_CHECK(a.kind == b->actions[0] && a.block.slot == (uint32_t)(b - w.blocks));
     MODEL_CHECK(a.block.generation == b->generation && a.cookie == b->request.cookie);
-    MODEL_CHECK(a.kernel == b->request.kernel && a.technique == b->technique);
+    MODEL_CHECK(a.kernel == b->request.kernel && a.technique == b->technique && a.function == function_of(b));
     MODEL_CHECK(a.register_base == b->register_base && a.registers == b->registers);
     MODEL_CHECK(a.shared_base == b->shared_base && a.shared_bytes == b->shared);
     MODEL_CHECK(a.threads == b->request.need.threads && a.warps == b->warps);
@@ -770,7 +774,7 @@ static void decide(void) {
     request.struct_size = sizeof request;
     request.kernel = 1 + below(KERNELS + 1); /* of the last one nothing is here */
     request.positions = 1 + below(4);
-    request.flags = below(2) ? GPUMP_VICTIM_SERIAL_PORT : 0;
+    request.flags = below(2) ? GPUMP_VICTIM_PARALLEL_SAVES : 0;
     request.since = w.now;
     request.now = w.now + below(20);
     request.limit_cycles = once_in(3) ? GPUMP_UNKNOWN : below(3000);
@@ -900,7 +904,8 @@ static void compare(void) {
         MODEL_CHECK(v->shared_bytes == (b->held & GPUMP_PART_SHARED_MEMORY ? b->shared : 0));
         MODEL_CHECK(v->shared_base == (b->held & GPUMP_PART_SHARED_MEMORY ? b->shared_base : 0));
         MODEL_CHECK(v->threads == (b->active ? b->request.need.threads : 0) && v->warps == (b->active ? b->warps : 0));
-        MODEL_CHECK(v->may == allowed && v->group == b->request.group && v->technique == b->technique);
+        MODEL_CHECK(v->may == allowed && v->function == function_of(b) && v->group == b->request.group &&
+                    v->technique == b->technique);
         MODEL_CHECK(v->keep == (b->state == GPUMP_BLOCK_STOPPING || b->state == GPUMP_BLOCK_SAVING ? b->keep : 0));
         if (b->state != GPUMP_BLOCK_STOPPING)
             MODEL_CHECK(gpump_sm_waits_for(w.sm, v->block, &waits, &since) == GPUMP_REASON_NOT_RUNNING && waits == 77);

@@ -82,12 +82,11 @@ static void scene_make(scene *s) {
     s->sm.estimates = s->estimates;
     s->sm.count = 2;
     s->sm.sm = 5;
-    s->request.struct_size = sizeof s->request;
-    s->request.kernel = 2;
-    s->request.positions = 6;
-    s->request.since = s->request.now = 1000;
-    s->request.limit_cycles = GPUMP_UNKNOWN;
-    s->request.timeout_cycles = GPUMP_UNKNOWN;
+    memset(&s->request, 0x5a, sizeof s->request);
+    assert_int_equal(gpump_victim_request_init(&s->request, 2, 6, 1000), GPUMP_OK);
+    assert_int_equal(s->request.flags, 0);
+    assert_true(s->request.limit_cycles == GPUMP_UNKNOWN && s->request.timeout_cycles == GPUMP_UNKNOWN);
+    assert_true(s->request.late_price == 0);
     s->question.policy = gpump_victim_find("dual");
     s->question.request = &s->request;
     s->question.geometry = &s->geometry;
@@ -119,6 +118,7 @@ static void questions(void **state) {
     scene_make(&s);
     assert_int_equal(gpump_victim_decide(&s.question, &decision, NULL), GPUMP_OK);
     assert_int_equal(decision.choices, 2);
+    assert_int_equal(gpump_victim_request_init(NULL, 2, 6, 1000), GPUMP_ERROR_ARGUMENT);
     diagnosed_null(gpump_victim_decide(&s.question, NULL, DIAG), "geometry or decision");
     diagnosed_null(gpump_victim_vacate(&s.question, NULL, DIAG), "decision");
     diagnosed_null(gpump_victim_reconsider(&s.question, NULL, DIAG), "decision");
@@ -135,6 +135,8 @@ static void questions(void **state) {
     ASK_ALL(GPUMP_ERROR_ARGUMENT, "request.struct_size", 0, 0, sizeof s.request, sizeof s.request);
     s.request.struct_size--;
     ASK_ALL(GPUMP_ERROR_ARGUMENT, "request.struct_size", 0, sizeof s.request - 1, sizeof s.request, sizeof s.request);
+    s.request.flags = 2;
+    ASK_ALL(GPUMP_ERROR_ARGUMENT, "request.flags", 0, 2, 0, 1);
     s.request.now = 999;
     ASK_ALL(GPUMP_ERROR_TIME, "request.now", 0, 999, 1000, UINT64_MAX);
     s.question.sms = NULL;
