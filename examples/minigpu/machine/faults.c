@@ -220,15 +220,23 @@ static void take_effect(machine *m, sm *s, uint32_t record) {
     pipeline_checked(m, s, &s->records[record]);
 }
 
+static void forget_fault(sm *s, warp *w) {
+    if (w->fault_address) s->faults->held_cycles += s->now - w->fault_since;
+    w->fault_cycle = w->fault_address = 0;
+}
+
 static void look_ups(machine *m, sm *s) {
     uint32_t record;
     while (!m->failed && memory_path_take_looked_up(s, &record)) {
         in_flight *r = &s->records[record];
+        warp *w = &m->warps[r->warp];
         gpump_reason answer = GPUMP_REASON_YES;
         if (r->absent) {
             faulted(m, s, record);
             continue;
         }
+        if (w->fault_cycle <= m->now && gpump_replay_state_of(s->faults->replay, w->slot) == GPUMP_REPLAY_RUN)
+            forget_fault(s, w);
         if (m->fault_order == GPUMP_REPLAY_ADDRESS)
             machine_must(m, "gpump_replay_report_segments",
                          gpump_replay_report_segments(s->faults->replay, r->entry, r->segments, r->segment_count),
@@ -240,11 +248,6 @@ static void look_ups(machine *m, sm *s) {
 }
 
 /* ---- pages come ---- */
-
-static void forget_fault(sm *s, warp *w) {
-    if (w->fault_address) s->faults->held_cycles += s->now - w->fault_since;
-    w->fault_cycle = w->fault_address = 0;
-}
 
 static void pages_have_come(machine *m, sm *s) {
     sm_faults *f = s->faults;

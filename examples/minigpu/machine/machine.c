@@ -926,10 +926,22 @@ static void preempt_now(machine *m) {
 }
 
 static int deadlock(machine *m) {
-    char text[LAUNCH_ERROR_BYTES] = "";
+    char text[LAUNCH_ERROR_BYTES] = "", page[160] = "";
+    const warp *waits = NULL;
+    uint32_t i;
+    for (i = 0; i < m->warp_count; i++)
+        if (m->warps[i].sm != NONE && m->warps[i].fault_address &&
+            (!waits || m->warps[i].fault_since < waits->fault_since))
+            waits = &m->warps[i];
+    if (waits)
+        snprintf(page, sizeof page,
+                 "; warp %u of block %" PRIu64 " of kernel %s waits for the page of address 0x%" PRIx64
+                 " since cycle %" PRIu64,
+                 waits->index, m->blocks[waits->block].linear, m->kernels[m->blocks[waits->block].kernel].program->name,
+                 waits->fault_address, waits->fault_since);
     snprintf(text, sizeof text,
-             "no instruction has been issued since cycle %" PRIu64 " (now %" PRIu64 "): %u of %u kernels done",
-             m->progress_cycle, m->now, m->kernels_done, m->kernel_count);
+             "no instruction has been issued since cycle %" PRIu64 " (now %" PRIu64 "): %u of %u kernels done%s",
+             m->progress_cycle, m->now, m->kernels_done, m->kernel_count, page);
     machine_fail(m, "%s", text);
     m->deadlocked = 1;
     return -1;
@@ -1015,6 +1027,9 @@ void machine_dump(const machine *m, void *output) {
                 uint32_t pc;
                 if (!w->stack.depth) continue;
                 pc = simt_top(&w->stack)->pc;
+                if (w->fault_address)
+                    fprintf(file, "    warp %u: its page at 0x%" PRIx64 " is absent since cycle %" PRIu64 "\n", n,
+                            w->fault_address, w->fault_since);
                 fprintf(file, "    warp %u: instruction %u (line %u), lanes %08x,%s%s%s%s %u in flight\n", n, pc,
                         pc < m->kernels[b->kernel].program->count ? m->kernels[b->kernel].program->instructions[pc].line
                                                                   : 0,

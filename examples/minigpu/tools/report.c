@@ -173,7 +173,7 @@ static void report_page_faults(const machine *m, FILE *file) {
         calls += m->kernels[i].counted[COUNTED_CALL];
         all += m->kernels[i].warp_instructions;
     }
-    if (!checks && !m->page_faults.absent) return;
+    if (!checks && (!m->page_faults.absent || m->faults_may_happen)) return;
     fprintf(file,
             "page faults: %" PRIu64 " pages absent at first, %" PRIu64 " faults served in %" PRIu64
             " calls; of %" PRIu64 " warp instructions %" PRIu64 " check and %" PRIu64 " would call\n",
