@@ -686,6 +686,15 @@ static void end_run(sim *s, uint32_t index) {
         p->state = PROCESS_ENDED;
         return;
     }
+    if (!repeat && !cycles) {
+        char what[300];
+        snprintf(what, sizeof what,
+                 "process %s: a run of it takes no time, so that it would repeat for ever; give it a repeat, or "
+                 "something to do",
+                 s->workload->processes[index].name);
+        fail(s, what);
+        return;
+    }
     begin_run(s, index);
 }
 
@@ -840,9 +849,9 @@ static uint64_t longest_restore(const sim *s, const tb_kernel **longest) {
     for (uint32_t i = 0; i < s->workload->count; i++) {
         const tb_application *application = &s->library->applications[s->workload->processes[i].application];
         for (uint32_t k = 0; k < application->op_count; k++) {
-            const tb_kernel *kernel = &s->library->kernels[application->ops[k].kernel];
-            if (application->ops[k].kind != TB_OP_LAUNCH || kernel->units_per_sm * kernel->context_cycles <= most)
-                continue;
+            const tb_op *op = &application->ops[k];
+            const tb_kernel *kernel = op->kind == TB_OP_LAUNCH ? &s->library->kernels[op->kernel] : NULL;
+            if (!kernel || kernel->units_per_sm * kernel->context_cycles <= most) continue;
             most = kernel->units_per_sm * kernel->context_cycles;
             *longest = kernel;
         }

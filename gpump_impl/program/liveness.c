@@ -224,8 +224,8 @@ static uint32_t gpumpi_liveness_known(const gpump_liveness *liveness, uint32_t b
             high = middle;
     }
     if (low && liveness->sample_at[low - 1] < end) {
-        *list = liveness->sample + liveness->sample_start[low - 1];
         *count = liveness->sample_start[low] - liveness->sample_start[low - 1];
+        *list = *count ? liveness->sample + liveness->sample_start[low - 1] : NULL;
         return liveness->sample_at[low - 1];
     }
     gpump_liveness_block_out(liveness, b, list, count);
@@ -268,13 +268,13 @@ GPUMP_API uint32_t gpump_liveness_words(const gpump_liveness *liveness) { return
 
 GPUMP_API void gpump_liveness_block_in(const gpump_liveness *liveness, uint32_t b, const uint32_t **registers,
                                        uint32_t *count) {
-    *registers = liveness->in + liveness->in_start[b];
     *count = liveness->in_start[b + 1] - liveness->in_start[b];
+    *registers = *count ? liveness->in + liveness->in_start[b] : NULL;
 }
 GPUMP_API void gpump_liveness_block_out(const gpump_liveness *liveness, uint32_t b, const uint32_t **registers,
                                         uint32_t *count) {
-    *registers = liveness->out + liveness->out_start[b];
     *count = liveness->out_start[b + 1] - liveness->out_start[b];
+    *registers = *count ? liveness->out + liveness->out_start[b] : NULL;
 }
 
 /* One step upwards over an instruction. */

@@ -86,6 +86,15 @@ static void test_starvation_is_named(void **state) {
     expect(command, 0, "patient");
 }
 
+/* A process that does nothing would repeat for ever beside another. */
+static void test_a_run_takes_time(void **state) {
+    (void)state;
+    expect("printf '%s\n' 'processes: [{name: idle, script: [sync]}, {script: [{cpu_us: 5}]}]' >idle.yaml; " TBSIM
+           "run idle.yaml 2>&1",
+           1, "process idle: a run of it takes no time, so that it would repeat for ever");
+    expect("sed 's/name: idle/name: idle, repeat: 2/' idle.yaml >twice.yaml; " TBSIM "run twice.yaml 2>&1", 0, "idle");
+}
+
 /* Turns that move contexts and run nothing are refused with the numbers; longer ones, and draining, get to the end. */
 static void test_short_turns_are_refused(void **state) {
     static const char file[] = GPUMP_SOURCE_DIR "/tests/tbsim/short_turns.yaml ";
@@ -138,6 +147,7 @@ int main(void) {
                                        cmocka_unit_test(test_options_of_other_commands),
                                        cmocka_unit_test(test_starvation_is_named),
                                        cmocka_unit_test(test_short_turns_are_refused),
+                                       cmocka_unit_test(test_a_run_takes_time),
                                        cmocka_unit_test(test_interrupts),
                                        cmocka_unit_test(test_progress)};
     return cmocka_run_group_tests(tests, NULL, NULL);
