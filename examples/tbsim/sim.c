@@ -1041,6 +1041,7 @@ int tb_metrics(const tb_library *library, const tb_workload *workload, const tb_
         const tb_process_result *r = &result->processes[i];
         runs[i].alone = library->alone[workload->processes[i].application];
         runs[i].shared = r->runs ? r->total_cycles / r->runs : result->cycles;
+        if (!runs[i].shared) runs[i].shared = 1; /* a run that takes no time, as in tb_library_measure */
         if (ntt) ntt[i] = gpump_metrics_ntt(&runs[i]);
     }
     return gpump_metrics_compute(runs, workload->count, metrics, NULL) == GPUMP_OK ? 0 : -1;
