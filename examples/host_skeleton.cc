@@ -265,6 +265,184 @@ bool run(const char *policy, gpump_sm_statistics *sum, uint32_t *looked_again) {
     *looked_again += preemption.looked_again;
     return ended == blocks.size() && executed - wasted == wanted; // each instruction counts once
 }
+// Page faults in a host that executes at issue and keeps no operands (GPGPU-Sim): timing alone. One block of eight
+// warps runs over eight pages that are absent at first. When all its warps have faulted it leaves, and comes back when
+// their pages are there. An instruction that is issued again is not executed again: its values are as they were.
+struct FaultingSm {
+    enum { WARPS = 8, LENGTH = 60, PAGES = 8, CHECK = 6, WALK = 30, DATA = 40, SERVICE = 400 };
+    struct Flight { // host: a memory instruction in the load-store unit (warp_inst_t)
+        uint32_t entry, page;
+        uint64_t check_at, commit_at; // GPUMP_UNKNOWN: not before something happens
+        bool faulted;                 // STALL: it waits in place for its page
+    };
+    std::vector<uint64_t> replay_memory, tlb_memory;
+    gpump_replay_config config;
+    gpump_replay *replay;
+    gpump_tlb *tlb;
+    std::vector<Flight> flights;
+    std::vector<gpump_replay_entry> saved[WARPS]; // host: part of the block's context
+    uint32_t next[WARPS], executed, left;         // next: the warp's PC
+    uint32_t awaits[WARPS];                       // pages it has faulted on, as bits
+    uint64_t walk_ends[PAGES], comes[PAGES];      // comes: 0 when the page is there
+    bool here;
+
+    bool create(const char *preset) {
+        gpump_tlb_config tlb_config;
+        size_t bytes, tlb_bytes;
+        if (gpump_replay_config_preset(&config, preset) || gpump_tlb_config_preset(&tlb_config, "table61_l1"))
+            return false;
+        if (gpump_replay_bytes(&config, &bytes, NULL) || gpump_tlb_bytes(&tlb_config, &tlb_bytes, NULL)) return false;
+        replay_memory.assign(bytes / 8, 0), tlb_memory.assign(tlb_bytes / 8, 0);
+        for (uint32_t page = 0; page < PAGES; page++) walk_ends[page] = comes[page] = GPUMP_UNKNOWN;
+        executed = left = 0, here = true;
+        if (gpump_replay_init(replay_memory.data(), bytes, &config, &replay, NULL)) return false;
+        gpump_replay_set_blocks(replay, 1); // the kernel's occupancy: the log is divided by it
+        for (uint32_t w = 0; w < WARPS; w++) next[w] = awaits[w] = 0, gpump_replay_open(replay, w, 0);
+        return gpump_tlb_init(tlb_memory.data(), tlb_bytes, &tlb_config, &tlb, NULL) == GPUMP_OK;
+    }
+    static uint32_t page_of(uint32_t warp, uint32_t pc) { return (warp / 2 + pc / 16) % PAGES; }
+    void fly(uint64_t now, uint32_t entry, uint32_t warp, uint32_t pc) {
+        const Flight flight = {entry, page_of(warp, pc), now + CHECK, GPUMP_UNKNOWN, false};
+        flights.push_back(flight);
+    }
+
+    // scheduler_unit::cycle: entries to be issued again go first, in program order.
+    void issue(uint64_t now, uint32_t w) {
+        uint32_t entry, count = 0, pending[GPUMP_REPLAY_WINDOW];
+        if (gpump_replay_state_of(replay, w) == GPUMP_REPLAY_REPLAY) {
+            gpump_replay_pending(replay, w, pending, GPUMP_REPLAY_WINDOW, &count);
+            if (gpump_replay_may_reissue(replay, pending[0]) || gpump_replay_report_reissued(replay, pending[0]))
+                return;
+            fly(now, pending[0], w, gpump_replay_look(replay, pending[0]).pc);
+            return;
+        }
+        if (next[w] == LENGTH || gpump_replay_may_fetch(replay, w)) return; // host: asked where it fetches
+        if (next[w] % 4) {
+            if (!gpump_replay_may_issue(replay, w)) executed++, next[w]++; // it cannot fault
+            return;
+        }
+        const gpump_replay_entry load = {next[w], 0xffffffff, next[w], GPUMP_REPLAY_LOAD, gpump_replay_log_units(0, 0),
+                                         0};
+        if (gpump_replay_may_issue_memory(replay, w, load.log_units)) return;
+        gpump_replay_report_fetched(replay, w);
+        if (gpump_replay_report_issued(replay, w, &load, &entry)) return;
+        fly(now, entry, w, next[w]);
+        executed++, next[w]++; // host: here it executes, once
+    }
+
+    void effect(uint64_t now, uint32_t entry) {
+        for (Flight &flight : flights)
+            if (flight.entry == entry) flight.check_at = GPUMP_UNKNOWN, flight.commit_at = now + DATA;
+    }
+    void checked(uint64_t now, uint32_t entry) { // the last translation check has passed
+        gpump_reason answer;
+        if (!gpump_replay_report_checked(replay, entry, &answer) && answer == GPUMP_REASON_YES) effect(now, entry);
+    }
+    // ldst_unit::memory_cycle: where an access is translated.
+    void translate(uint64_t now) {
+        for (size_t i = 0; i < flights.size(); i++) {
+            Flight &flight = flights[i];
+            uint32_t outcome;
+            if (flight.check_at > now) continue;
+            if (gpump_tlb_lookup(tlb, 0, flight.page, GPUMP_TLB_READ, flight.entry, &outcome)) continue; // BUSY: again
+            flight.check_at = GPUMP_UNKNOWN;
+            if (outcome == GPUMP_TLB_HIT) checked(now, flight.entry);
+            if (outcome == GPUMP_TLB_MISS) walk_ends[flight.page] = now + WALK;
+        }
+        for (uint32_t page = 0; page < PAGES; page++) {
+            uint64_t waiters[2048];
+            uint32_t count = 0;
+            if (walk_ends[page] > now) continue;
+            walk_ends[page] = GPUMP_UNKNOWN; // the walk ends: the waiters are checked, or have faulted
+            gpump_tlb_fill(tlb, 0, page, comes[page] ? 0 : GPUMP_TLB_READ, waiters, 2048, &count);
+            for (uint32_t i = 0; i < count; i++) {
+                const uint32_t entry = (uint32_t)waiters[i];
+                if (!comes[page]) {
+                    checked(now, entry);
+                    continue;
+                }
+                gpump_replay_report_faulted(replay, entry);
+                awaits[entry / GPUMP_REPLAY_WINDOW] |= 1u << page;
+                for (Flight &flight : flights) flight.faulted |= flight.entry == entry;
+                if (comes[page] == GPUMP_UNKNOWN) comes[page] = now + SERVICE; // host: the fault is sent to the CPU
+            }
+        }
+        for (uint32_t page = 0; page < PAGES; page++)
+            if (comes[page] == now) { // it has come
+                comes[page] = 0;
+                for (Flight &flight : flights)
+                    if (flight.faulted && flight.page == page) flight.faulted = false, flight.check_at = now + 1;
+                for (uint32_t w = 0; w < WARPS; w++) {
+                    const uint32_t before = awaits[w];
+                    awaits[w] &= ~(1u << page);
+                    if (before && !awaits[w] && here) gpump_replay_report_served(replay, w);
+                }
+            }
+    }
+
+    void carry_out(uint64_t now) {
+        gpump_replay_action a;
+        while (gpump_replay_has_actions(replay) && gpump_replay_next(replay, &a) == GPUMP_OK) {
+            if (a.kind == GPUMP_REPLAY_ACT_EFFECT) effect(now, a.entry);
+            if (a.kind == GPUMP_REPLAY_ACT_REFETCH) next[a.warp] = a.what.pc, executed--; // host: executes again
+            for (size_t i = 0; i < flights.size(); i++)
+                if (flights[i].entry == a.entry &&
+                    (a.kind == GPUMP_REPLAY_ACT_SQUASH || a.kind == GPUMP_REPLAY_ACT_REFETCH))
+                    flights.erase(flights.begin() + (long)i--);
+            // host: first wait for what cannot fault; what is in the instruction buffer is fetched again
+            if (a.kind == GPUMP_REPLAY_ACT_DRAINED) gpump_replay_report_unissued(replay, a.warp, NULL, 0);
+        }
+    }
+
+    // The block scheduler of the SM: out when every warp is held or has ended, in when all pages are there.
+    void switch_block() {
+        uint32_t held = 0, ended = 0, waiting = 0;
+        for (uint32_t w = 0; w < WARPS; w++) {
+            held += here && gpump_replay_state_of(replay, w) == GPUMP_REPLAY_HELD;
+            ended += next[w] == LENGTH;
+            waiting += awaits[w] != 0;
+        }
+        if (here && held && held + ended >= WARPS && flights.empty() && waiting) {
+            for (uint32_t w = 0; w < WARPS; w++) {
+                uint32_t count = 0;
+                if (gpump_replay_save(replay, w, NULL, 0, &count) == GPUMP_ERROR_CAPACITY) saved[w].resize(count);
+                if (count) gpump_replay_save(replay, w, saved[w].data(), count, &count);
+                saved[w].resize(count); // host: gpump_replay_context_bytes says what this adds to the context
+                gpump_replay_close(replay, w);
+            }
+            here = false, left++;
+        } else if (!here && !waiting) {
+            for (uint32_t w = 0; w < WARPS; w++) {
+                gpump_replay_open(replay, w, 0);
+                gpump_replay_restore(replay, w, saved[w].data(), (uint32_t)saved[w].size(), NULL);
+                gpump_replay_report_served(replay, w);
+            }
+            here = true;
+        }
+    }
+
+    bool run(const char *preset) {
+        uint64_t now = 0;
+        uint32_t ended = 0;
+        if (!create(preset)) return false;
+        for (; ended < WARPS && now < 100000; now++) {
+            if (here)
+                for (uint32_t w = 0; w < WARPS; w++) issue(now, w);
+            translate(now);
+            for (size_t i = 0; i < flights.size(); i++) // ldst_unit::writeback
+                if (flights[i].commit_at == now) {
+                    gpump_replay_report_committed(replay, flights[i].entry);
+                    flights.erase(flights.begin() + (long)i--);
+                }
+            carry_out(now);
+            switch_block();
+            ended = 0;
+            for (uint32_t w = 0; w < WARPS; w++) ended += here && flights.empty() && next[w] == LENGTH;
+        }
+        std::printf("%-17s %6d cycles with page faults; the block left %d times\n", preset, (int)now, (int)left);
+        return ended == WARPS && executed == WARPS * LENGTH && (left || config.scheme == GPUMP_REPLAY_STALL);
+    }
+};
 } // namespace
 
 int main() {
@@ -273,6 +451,8 @@ int main() {
     uint32_t looked_again = 0;
     for (const char *policy : policies)
         if (!run(policy, &sum, &looked_again)) return std::fprintf(stderr, "%s went wrong\n", policy), 1;
+    for (const char *preset : {"stall", "wd_commit", "wd_check", "queue", "log16"})
+        if (!FaultingSm().run(preset)) return std::fprintf(stderr, "%s went wrong\n", preset), 1;
     std::printf("%d blocks saved, %d flushed, %d drained; %d second looks\n", (int)sum.saved, (int)sum.flushed,
                 (int)sum.drained, (int)looked_again);
     return sum.saved && sum.flushed && sum.drained && looked_again && sum.done == 6 * 64 ? 0 : 1;

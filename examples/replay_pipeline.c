@@ -2,6 +2,7 @@
  *
  *     build/examples/replay_pipeline                  Figs 6.3, 6.4, 6.6 and 6.8 of Tanasic's thesis
  *     build/examples/replay_pipeline wd_check queue   these presets of gpump_replay_config_preset only
+ *     build/examples/replay_pipeline storage          what each scheme costs in SRAM, and in a saved context
  *
  * F fetch, I issue, O operand read, E execute, C commit, x taken out of the pipeline. The load's last translation check
  * is in cycle 10. Each scheme is shown twice: the page is there, and the page comes eight cycles after the check. */
@@ -41,8 +42,44 @@ static int print_diagram(const char *preset, int fault) {
     return right;
 }
 
+/* Storage by gpump_replay_bits, as the table of docs/exceptions.md. The context is Tanasic's: 256 KB of registers and
+ * 64 KB of L1 and shared memory (6.5.2). */
+static int print_storage(void) {
+    static const struct {
+        const char *preset;
+        uint32_t entries, order;
+    } rows[] = {{"stall", 32, GPUMP_REPLAY_CLASS},    {"wd_commit", 32, GPUMP_REPLAY_CLASS},
+                {"wd_check", 32, GPUMP_REPLAY_CLASS}, {"regions", 32, GPUMP_REPLAY_CLASS},
+                {"queue", 4, GPUMP_REPLAY_CLASS},     {"queue", 8, GPUMP_REPLAY_CLASS},
+                {"queue", 32, GPUMP_REPLAY_CLASS},    {"queue", 32, GPUMP_REPLAY_ADDRESS},
+                {"log8", 8, GPUMP_REPLAY_CLASS},      {"log16", 8, GPUMP_REPLAY_CLASS},
+                {"log16", 32, GPUMP_REPLAY_CLASS},    {"log64", 32, GPUMP_REPLAY_CLASS}};
+    printf(
+        "| preset | entries per warp | order | bytes per SM | of which log | of 320 KB |\n|---|---|---|---|---|---|\n");
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        gpump_replay_config config;
+        uint64_t bits;
+        int queue;
+        if (gpump_replay_config_preset(&config, rows[i].preset)) return 0;
+        config.entries = rows[i].entries;
+        config.order = rows[i].order;
+        queue = config.scheme == GPUMP_REPLAY_QUEUE || config.scheme == GPUMP_REPLAY_LOG;
+        if (gpump_replay_bits(&config, &bits, NULL)) return 0;
+        printf("| `%s` | ", rows[i].preset);
+        if (queue)
+            printf("%u | %s", config.entries, config.order == GPUMP_REPLAY_ADDRESS ? "ADDRESS" : "CLASS");
+        else
+            printf("- | -");
+        printf(" | %llu | %u | %.1f%% |\n", (unsigned long long)(bits + 7) / 8, config.log_bytes,
+               (double)bits / 8 / (320 * 1024) * 100);
+    }
+    return 1;
+}
+
 int main(int argc, char **argv) {
     int right = 1, shown = 0;
+    if (argc == 2 && !strcmp(argv[1], "storage"))
+        return print_storage() && !output_flush(stdout, "replay_pipeline", "stdout") ? 0 : 1;
     for (uint32_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         int wanted = argc < 2;
         for (int k = 1; k < argc; k++) wanted |= !strcmp(argv[k], figures[i].preset);
