@@ -5,7 +5,7 @@
  *     build/examples/replay_pipeline storage          what each scheme costs in SRAM, and in a saved context
  *
  * F fetch, I issue, O operand read, E execute, C commit, x taken out of the pipeline. The load's last translation check
- * is in cycle 10. Each scheme is shown twice: the page is there, and the page comes eight cycles after the check. */
+ * is in cycle 10. Each scheme is shown twice: the page is there, and the page comes six cycles after the check. */
 #include <stdio.h>
 #include <string.h>
 #include "output.h"
@@ -26,15 +26,15 @@ static const struct {
 static int print_diagram(const char *preset, int fault) {
     static toy machine;
     toy *t = &machine;
-    int right = toy_figure(t, preset, fault, 8);
+    int right = toy_figure(t, preset, fault, 6);
     uint64_t last = 0;
     for (uint32_t i = 0; i < TOY_FIGURE; i++)
         if (t->committed[i] > last) last = t->committed[i];
-    printf("  %-18s", fault ? "page absent" : "page present");
+    printf("  %-16s", fault ? "page absent" : "page present");
     for (uint64_t cycle = 1; cycle <= last && cycle < TOY_CYCLES; cycle++) printf("%3llu", (unsigned long long)cycle);
     printf("\n");
     for (uint32_t i = 0; i < TOY_FIGURE; i++) {
-        printf("  %-18s", instructions[i]);
+        printf("  %-16s", instructions[i]);
         for (uint64_t cycle = 1; cycle <= last && cycle < TOY_CYCLES; cycle++) printf("%3c", t->trace[i][cycle]);
         printf("\n");
     }
