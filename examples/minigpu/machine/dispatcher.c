@@ -1,5 +1,6 @@
 #include "machine/dispatcher.h"
 
+#include "machine/corun.h"
 #include "machine/loops.h"
 #include "preemption/block_life.h"
 #include "preemption/preemption_schedule.h"
@@ -31,6 +32,7 @@ uint64_t dispatcher_kernels(machine *m) {
             if (m->trace) trace_ends(m, i);
             preemption_kernel_ends(m, i);
             loops_kernel_ended(m, i);
+            corun_kernel_ended(m, i);
             m->dispatch_needed = 1;
         }
     }
@@ -45,6 +47,7 @@ uint64_t dispatcher_kernels(machine *m) {
         k->state = KERNEL_ACTIVE;
         if (k->ready_cycle == NEVER) k->ready_cycle = m->now;
         loops_kernel_starts(m, index);
+        corun_kernel_starts(m, index);
         if (m->trace) trace_arrives(m, index);
         preemption_kernel_starts(m, index);
         if (m->schedule)
@@ -99,6 +102,7 @@ static int place_one(machine *m, sm *s, uint32_t index, int own) {
     preempted_block *entry;
     uint32_t previous;
     if (k->block_cap && s->kernel_resident[index] >= k->block_cap) return 0;
+    if (m->corun && !corun_may_place(m, s, index)) return 0;
     if (!may_run_here(m, s, index)) return 0;
     if (s->whole && s->resident > s->kernel_resident[index]) return 0; /* the SM changes hands as a whole */
     if ((entry = find_preempted(m, k, s, own, &previous))) {

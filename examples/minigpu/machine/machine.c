@@ -9,6 +9,7 @@
 
 #include "analysis/analysis.h"
 #include "preemption/context_forms.h"
+#include "machine/corun.h"
 #include "machine/dispatcher.h"
 #include "machine/faults.h"
 #include "machine/gate.h"
@@ -653,6 +654,8 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
     config->switch_stalls = options->switch_stalls;
     /* A policy decides block by block, so blocks of two kernels meet on an SM. */
     if (options->policy && config->kernels_per_sm < 2) config->kernels_per_sm = 2;
+    if (options->partition && config->kernels_per_sm < launch->kernel_count)
+        config->kernels_per_sm = launch->kernel_count;
     if ((why = minigpu_config_check(config))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "%s: GPU %s: %s", launch->path, preset, why);
         return -1;
@@ -885,6 +888,10 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         machine_free(m);
         return NULL;
     }
+    if (options->partition && corun_make(m, options->partition, error)) {
+        machine_free(m);
+        return NULL;
+    }
     if (options->schedule &&
         preemption_schedule_make(m, launch, options->schedule, options->mechanism, options->slice_ns, error)) {
         machine_free(m);
@@ -966,6 +973,7 @@ int machine_run(machine *m, uint64_t until) {
         if (m->ask_again <= m->now) victims_reconsider(m);
         if (page_faults_next(m) <= m->now) page_faults_serve(m);
         arrival = dispatcher_kernels(m);
+        if (m->corun && m->corun->next <= m->now) corun_advance(m);
         if (m->kernels_done == m->kernel_count) return m->failed ? -1 : 1;
         dispatcher_place(m);
         for (i = 0; i < m->sm_count; i++) {
@@ -981,6 +989,7 @@ int machine_run(machine *m, uint64_t until) {
         if (arrival < next) next = arrival;
         if (m->preempt_cycle < next) next = m->preempt_cycle;
         if (m->ask_again < next) next = m->ask_again;
+        if (m->corun && m->corun->next < next) next = m->corun->next > m->now ? m->corun->next : m->now + 1;
         if (page_faults_next(m) < next) next = page_faults_next(m);
         if (m->schedule && preemption_schedule_wake(m) < next) next = preemption_schedule_wake(m);
         if (m->dispatch_needed || !m->config.skip_idle) next = m->now + 1;
@@ -1065,6 +1074,7 @@ uint64_t machine_hash(const machine *m) {
     hash = runtime_calls_hash(m, hash);
     hash = gpump_hash_u64(hash, gpump_context_pool_hash(m->context_pool));
     if (m->schedule) hash = preemption_schedule_hash(m, hash);
+    if (m->corun) hash = gpump_hash_u64(hash, gpump_sharing_hash(m->corun->sharing));
     hash = memory_hash(m->memory_system, hash);
     for (i = 0; i < m->kernel_count; i++) {
         hash = gpump_hash_u64(hash, m->kernels[i].done_blocks);
@@ -1076,6 +1086,7 @@ uint64_t machine_hash(const machine *m) {
         const sm *s = m->sms[i];
         hash = gpump_hash_u64(hash, gpump_sm_hash(s->gpump));
         hash = gpump_hash_u64(hash, gpump_spill_hash(s->spill));
+        if (s->rate) hash = gpump_hash_u64(hash, gpump_rate_hash(s->rate));
         hash = gpump_hash_u32s(hash, s->registers, m->config.gpu.registers);
         hash = cache_hash(&s->l1, hash);
         hash = gpump_hash_u64(hash, s->present ^ s->fetched << 1);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "machine/corun.h"
 #include "machine/fault_facts.h"
 #include "machine/gate.h"
 #include "machine/issue_queue.h"
@@ -573,6 +574,8 @@ static void start(machine *m, sm *s, uint32_t record) {
     pipe_put(&s->pipes[PIPE_OPERANDS], m->now, record);
     s->statistics.issued++;
     gpump_meter_report_issued(s->meter, m->blocks[r->block].kernel + 1, 1);
+    if (s->rate && corun_member(m, m->blocks[r->block].kernel) != NONE)
+        gpump_rate_report_issued(s->rate, corun_member(m, m->blocks[r->block].kernel));
 }
 
 /* Gives an instruction that issues its record. */
@@ -655,7 +658,7 @@ static uint64_t without_replay_room(const machine *m, const sm *s, uint64_t read
 /* Each scheduler issues one instruction of the warp that comes first among those that can. Returns the ready warp slots
  * that nothing but room for their memory instruction keeps back: it comes with an event of its own. */
 static uint64_t issue_stage(machine *m, sm *s) {
-    const uint64_t ready = warp_scheduler_ready(s);
+    const uint64_t ready = s->rate ? corun_may_issue(m, s, warp_scheduler_ready(s)) : warp_scheduler_ready(s);
     const uint32_t schedulers = m->config.gpu.schedulers, first = s->first_scheduler;
     const uint64_t full = s->faults && ready ? without_replay_room(m, s, ready) : 0;
     uint32_t i;

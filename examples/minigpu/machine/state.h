@@ -140,6 +140,7 @@ typedef struct sm {
     uint32_t reserved_for;              /* kernel number; 0: nobody */
     uint32_t whole;                     /* 1: its new owner waits until everybody else has left */
     sm_statistics statistics;
+    gpump_rate *rate;            /* what the kernels that share the SM may issue and send (corun.h); NULL: no limits */
     gpump_meter *meter;          /* traffic per kernel from issue to L1; behind it the memory's own meter counts */
     uint64_t *resident_since;    /* per kernel: when its first block of those here came */
     uint32_t kernel_resident[1]; /* blocks per kernel, machine.kernel_count of them: last member */
@@ -180,6 +181,7 @@ typedef struct process_runs {
 
 struct timeline;
 struct victim_request;
+struct corun;
 
 typedef struct machine {
     arena arena;
@@ -241,6 +243,7 @@ typedef struct machine {
     const gpump_victim_policy *policy; /* who makes room for a kernel that arrives; NULL: whole SMs by `technique` */
     struct schedule
         *schedule; /* the scheduler decides which kernel gets which SM (preemption_schedule.c); NULL: priorities do */
+    struct corun *corun;                    /* kernels share SMs as a group (corun.h); NULL: they do not */
     uint64_t limit_cycles;                  /* its latency limit; NEVER: none */
     uint64_t late_price;                    /* of the policy's requests, warp instructions per cycle */
     uint64_t ask_again;                     /* the policy wants to be asked again at this cycle; NEVER: not */

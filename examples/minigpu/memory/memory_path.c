@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "machine/corun.h"
 #include "memory/memory_access.h"
 #include "memory/translation.h"
 #include "machine/fault_facts.h"
@@ -14,10 +15,7 @@ static uint32_t wrap(uint32_t at, uint32_t size) { return at < size ? at : at - 
 /* ---- miss queues ---- */
 
 int memory_path_gate(const machine *m, const sm *s, uint32_t kernel) {
-    (void)m;
-    (void)s;
-    (void)kernel;
-    return 1;
+    return !s->rate || corun_may_send(m, s, kernel);
 }
 
 /* The queue of a kernel, one that is empty when it has none yet; NULL when all belong to others or it is full. */
@@ -475,11 +473,14 @@ int memory_path_send(machine *m, sm *s) {
     uint32_t after;
     memory_packet packet;
     miss_queue *q;
-    if (!s->queued_misses || !(q = next_miss(m, s, &after, &packet))) return 0;
+    if (!s->queued_misses) return 0;
+    if (s->rate) machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, m->now), NULL);
+    if (!(q = next_miss(m, s, &after, &packet))) return 0;
     q->head = wrap(q->head + 1, m->config.miss_queue_entries);
     q->count--;
     s->queued_misses--;
     s->next_queue = after;
+    if (s->rate) corun_sent(m, s, packet.kernel);
     memory_enter(m->memory_system, m->now, s->index, &packet);
     return 1;
 }
@@ -599,5 +600,5 @@ int memory_path_busy(const machine *m, const sm *s) {
     uint32_t after;
     return (s->access_count && !s->access_waits) || s->check_count ||
            (s->faults && s->faults->retry && s->faults->refused_count) ||
-           (s->queued_misses && next_miss(m, s, &after, &packet));
+           (s->queued_misses && (s->rate || next_miss(m, s, &after, &packet))); /* a gate opens with time */
 }

@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "machine/corun.h"
 #include "machine/faults.h"
 #include "machine/gate.h"
 #include "machine/issue_queue.h"
@@ -225,6 +226,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     if (s->faults && !s->resident) share_log(m, s, k);
     s->resident++;
     if (!s->kernel_resident[kernel_index]++) s->resident_since[kernel_index] = m->now;
+    corun_blocks_changed(m, s, kernel_index);
     k->resident++;
     if (k->start_cycle == NEVER) k->start_cycle = m->now;
     k->ran_on |= UINT64_C(1) << (s->index & 63u);
@@ -533,6 +535,7 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     s->resident--;
     if (!--s->kernel_resident[b->kernel])
         gpump_meter_report_resident(s->meter, b->kernel + 1, m->now - s->resident_since[b->kernel]);
+    corun_blocks_changed(m, s, b->kernel);
     k->resident--;
     b->life = 0;
     b->next_free = m->free_block;

@@ -16,6 +16,7 @@
 #include "installed.h"
 #include "output.h"
 #include "progress.h"
+#include "tools/corun_command.h"
 #include "tools/dump.h"
 #include "tools/html_page.h"
 #include "tools/init_command.h"
@@ -177,6 +178,8 @@ static const char run_usage[] =
     "  --vacate NAME         with --schedule: how SMs change hands: switch (default), drain, or select (block by "
     "block)\n"
     "  --slice US            with --schedule time_slice: how long a turn lasts (1000)\n"
+    "  --partition NAME      the kernels share SMs as a group, which measures and divides them: ccbp, smk, ws, crisp, "
+    "spatial, even, leftover\n"
     "  --html OUT.html       write one page that shows the run, and opens from disk in any browser\n"
     "  --trace OUT.json      write a Chrome trace-event file: open it at https://ui.perfetto.dev\n"
     "  --dump FOLDER         write every buffer after the run: NAME.bin, its bytes, and NAME.txt, one element per "
@@ -241,6 +244,7 @@ static const char *mechanism_name(uint32_t mechanism) {
 /* An option without the one that gives it a meaning, or two that exclude each other: what is wrong, or NULL. */
 static const char *contradiction(const machine_options *o, uint64_t limit_ns, uint64_t late_price, int vacate) {
     if (o->schedule && o->policy) return "--schedule and --policy exclude each other";
+    if (o->partition && (o->schedule || o->policy)) return "--partition excludes --schedule and --policy";
     if ((o->schedule || o->policy) && o->technique != GPUMP_TECHNIQUES)
         return "--preempt CYCLE:TECHNIQUE with --policy or --schedule: these choose the technique; give the cycle only";
     if (o->choose && !o->point_interval) return "--choose needs --points: there is nothing to run on to";
@@ -309,6 +313,7 @@ static int command_run(int argc, char **argv) {
                                           {"schedule", required_argument, NULL, 's'},
                                           {"vacate", required_argument, NULL, 'v'},
                                           {"slice", required_argument, NULL, 'S'},
+                                          {"partition", required_argument, NULL, 'q'},
                                           {NULL, 0, NULL, 0}};
     machine_options options;
     uint64_t limit_ns = NEVER, late_price = 0, number;
@@ -356,6 +361,10 @@ static int command_run(int argc, char **argv) {
             break;
         case 'S':
             if (option_microseconds("--slice", optarg, 0.001, &options.slice_ns)) return EXIT_BAD_INPUT;
+            break;
+        case 'q':
+            if (option_choice("--partition", optarg, corun_policy_name, &which)) return EXIT_BAD_INPUT;
+            options.partition = gpump_partition_find(corun_policy_name(which));
             break;
         case 'e': options.skip_idle = 0; break;
         case 'c':
@@ -663,6 +672,7 @@ static const struct {
     {"run", "run a launch file, check the result, report", command_run},
     {"init", "a launch file to begin with, from a PTX file", init_command},
     {"analyze", "what the analyses find in PTX files", command_analyze},
+    {"corun", "kernels that share SMs, under each partition policy: Lin chapter 4", corun_command},
     {"policies", "victim-selection policies at the same requests: the tables of Shieh chapter 4", command_policies},
     {"demo", "two kernels, three ways of preempting one for the other", command_demo},
 };

@@ -1,0 +1,219 @@
+#include "machine/corun.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int corun_make(machine *m, const gpump_partition_policy *policy, char error[LAUNCH_ERROR_BYTES]) {
+    gpump_sharing_config config;
+    gpump_rate_config rates;
+    gpump_diag diag;
+    char text[LAUNCH_ERROR_BYTES / 2];
+    struct corun *c;
+    size_t bytes = 0, rate_bytes = 0;
+    void *memory;
+    uint32_t i, n;
+    if (m->kernel_count > GPUMP_PARTITION_KERNELS) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s: --partition takes at most %u kernels, the launch has %u",
+                 m->launch->path, GPUMP_PARTITION_KERNELS, m->kernel_count);
+        return -1;
+    }
+    for (i = 0; i < m->kernel_count; i++)
+        for (n = 0; n < i; n++)
+            if (m->kernels[i].process == m->kernels[n].process) {
+                snprintf(error, LAUNCH_ERROR_BYTES,
+                         "%s: --partition wants each kernel in a process of its own, but kernels %u and %u are in one",
+                         m->launch->path, n + 1, i + 1);
+                return -1;
+            }
+    if (!m->config.memory_model) {
+        snprintf(error, LAUNCH_ERROR_BYTES,
+                 "%s: --partition divides the bandwidth of the queued memory; set memory_model: 1 (as the maxwell "
+                 "presets do)",
+                 m->launch->path);
+        return -1;
+    }
+    if (!(c = m->corun = (struct corun *)arena_take(&m->arena, sizeof *c))) goto memory;
+    c->policy = policy;
+    c->next = 0;
+    for (i = 0; i < GPUMP_PARTITION_KERNELS; i++) c->member_of[i] = c->kernel_of[i] = NONE;
+    if (gpump_partition_config_preset(&c->machine, "maxwell_ccbp") ||
+        gpump_sharing_config_preset(&config, "maxwell_ccbp") || gpump_rate_config_preset(&rates, "lin"))
+        goto memory;
+    c->machine.gpu = m->config.gpu;
+    c->machine.meter = m->memory_system->meter->config;
+    rates.kernels = config.members = m->kernel_count;
+    rates.unit_cycles = c->machine.unit_cycles;
+    rates.epoch_cycles = c->machine.epoch_cycles;
+    config.sms = m->sm_count;
+    if (gpump_partition_config_check(&c->machine, &diag) || gpump_sharing_bytes(&config, &bytes, &diag) ||
+        gpump_rate_bytes(&rates, &rate_bytes, &diag)) {
+        gpump_diag_text(&diag, text, sizeof text);
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s: --partition: %s", m->launch->path, text);
+        return -1;
+    }
+    c->sm_before = (gpump_traffic *)arena_take_array(&m->arena, m->sm_count, sizeof *c->sm_before);
+    memory = arena_take(&m->arena, bytes);
+    if (!c->sm_before || !memory || gpump_sharing_init(memory, bytes, &config, &c->sharing, &diag)) goto memory;
+    for (i = 0; i < m->sm_count; i++) {
+        memory = arena_take(&m->arena, rate_bytes);
+        if (!memory || gpump_rate_init(memory, rate_bytes, &rates, &m->sms[i]->rate, &diag)) goto memory;
+    }
+    return 0;
+memory:
+    snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the group of kernels", m->launch->path);
+    return -1;
+}
+
+/* ---- facts ---- */
+
+void corun_kernel_starts(machine *m, uint32_t index) {
+    struct corun *c = m->corun;
+    gpump_sharing_kernel joins;
+    gpump_occupancy alone;
+    gpump_diag diag;
+    if (!c || c->member_of[index] != NONE) return;
+    memset(&joins, 0, sizeof joins);
+    if (gpump_gpu_occupancy(&m->config.gpu, &m->kernels[index].need, &alone, &diag)) return;
+    joins.kernel = index + 1;
+    joins.blocks = alone.blocks;
+    if (m->kernels[index].block_cap && m->kernels[index].block_cap < joins.blocks)
+        joins.blocks = m->kernels[index].block_cap;
+    joins.priority = 1;
+    joins.need = m->kernels[index].need;
+    machine_must(m, "gpump_sharing_join", gpump_sharing_join(c->sharing, m->now, &joins, &c->member_of[index], &diag),
+                 &diag);
+    if (m->failed) return;
+    c->kernel_of[c->member_of[index]] = index;
+    c->next = m->now;
+}
+
+void corun_kernel_ended(machine *m, uint32_t index) {
+    struct corun *c = m->corun;
+    if (!c || m->kernels[index].state != KERNEL_DONE || c->member_of[index] == NONE) return;
+    machine_must(m, "gpump_sharing_leave", gpump_sharing_leave(c->sharing, m->now, c->member_of[index]), NULL);
+    c->kernel_of[c->member_of[index]] = NONE;
+    c->member_of[index] = NONE;
+    c->next = m->now;
+}
+
+void corun_blocks_changed(machine *m, const sm *s, uint32_t index) {
+    struct corun *c = m->corun;
+    if (!c || c->member_of[index] == NONE) return;
+    machine_must(
+        m, "gpump_sharing_report_blocks",
+        gpump_sharing_report_blocks(c->sharing, m->now, s->index, c->member_of[index], s->kernel_resident[index]),
+        NULL);
+    if (gpump_sharing_next_cycle(c->sharing) <= m->now) c->next = m->now;
+}
+
+int corun_may_place(const machine *m, const sm *s, uint32_t index) {
+    const struct corun *c = m->corun;
+    return c->member_of[index] != NONE && gpump_sharing_may_place(c->sharing, s->index, c->member_of[index]);
+}
+
+/* ---- measuring ---- */
+
+static uint64_t misses(const gpump_traffic *traffic) {
+    return traffic->l1_load_misses + traffic->l1_store_misses + traffic->l1_atomics;
+}
+/* What a kernel has done up to L1 on one SM, since `before`. */
+static void since(const machine *m, const sm *s, uint32_t kernel, const gpump_traffic *before, gpump_traffic *change) {
+    gpump_traffic now;
+    (void)gpump_meter_total(s->meter, m->now, kernel + 1, &now);
+    gpump_traffic_diff(before, &now, change);
+}
+
+static void begin_measurement(machine *m) {
+    struct corun *c = m->corun;
+    uint32_t i;
+    for (i = 0; i < m->kernel_count; i++)
+        (void)gpump_meter_total(m->memory_system->meter, m->now, i + 1, &c->before[i]);
+    for (i = 0; i < m->sm_count; i++) {
+        const uint32_t kernel = c->kernel_of[gpump_sharing_sampled(c->sharing, i)];
+        (void)gpump_meter_total(m->sms[i]->meter, m->now, kernel + 1, &c->sm_before[i]);
+    }
+}
+
+/* Reports what each SM did. Behind L1 the meters know kernels but not SMs: an SM gets the part of its kernel's traffic
+ * that its misses are of the kernel's misses. */
+static void report_samples(machine *m) {
+    struct corun *c = m->corun;
+    uint64_t all[GPUMP_PARTITION_KERNELS] = {0};
+    gpump_diag diag;
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++) {
+        const uint32_t kernel = c->kernel_of[gpump_sharing_sampled(c->sharing, i)];
+        gpump_traffic here;
+        since(m, m->sms[i], kernel, &c->sm_before[i], &here);
+        all[kernel] += misses(&here);
+    }
+    for (i = 0; i < m->sm_count; i++) {
+        const uint32_t kernel = c->kernel_of[gpump_sharing_sampled(c->sharing, i)];
+        gpump_traffic here, now, behind;
+        since(m, m->sms[i], kernel, &c->sm_before[i], &here);
+        (void)gpump_meter_total(m->memory_system->meter, m->now, kernel + 1, &now);
+        gpump_traffic_diff(&c->before[kernel], &now, &behind);
+        if (all[kernel]) {
+            const uint64_t part = misses(&here), whole = all[kernel];
+            here.flits_up = gpump_muldiv_down(behind.flits_up, part, whole);
+            here.flits_down = gpump_muldiv_down(behind.flits_down, part, whole);
+            here.dram_read_bytes = gpump_muldiv_down(behind.dram_read_bytes, part, whole);
+            here.dram_written_bytes = gpump_muldiv_down(behind.dram_written_bytes, part, whole);
+        }
+        here.cycles = c->sharing->config.sample_cycles;
+        machine_must(m, "gpump_sharing_report_sample",
+                     gpump_sharing_report_sample(c->sharing, m->now, i, &c->machine, &here, &diag), &diag);
+    }
+}
+
+/* ---- actions ---- */
+
+void corun_advance(machine *m) {
+    struct corun *c = m->corun;
+    gpump_sharing_action action;
+    gpump_diag diag;
+    do {
+        machine_must(m, "gpump_sharing_advance",
+                     gpump_sharing_advance(c->sharing, m->now, c->policy, &c->machine, &diag), &diag);
+        if (m->failed) return;
+        while (gpump_sharing_next(c->sharing, &action) == GPUMP_OK) {
+            if (action.kind == GPUMP_SHARING_MEASURE) begin_measurement(m);
+            if (action.kind == GPUMP_SHARING_RATE)
+                machine_must(m, "gpump_rate_set",
+                             gpump_rate_set(m->sms[action.sm]->rate, m->now, action.member, &action.limits), NULL);
+            if (action.kind == GPUMP_SHARING_CAP) m->dispatch_needed = 1;
+        }
+        if (gpump_sharing_state_now(c->sharing) == GPUMP_SHARING_REPORT) report_samples(m);
+        c->next = gpump_sharing_next_cycle(c->sharing);
+    } while (c->next <= m->now && !m->failed);
+}
+
+/* ---- gates ---- */
+
+uint64_t corun_may_issue(machine *m, sm *s, uint64_t ready) {
+    uint64_t open = 0, rest;
+    machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, m->now), NULL);
+    for (rest = ready; rest; rest &= rest - 1) {
+        const uint32_t slot = gpump_bits_lowest64(rest);
+        const uint32_t member = corun_member(m, m->blocks[m->warps[s->slot_warp[slot]].block].kernel);
+        if (member == NONE || gpump_rate_may_issue(s->rate, member)) open |= UINT64_C(1) << slot;
+    }
+    if (open || !ready) return open;
+    /* Nobody with quota has a ready warp: the next epoch begins (SMK). */
+    machine_must(m, "gpump_rate_report_starved", gpump_rate_report_starved(s->rate, m->now), NULL);
+    for (rest = ready; rest; rest &= rest - 1) {
+        const uint32_t slot = gpump_bits_lowest64(rest);
+        const uint32_t member = corun_member(m, m->blocks[m->warps[s->slot_warp[slot]].block].kernel);
+        if (gpump_rate_may_issue(s->rate, member)) open |= UINT64_C(1) << slot;
+    }
+    return open;
+}
+
+int corun_may_send(const machine *m, const sm *s, uint32_t kernel) {
+    const uint32_t member = kernel ? corun_member(m, kernel - 1) : NONE; /* 0: contexts, which belong to nobody */
+    return member == NONE || gpump_rate_may_send(s->rate, member);
+}
+void corun_sent(machine *m, sm *s, uint32_t kernel) {
+    const uint32_t member = kernel ? corun_member(m, kernel - 1) : NONE;
+    if (member != NONE) gpump_rate_report_sent(s->rate, member, 1);
+}

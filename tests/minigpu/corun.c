@@ -1,0 +1,154 @@
+/* labels: unit property link: minigpu_core */
+/* Kernels that share SMs under a partition policy: results as alone, a group of one changes no cycle, and a byte copy
+ * taken in the middle goes on the same way. */
+#include "test.h"
+
+#include "machine/corun.h"
+#include "machine/machine.h"
+#include "tools/check.h"
+
+static machine *build(launch_file *launch, const char *path, const char *policy, const char *config) {
+    machine_options options;
+    char error[LAUNCH_ERROR_BYTES], full[512];
+    machine *m = NULL;
+    machine_options_default(&options);
+    options.partition = policy ? gpump_partition_find(policy) : NULL;
+    options.config = config;
+    snprintf(full, sizeof full, "%s/%s", GPUMP_SOURCE_DIR, path);
+    if (launch_file_read(launch, full, error) || !(m = machine_build(launch, &options, error))) fail_msg("%s", error);
+    return m;
+}
+
+/* A group of one has all blocks and no limits: the same cycles as without a group. */
+static void group_of_one(void **state) {
+    static const char path[] = "examples/minigpu/kernels/backprop_layer_forward/small.yaml";
+    uint64_t cycles[2], hash[2];
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        launch_file launch;
+        machine *m = build(&launch, path, i ? "ccbp" : NULL, "memory_model=1");
+        assert_int_equal(machine_run(m, NEVER), 1);
+        cycles[i] = m->kernels[0].end_cycle;
+        hash[i] = machine_result_hash(m, &launch);
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+    assert_int_equal(cycles[0], cycles[1]);
+    assert_int_equal(hash[0], hash[1]);
+}
+
+/* Under each policy the group measures, decides and runs; nobody has more blocks than its cap then; every first run is
+ * right. */
+static void results_hold(void **state) {
+    static const char *const names[] = {"ccbp", "smk", "spatial", "leftover"};
+    uint32_t p;
+    (void)state;
+    for (p = 0; p < sizeof names / sizeof *names; p++) {
+        const char *name = names[p];
+        launch_file launch;
+        kernel_check checks[2];
+        machine *m = build(&launch, "examples/minigpu/launches/corun_backprop_cfd.yaml", name, NULL);
+        uint32_t i, sm;
+        memset(checks, 0, sizeof checks);
+        m->stop_cycle = 130000;
+        assert_int_equal(machine_run(m, NEVER), 1);
+        assert_int_equal(gpump_sharing_state_now(m->corun->sharing), GPUMP_SHARING_RUN);
+        assert_int_equal(m->corun->sharing->decisions, 1);
+        assert_int_equal(gpump_sharing_check(m->corun->sharing, NULL), GPUMP_OK);
+        for (i = 0; i < 2; i++) {
+            gpump_partition_share share;
+            uint32_t kind, member = m->corun->member_of[i];
+            assert_int_equal(gpump_sharing_share(m->corun->sharing, member, &share, &kind), GPUMP_OK);
+            for (sm = 0; sm < m->sm_count; sm++) {
+                assert_true(m->sms[sm]->kernel_resident[i] <= share.blocks);
+                assert_int_equal(gpump_rate_check(m->sms[sm]->rate, NULL), GPUMP_OK);
+            }
+        }
+        if (check_results(m, &launch, checks) != 0)
+            fail_msg("%s: %s", name, checks[0].result == CHECK_WRONG ? checks[0].text : checks[1].text);
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+}
+
+/* In a window of the decided state the misses that pass an SM's gate are at most rate x (refills + 1) + 1. */
+static void rates_bind(void **state) {
+    launch_file launch;
+    machine *m = build(&launch, "examples/minigpu/launches/corun_backprop_cfd.yaml", "ccbp", NULL);
+    gpump_rate_statistics before[16], after;
+    gpump_partition_share share;
+    uint32_t sm, kind, member;
+    int bound = 0;
+    (void)state;
+    m->stop_cycle = 200000;
+    assert_int_equal(machine_run(m, 130000), 0);
+    member = m->corun->member_of[1];
+    assert_int_equal(gpump_sharing_share(m->corun->sharing, member, &share, &kind), GPUMP_OK);
+    assert_int_equal(kind, GPUMP_PARTITION_NETWORK);
+    assert_true(share.limits.misses_q16 < GPUMP_RATE_NO_LIMIT);
+    for (sm = 0; sm < 16; sm++)
+        assert_int_equal(gpump_rate_get_statistics(m->sms[sm]->rate, member, &before[sm]), GPUMP_OK);
+    assert_int_equal(machine_run(m, 150000), 0);
+    for (sm = 0; sm < 16; sm++) {
+        uint64_t passed;
+        assert_int_equal(gpump_rate_get_statistics(m->sms[sm]->rate, member, &after), GPUMP_OK);
+        passed = after.misses - before[sm].misses;
+        assert_true(passed << 16 <= (uint64_t)share.limits.misses_q16 * (20000 / 200 + 2) + GPUMP_RATE_MISS);
+        bound |= passed << 16 >= (uint64_t)share.limits.misses_q16 * (20000 / 200) * 8 / 10;
+    }
+    assert_true(bound); /* somewhere the gate was what held the kernel back */
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
+/* A byte copy in the middle of sampling, and another in the decided state. */
+static void copies_go_on(void **state) {
+    launch_file launch;
+    machine *m = build(&launch, "examples/minigpu/launches/corun_backprop_cfd.yaml", "ccbp", NULL);
+    static const uint64_t at[] = {25000, 60000};
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        void *copy;
+        uint64_t hash;
+        assert_int_equal(machine_run(m, at[i]), 0);
+        copy = arena_checkpoint(&m->arena);
+        assert_int_equal(machine_run(m, at[i] + 15000), 0);
+        hash = machine_hash(m);
+        arena_restore(&m->arena, copy);
+        free(copy);
+        assert_int_equal(machine_run(m, at[i] + 15000), 0);
+        assert_int_equal(machine_hash(m), hash);
+    }
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
+static void refused(void **state) {
+    machine_options options;
+    launch_file launch;
+    char error[LAUNCH_ERROR_BYTES];
+    (void)state;
+    machine_options_default(&options);
+    options.partition = gpump_partition_find("ccbp");
+    assert_int_equal(
+        launch_file_read(&launch, GPUMP_SOURCE_DIR "/examples/minigpu/launches/corun_backprop_cfd.yaml", error), 0);
+    options.config = "memory_model=0";
+    assert_null(machine_build(&launch, &options, error));
+    assert_non_null(strstr(error, "set memory_model: 1"));
+    launch_file_free(&launch);
+    assert_int_equal(launch_file_read(&launch, GPUMP_SOURCE_DIR "/examples/minigpu/launches/gaussian.yaml", error), 0);
+    options.config = "memory_model=1";
+    assert_null(machine_build(&launch, &options, error));
+    assert_non_null(strstr(error, "--partition"));
+    launch_file_free(&launch);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(group_of_one), cmocka_unit_test(results_hold), cmocka_unit_test(rates_bind),
+        cmocka_unit_test(copies_go_on), cmocka_unit_test(refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
