@@ -8,6 +8,9 @@
 
 #include "machine/loops.h"
 
+/* Only a run that stop_at may end leaves processes unchecked that have not run once. */
+static int is_checked(const machine *m, uint32_t process) { return m->runs[process].ended || m->stop_cycle == NEVER; }
+
 /* What a buffer holds; of a process that repeats, when it had run once. */
 static const uint8_t *contents(const machine *m, const launch_buffer *buffer) {
     const uint8_t *first = loops_first_result(m, (uint32_t)(buffer - m->launch->buffers));
@@ -206,7 +209,7 @@ static void run_references(const machine *m, const launch_file *launch, uint8_t 
             }
             for (n = i; n < i + count; n++) {
                 const launch_kernel *k = &launch->kernels[n];
-                if (!m->runs[k->process].ended) continue;
+                if (!is_checked(m, k->process)) continue;
                 if (k->reference) {
                     if (checks[n].result == CHECK_NOTHING_EXPECTED) checks[n].result = CHECK_RIGHT;
                     run_reference(k, launch, round, mirror, &checks[n]);
@@ -235,7 +238,7 @@ int check_results(const machine *m, const launch_file *launch, kernel_check *che
     run_references(m, launch, mirror, known, checks);
     for (i = 0; i < launch->kernel_count; i++) {
         const launch_kernel *k = &launch->kernels[i];
-        if (!m->runs[k->process].ended) {
+        if (!is_checked(m, k->process)) {
             checks[i].result = CHECK_NOT_ENDED;
             continue;
         }
