@@ -1,0 +1,149 @@
+/* TLBs, and the replay component: questions, a memory instruction's life, and a fault's whole round. */
+#include <stdlib.h>
+#include "gpump.h"
+#include "micro.h"
+
+/* ---- tlb ---- */
+
+static const uint64_t entry_counts[] = {32, 256, 1024, 0};
+static void *setup_tlb(uint64_t size) {
+    gpump_tlb_config config;
+    gpump_tlb *tlb;
+    size_t bytes;
+    void *memory;
+    uint32_t count;
+    if (gpump_tlb_config_preset(&config, "table61_l1") != GPUMP_OK) return NULL;
+    config.entries = (uint32_t)size;
+    if (gpump_tlb_bytes(&config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes))) return NULL;
+    if (gpump_tlb_init(memory, bytes, &config, &tlb, NULL) != GPUMP_OK) return NULL;
+    for (uint64_t page = 0; page < size; page++)
+        if (gpump_tlb_fill(tlb, 0, page, GPUMP_TLB_READ, NULL, 0, &count) != GPUMP_OK) return NULL;
+    return tlb;
+}
+static uint64_t run_tlb_hits(void *state, uint64_t operations) {
+    gpump_tlb *tlb = (gpump_tlb *)state;
+    gpump_tlb_statistics before, after;
+    uint64_t page = 0;
+    uint32_t outcome;
+    gpump_tlb_get_statistics(tlb, &before);
+    for (uint64_t i = 0; i < operations; i++, page = (page + 7) % 32)
+        (void)gpump_tlb_lookup(tlb, 0, page, GPUMP_TLB_READ, i, &outcome);
+    gpump_tlb_get_statistics(tlb, &after);
+    return after.hits - before.hits;
+}
+static uint64_t run_tlb_misses(void *state, uint64_t operations) {
+    gpump_tlb *tlb = (gpump_tlb *)state;
+    uint64_t waiters[2], done = 0;
+    uint32_t outcome, count;
+    for (uint64_t i = 0; i < operations; i++) { /* two look-ups of a page that nobody knows, and its fill */
+        const uint64_t page = 100000 + i;
+        (void)gpump_tlb_lookup(tlb, 0, page, GPUMP_TLB_READ, i, &outcome);
+        (void)gpump_tlb_lookup(tlb, 0, page, GPUMP_TLB_READ, i, &outcome);
+        (void)gpump_tlb_fill(tlb, 0, page, GPUMP_TLB_READ, waiters, 2, &count);
+        done += count / 2;
+        if (i % 1024 == 1023) (void)gpump_tlb_invalidate(tlb, 0, 100000, UINT64_MAX);
+    }
+    (void)gpump_tlb_invalidate(tlb, 0, 100000, UINT64_MAX);
+    return done;
+}
+
+/* ---- replay: n memory instructions of a warp in flight ---- */
+
+static const uint64_t in_flight[] = {1, 4, 16, 0};
+typedef struct warps {
+    gpump_replay *replay;
+    uint64_t sequence, in_flight;
+} warps;
+static void *setup_replay(uint64_t size) {
+    warps *w = (warps *)calloc(1, sizeof *w);
+    gpump_replay_config config;
+    size_t bytes;
+    void *memory;
+    if (!w || gpump_replay_config_preset(&config, "log64") != GPUMP_OK) return NULL;
+    if (gpump_replay_bytes(&config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes))) return NULL;
+    if (gpump_replay_init(memory, bytes, &config, &w->replay, NULL) != GPUMP_OK) return NULL;
+    (void)gpump_replay_set_blocks(w->replay, 1);
+    for (uint32_t warp = 0; warp < config.warps; warp++)
+        if (gpump_replay_open(w->replay, warp, 0) != GPUMP_OK) return NULL;
+    w->in_flight = size;
+    return w;
+}
+static void teardown_replay(void *state) {
+    free(((warps *)state)->replay);
+    free(state);
+}
+static uint64_t run_questions(void *state, uint64_t operations) {
+    const gpump_replay *replay = ((warps *)state)->replay;
+    uint64_t yes = 0;
+    for (uint64_t i = 0; i < operations; i++)
+        yes += gpump_replay_may_fetch(replay, i & 63u) == GPUMP_REASON_YES &&
+               gpump_replay_may_issue_memory(replay, i & 63u, 2) == GPUMP_REASON_YES;
+    return yes;
+}
+/* Issues in_flight loads, which are checked and commit in order; one operation is one load. */
+static uint64_t run_lives(void *state, uint64_t operations) {
+    warps *w = (warps *)state;
+    uint32_t entries[16];
+    uint64_t done = 0;
+    while (done < operations) {
+        const uint32_t warp = (uint32_t)(w->sequence & 63u);
+        uint64_t count = operations - done < w->in_flight ? operations - done : w->in_flight;
+        for (uint64_t k = 0; k < count; k++) {
+            const gpump_replay_entry load = {++w->sequence, 0xffffffff, 8, GPUMP_REPLAY_LOAD, 1, 0};
+            if (gpump_replay_report_issued(w->replay, warp, &load, &entries[k])) return 0;
+        }
+        for (uint64_t k = 0; k < count; k++, done++) {
+            gpump_reason answer;
+            if (gpump_replay_report_checked(w->replay, entries[k], &answer) || answer) return 0;
+            if (gpump_replay_report_committed(w->replay, entries[k])) return 0;
+        }
+    }
+    return done;
+}
+/* in_flight loads fault, are squashed, saved, restored, replayed and commit; one operation is one load. */
+static uint64_t run_faults(void *state, uint64_t operations) {
+    warps *w = (warps *)state;
+    uint32_t entries[16];
+    uint64_t done = 0;
+    while (done < operations) {
+        gpump_replay_entry saved[16];
+        gpump_replay_action action;
+        uint32_t count = 0;
+        const uint64_t wanted = operations - done < w->in_flight ? operations - done : w->in_flight;
+        for (uint64_t k = 0; k < wanted; k++) {
+            const gpump_replay_entry load = {++w->sequence, 0xffffffff, 8, GPUMP_REPLAY_LOAD, 1, 0};
+            if (gpump_replay_report_issued(w->replay, 0, &load, &entries[k])) return 0;
+        }
+        for (uint64_t k = 0; k < wanted; k++)
+            if (gpump_replay_report_faulted(w->replay, entries[k])) return 0;
+        while (gpump_replay_next(w->replay, &action) == GPUMP_OK) {}
+        if (gpump_replay_report_unissued(w->replay, 0, NULL, 0)) return 0;
+        if (gpump_replay_save(w->replay, 0, saved, 16, &count) || count != wanted) return 0;
+        (void)gpump_replay_close(w->replay, 0);
+        (void)gpump_replay_open(w->replay, 0, 0);
+        if (gpump_replay_restore(w->replay, 0, saved, count, NULL)) return 0;
+        (void)gpump_replay_report_served(w->replay, 0);
+        while (gpump_replay_next(w->replay, &action) == GPUMP_OK) {}
+        if (gpump_replay_pending(w->replay, 0, entries, 16, &count) || count != wanted) return 0;
+        for (uint64_t k = 0; k < wanted; k++)
+            if (gpump_replay_report_reissued(w->replay, entries[k])) return 0;
+        while (gpump_replay_next(w->replay, &action) == GPUMP_OK) {}
+        for (uint64_t k = 0; k < wanted; k++, done++) {
+            gpump_reason answer;
+            if (gpump_replay_report_checked(w->replay, entries[k], &answer) || answer) return 0;
+            if (gpump_replay_report_committed(w->replay, entries[k])) return 0;
+        }
+    }
+    return done;
+}
+
+const micro_case micro_fault[] = {
+    {"tlb_hit", "a look-up that hits, n entries", NULL, entry_counts, setup_tlb, run_tlb_hits, NULL, free},
+    {"tlb_miss", "a miss, one merged with it, and the fill", NULL, entry_counts, setup_tlb, run_tlb_misses, NULL, free},
+    {"replay_question", "may a warp fetch, and issue a store?", NULL, in_flight, setup_replay, run_questions, NULL,
+     teardown_replay},
+    {"replay_life", "a load issued, checked, committed; n in flight", NULL, in_flight, setup_replay, run_lives, NULL,
+     teardown_replay},
+    {"replay_fault", "a load that faults, leaves, returns and replays; n at once", NULL, in_flight, setup_replay,
+     run_faults, NULL, teardown_replay},
+    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
