@@ -1,0 +1,417 @@
+/* labels: unit */
+/* Every refusal of programs, analyses and transforms: its code, and what its diagnostic says. */
+#include "diagnosed.h"
+#include "program/program_tools.h"
+
+/* Two 32-bit registers, a 64-bit one, a predicate (3), and objects of global memory (0) and constants (1). */
+static test_builder draft(void) {
+    test_builder b = test_build(NULL);
+    test_register(&b, GPUMP_WIDTH_32);
+    test_register(&b, GPUMP_WIDTH_32);
+    test_register(&b, GPUMP_WIDTH_64);
+    test_register(&b, GPUMP_WIDTH_PREDICATE);
+    test_object(&b, GPUMP_SPACE_GLOBAL, 0);
+    test_object(&b, GPUMP_SPACE_CONSTANT, 0);
+    return b;
+}
+
+static gpump_program *finished(void) {
+    test_builder b = draft();
+    gpump_instruction exit = gpump_instruction_make(GPUMP_OP_EXIT);
+    test_constant(&b, 0, 5);
+    test_add(&b, &exit);
+    assert_int_equal(gpump_program_finish(b.program, NULL), GPUMP_OK);
+    return b.program;
+}
+
+static void building(void **state) {
+    test_builder b = draft();
+    gpump_allocator empty = {NULL, NULL};
+    gpump_memory_object object = {GPUMP_SPACE_GENERIC, 0};
+    gpump_instruction in = gpump_instruction_make(GPUMP_OP_EXIT);
+    gpump_program *program = NULL, *done;
+    uint32_t number = 77;
+    (void)state;
+    assert_int_equal(gpump_program_create(NULL, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_program_create(&empty, &program), GPUMP_ERROR_ARGUMENT);
+    assert_null(program);
+    diagnosed(gpump_program_add_register(NULL, GPUMP_WIDTH_32, &number, DIAG), GPUMP_ERROR_ARGUMENT, "reg", 0, 0, 1, 1);
+    diagnosed(gpump_program_add_register(b.program, GPUMP_WIDTH_32, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "reg", 0, 0, 1,
+              1);
+    diagnosed(gpump_program_add_register(b.program, GPUMP_WIDTH_64 + 1, &number, DIAG), GPUMP_ERROR_ARGUMENT, "width",
+              4, GPUMP_WIDTH_64 + 1, 0, GPUMP_WIDTH_64);
+    diagnosed(gpump_program_add_object(NULL, &object, &number, DIAG), GPUMP_ERROR_ARGUMENT, "object", 0, 0, 1, 1);
+    diagnosed(gpump_program_add_object(b.program, NULL, &number, DIAG), GPUMP_ERROR_ARGUMENT, "object", 0, 0, 1, 1);
+    diagnosed(gpump_program_add_object(b.program, &object, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "object", 0, 0, 1, 1);
+    diagnosed(gpump_program_add_object(b.program, &object, &number, DIAG), GPUMP_ERROR_ARGUMENT, "space", 2,
+              GPUMP_SPACE_GENERIC, 0, GPUMP_SPACE_TEXTURE);
+    assert_int_equal(number, 77);
+    diagnosed(gpump_program_add(NULL, &in, &number, DIAG), GPUMP_ERROR_ARGUMENT, "instruction", 0, 0, 1, 1);
+    diagnosed(gpump_program_add(b.program, NULL, &number, DIAG), GPUMP_ERROR_ARGUMENT, "instruction", 0, 0, 1, 1);
+    diagnosed(gpump_program_finish(NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    diagnosed(gpump_program_finish(b.program, DIAG), GPUMP_ERROR_ARGUMENT, "instructions", 0, 0, 1,
+              GPUMP_OPERAND_INDEX);
+    /* a branch beyond the end, and an end that is run over */
+    test_branch(&b, 3, 0, 2);
+    test_constant(&b, 0, 1);
+    diagnosed(gpump_program_finish(b.program, DIAG), GPUMP_ERROR_ARGUMENT, "target", 0, 2, 0, 1);
+    gpump_program_destroy(b.program);
+    b = draft();
+    test_constant(&b, 0, 1);
+    test_constant(&b, 0, 1);
+    diagnosed(gpump_program_finish(b.program, DIAG), GPUMP_ERROR_ARGUMENT, "operation", 1, GPUMP_OP_CONSTANT,
+              GPUMP_OP_BRANCH, GPUMP_OP_EXIT);
+    gpump_program_destroy(b.program);
+    done = finished();
+    diagnosed(gpump_program_add_register(done, GPUMP_WIDTH_32, &number, DIAG), GPUMP_ERROR_STATE, "program", 0, 1, 0,
+              0);
+    object.space = GPUMP_SPACE_GLOBAL;
+    diagnosed(gpump_program_add_object(done, &object, &number, DIAG), GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
+    diagnosed(gpump_program_add(done, &in, &number, DIAG), GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
+    diagnosed(gpump_program_finish(done, DIAG), GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
+    gpump_program_destroy(done);
+    gpump_program_destroy(NULL);
+    assert_int_equal(gpump_program_instructions(NULL) + gpump_program_registers(NULL) + gpump_program_objects(NULL) +
+                         gpump_program_basic_blocks(NULL) + gpump_program_loops(NULL),
+                     0);
+}
+
+static void instructions(void **state) {
+    test_builder b = draft();
+    uint32_t defs[17], uses[65], number = 77;
+    gpump_instruction in, access;
+    (void)state;
+    for (uint32_t i = 0; i < 17; i++) defs[i] = 0;
+    for (uint32_t i = 0; i < 65; i++) uses[i] = 1;
+    test_constant(&b, 0, 5); /* so that numbers are 1 */
+#define START(operation)                    \
+    in = gpump_instruction_make(operation); \
+    in.defs = defs;                         \
+    in.uses = uses
+#define BAD(field, value, minimum, maximum) \
+    diagnosed(gpump_program_add(b.program, &in, &number, DIAG), GPUMP_ERROR_ARGUMENT, field, 1, value, minimum, maximum)
+    START(GPUMP_OP_COUNT);
+    BAD("operation", GPUMP_OP_COUNT, 0, GPUMP_OP_COUNT - 1);
+    START(GPUMP_OP_COMPUTE);
+    in.def_count = 17;
+    BAD("def_count", 17, 0, 16);
+    in.def_count = 16;
+    in.use_count = 65;
+    BAD("use_count", 65, 0, 64);
+    START(GPUMP_OP_MOVE);
+    BAD("def_count", 0, 1, 1);
+    in.def_count = 1;
+    BAD("use_count", 0, 1, 1);
+    in.use_count = 1;
+    in.defs = NULL;
+    BAD("operands", 0, 1, 1);
+    in.defs = defs;
+    in.uses = NULL;
+    BAD("operands", 0, 1, 1);
+    in.uses = uses;
+    defs[0] = 4;
+    BAD("defs", 4, 0, 4);
+    defs[0] = GPUMP_OPERAND_PARAMETER;
+    BAD("defs", GPUMP_OPERAND_PARAMETER, 0, 4);
+    defs[0] = 0;
+    uses[0] = 4;
+    BAD("uses", 4, 0, 4);
+    uses[0] = 2 | GPUMP_OPERAND_PAIR; /* a pair is two 32-bit registers, the first even */
+    BAD("uses", 2 | GPUMP_OPERAND_PAIR, 0, 4);
+    uses[0] = 1 | GPUMP_OPERAND_PAIR;
+    BAD("uses", 1 | GPUMP_OPERAND_PAIR, 0, 4);
+    uses[0] = 2; /* 64 bits into 32 */
+    BAD("uses", GPUMP_WIDTH_64, GPUMP_WIDTH_32, GPUMP_WIDTH_32);
+    uses[0] = 1;
+    in.flags = 256;
+    BAD("flags", 256, 0, 255);
+    in.flags = GPUMP_FLAG_GUARD_NEGATED;
+    BAD("guard", GPUMP_NONE, 0, 0);
+    in.flags = 0;
+    in.guard = 4;
+    BAD("guard", 4, 0, 4);
+    in.guard = 0; /* not a predicate */
+    BAD("guard", 0, 0, 4);
+    in.guard = 3;
+    in.target = 0;
+    BAD("target", 0, 0, 0);
+    in.target = GPUMP_NONE;
+    in.access = GPUMP_ACCESS_READ;
+    BAD("access", GPUMP_ACCESS_READ, 0, 0);
+    in.access = 0;
+    in.flags = GPUMP_FLAG_VOLATILE;
+    BAD("access", 0, 1, 3);
+    START(GPUMP_OP_BRANCH);
+    BAD("target", GPUMP_NONE, 0, 0);
+    START(GPUMP_OP_COMPUTE);
+    in.access = 4;
+    BAD("access", 4, 0, 3);
+    START(GPUMP_OP_COMPUTE);
+    access = in;
+    access.use_count = 1;
+    access.access = GPUMP_ACCESS_READ;
+    access.space = GPUMP_SPACE_GLOBAL;
+    access.object = 0;
+    access.address = GPUMP_ADDRESS_ANYWHERE;
+    access.bytes = 4;
+    in = access;
+    in.space = GPUMP_SPACES;
+    BAD("space", GPUMP_SPACES, 0, GPUMP_SPACES - 1);
+    in = access;
+    in.access = GPUMP_ACCESS_WRITE;
+    in.space = GPUMP_SPACE_CONSTANT;
+    BAD("space", GPUMP_SPACE_CONSTANT, 0, GPUMP_SPACE_LOCAL);
+    in.space = GPUMP_SPACE_TEXTURE;
+    BAD("space", GPUMP_SPACE_TEXTURE, 0, GPUMP_SPACE_LOCAL);
+    in = access;
+    in.address = GPUMP_ADDRESS_VALUE + 1;
+    BAD("address", GPUMP_ADDRESS_VALUE + 1, 0, GPUMP_ADDRESS_VALUE);
+    in = access;
+    in.bytes = 0;
+    BAD("bytes", 0, 1, UINT32_MAX);
+    in = access;
+    in.object = 2;
+    BAD("object", 2, 0, 2);
+    in.object = 1;
+    BAD("space", GPUMP_SPACE_GLOBAL, GPUMP_SPACE_CONSTANT, GPUMP_SPACE_CONSTANT);
+    in = access;
+    in.object = GPUMP_NONE;
+    in.address = GPUMP_ADDRESS_VALUE;
+    BAD("object", GPUMP_NONE, 0, 2);
+    START(GPUMP_OP_CHECK);
+    in.def_count = 1;
+    in.use_count = 2;
+    BAD("access", 0, 1, 3);
+    in.access = GPUMP_ACCESS_READ;
+    in.space = GPUMP_SPACE_GLOBAL;
+    in.bytes = 4;
+    in.object = GPUMP_NONE;
+    uses[1] = 3;
+    defs[0] = 0;
+    BAD("uses", 3, 0, 0);
+    uses[1] = 0;
+    BAD("defs", GPUMP_WIDTH_32, 0, 0);
+    START(GPUMP_OP_PAGE_ENTERED);
+    in.def_count = in.use_count = 1;
+    in.immediate = 4096;
+    BAD("defs", GPUMP_WIDTH_32, 0, 0);
+    defs[0] = 3;
+    in.immediate = 0;
+    BAD("immediate", 0, 1, UINT32_MAX);
+    in.immediate = 4097;
+    BAD("immediate", 4097, 1, UINT32_MAX);
+    in.immediate = -4096;
+    BAD("immediate", UINT64_MAX - 4095, 1, UINT32_MAX);
+    START(GPUMP_OP_GUARDED_CALL);
+    in.target = 0;
+    BAD("guard", GPUMP_NONE, 0, 4);
+    in = access;
+    in.flags = GPUMP_FLAG_CHECKED;
+    BAD("defs", 0, 1, 16);
+    in.def_count = 1;
+    defs[0] = 1;
+    BAD("defs", GPUMP_WIDTH_32, 0, 0);
+#undef BAD
+#undef START
+    assert_int_equal(gpump_program_instructions(b.program), 1); /* nothing of it was taken */
+    assert_int_equal(number, 77);
+    gpump_program_destroy(b.program);
+}
+
+/* What analyses and transforms say to NULL, to programs that are not finished, and to configurations out of range. */
+static void analyses(void **state) {
+    gpump_program *program = finished(), *out = NULL;
+    test_builder b = draft();
+    gpump_liveness *liveness = NULL;
+    gpump_clobber clobbers[4];
+    gpump_uninitialised list[4];
+    gpump_preempt_point points[4];
+    gpump_regions_config regions;
+    gpump_registers_config registers;
+    gpump_preempt_points_config preempt;
+    gpump_page_checks_config pages;
+    uint8_t marks[4];
+    uint32_t count = 77, branches[4];
+    uint64_t set[4];
+    (void)state;
+    assert_int_equal(gpump_liveness_create(NULL, NULL, &liveness), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_liveness_create(program, NULL, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_liveness_create(b.program, NULL, &liveness), GPUMP_ERROR_STATE);
+    assert_null(liveness);
+    assert_int_equal(gpump_liveness_create(program, NULL, &liveness), GPUMP_OK);
+    assert_int_equal(gpump_liveness_enclosing(NULL, 0, branches, 4, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_liveness_enclosing(liveness, 0, branches, 4, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_liveness_enclosing(liveness, 0, NULL, 4, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_liveness_enclosing(liveness, 2, branches, 4, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(count, 77);
+    assert_int_equal(gpump_liveness_enclosing(liveness, 1, NULL, 0, &count), GPUMP_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(gpump_liveness_diverged(NULL, 0, set), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_liveness_diverged(liveness, 0, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_liveness_diverged(liveness, 2, set), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_liveness_diverged(liveness, 1, set), GPUMP_OK);
+    assert_int_equal(gpump_liveness_pressure(NULL, NULL, NULL, NULL, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_liveness_pressure(liveness, NULL, NULL, NULL, NULL), GPUMP_OK);
+    assert_int_equal(gpump_liveness_pressure(liveness, NULL, NULL, &count, NULL), GPUMP_OK);
+    assert_int_equal(count, 1); /* the constant that nobody reads */
+    assert_int_equal(gpump_liveness_uninitialised(NULL, list, 4, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_liveness_uninitialised(liveness, NULL, 4, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_liveness_uninitialised(liveness, list, 4, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_liveness_uninitialised(liveness, NULL, 0, &count), GPUMP_OK);
+    gpump_liveness_destroy(NULL);
+
+    assert_int_equal(gpump_clobbers_find(NULL, 0, 0, clobbers, 4, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_clobbers_find(program, 0, 0, clobbers, 4, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_clobbers_find(program, 0, 0, NULL, 4, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_clobbers_find(program, GPUMP_UNIT_WARP + 1, 0, clobbers, 4, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_clobbers_find(program, 0, GPUMP_BOUNDARY_SHORT + 1, clobbers, 4, &count),
+                     GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_clobbers_find(b.program, 0, 0, clobbers, 4, &count), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_clobbers_find(program, GPUMP_UNIT_WARP, GPUMP_BOUNDARY_SHORT, NULL, 0, &count), GPUMP_OK);
+    assert_int_equal(gpump_clobbers_block(NULL, marks, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_clobbers_block(program, NULL, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_clobbers_block(b.program, marks, &count), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_clobbers_block(program, marks, NULL), GPUMP_OK);
+
+    assert_int_equal(gpump_regions_config_preset(NULL, "igpu"), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_regions_config_preset(&regions, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_regions_config_preset(&regions, "none"), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_regions_config_preset(&regions, "igpu"), GPUMP_OK);
+    diagnosed(gpump_regions_form(NULL, &regions, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    diagnosed(gpump_regions_form(program, NULL, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    diagnosed(gpump_regions_form(program, &regions, NULL, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    diagnosed(gpump_regions_form(b.program, &regions, &out, NULL, DIAG), GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    regions.struct_size++;
+    diagnosed(gpump_regions_form(program, &regions, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "struct_size", 0,
+              sizeof regions + 1, sizeof regions, sizeof regions);
+    regions.struct_size--;
+    regions.unit = GPUMP_UNIT_WARP + 1;
+    diagnosed(gpump_regions_form(program, &regions, &out, NULL, DIAG), GPUMP_ERROR_CONFIG, "unit", 0,
+              GPUMP_UNIT_WARP + 1, 0, GPUMP_UNIT_WARP);
+    regions.unit = GPUMP_UNIT_WARP;
+    regions.without = 32;
+    diagnosed(gpump_regions_form(program, &regions, &out, NULL, DIAG), GPUMP_ERROR_CONFIG, "without", 0, 32, 0, 31);
+    regions.without = 0;
+    regions.max_instructions = 1;
+    diagnosed(gpump_regions_form(program, &regions, &out, NULL, DIAG), GPUMP_ERROR_CONFIG, "max_instructions", 0, 1, 2,
+              UINT32_MAX);
+    regions.max_instructions = 2;
+    assert_int_equal(gpump_regions_form(program, &regions, &out, NULL, NULL), GPUMP_OK);
+    gpump_program_destroy(out);
+    out = NULL;
+    diagnosed(gpump_regions_preserve(NULL, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    diagnosed(gpump_regions_preserve(program, NULL, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    diagnosed(gpump_regions_preserve(b.program, &out, NULL, DIAG), GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    assert_int_equal(gpump_regions_stored(NULL, liveness, 0, set, 4, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_regions_stored(program, NULL, 0, set, 4, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_regions_stored(program, liveness, 0, NULL, 4, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_regions_stored(program, liveness, 0, set, 4, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_regions_stored(program, liveness, GPUMP_SPILLING_CHANGED + 1, set, 4, &count),
+                     GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_regions_stored(program, liveness, GPUMP_SPILLING_CHANGED, NULL, 0, &count), GPUMP_OK);
+    assert_int_equal(count, 0);
+
+    assert_int_equal(gpump_registers_config_preset(NULL, "fermi"), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_registers_config_preset(&registers, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_registers_config_preset(&registers, "none"), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_registers_config_preset(&registers, "fermi"), GPUMP_OK);
+    diagnosed(gpump_registers_allocate(NULL, &registers, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1,
+              1);
+    diagnosed(gpump_registers_allocate(program, NULL, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    diagnosed(gpump_registers_allocate(program, &registers, NULL, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1,
+              1);
+    diagnosed(gpump_registers_allocate(b.program, &registers, &out, NULL, DIAG), GPUMP_ERROR_STATE, "program", 0, 0, 1,
+              1);
+    registers.struct_size++;
+    diagnosed(gpump_registers_allocate(program, &registers, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "struct_size", 0,
+              sizeof registers + 1, sizeof registers, sizeof registers);
+    registers.struct_size--;
+    registers.registers = 1;
+    diagnosed(gpump_registers_allocate(program, &registers, &out, NULL, DIAG), GPUMP_ERROR_CONFIG, "registers", 0, 1, 2,
+              1024);
+    registers.registers = 1025;
+    diagnosed(gpump_registers_allocate(program, &registers, &out, NULL, DIAG), GPUMP_ERROR_CONFIG, "registers", 0, 1025,
+              2, 1024);
+    registers.registers = 1024;
+    registers.predicates = 0;
+    diagnosed(gpump_registers_allocate(program, &registers, &out, NULL, DIAG), GPUMP_ERROR_CONFIG, "predicates", 0, 0,
+              1, 64);
+    registers.predicates = 65;
+    diagnosed(gpump_registers_allocate(program, &registers, &out, NULL, DIAG), GPUMP_ERROR_CONFIG, "predicates", 0, 65,
+              1, 64);
+    registers.predicates = 64;
+    assert_int_equal(gpump_registers_allocate(program, &registers, &out, NULL, NULL), GPUMP_OK);
+    gpump_program_destroy(out);
+    out = NULL;
+
+    assert_int_equal(gpump_preempt_points_config_preset(NULL, "lin"), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preempt_points_config_preset(&preempt, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preempt_points_config_preset(&preempt, "none"), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_preempt_points_config_preset(&preempt, "lin"), GPUMP_OK);
+    diagnosed(gpump_preempt_points_place(NULL, &preempt, &out, points, 4, &count, DIAG), GPUMP_ERROR_ARGUMENT,
+              "program", 0, 0, 1, 1);
+    diagnosed(gpump_preempt_points_place(program, NULL, &out, points, 4, &count, DIAG), GPUMP_ERROR_ARGUMENT, "program",
+              0, 0, 1, 1);
+    diagnosed(gpump_preempt_points_place(program, &preempt, NULL, points, 4, &count, DIAG), GPUMP_ERROR_ARGUMENT,
+              "program", 0, 0, 1, 1);
+    diagnosed(gpump_preempt_points_place(program, &preempt, &out, NULL, 4, &count, DIAG), GPUMP_ERROR_ARGUMENT,
+              "program", 0, 0, 1, 1);
+    diagnosed(gpump_preempt_points_place(program, &preempt, &out, points, 4, NULL, DIAG), GPUMP_ERROR_ARGUMENT,
+              "program", 0, 0, 1, 1);
+    diagnosed(gpump_preempt_points_place(b.program, &preempt, &out, points, 4, &count, DIAG), GPUMP_ERROR_STATE,
+              "program", 0, 0, 1, 1);
+    /* a register of 64 bits between those of 32 and the predicates */
+    diagnosed(gpump_preempt_points_place(program, &preempt, &out, points, 4, &count, DIAG), GPUMP_ERROR_ARGUMENT,
+              "registers", 2, GPUMP_WIDTH_64, 0, 0);
+    preempt.interval = 0;
+    diagnosed(gpump_preempt_points_place(program, &preempt, &out, points, 4, &count, DIAG), GPUMP_ERROR_CONFIG,
+              "interval", 0, 0, 1, UINT32_MAX);
+    preempt.struct_size--;
+    diagnosed(gpump_preempt_points_place(program, &preempt, &out, points, 4, &count, DIAG), GPUMP_ERROR_ARGUMENT,
+              "struct_size", 0, sizeof preempt - 1, sizeof preempt, sizeof preempt);
+
+    assert_int_equal(gpump_page_checks_config_preset(NULL, "kim"), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_page_checks_config_preset(&pages, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_page_checks_config_preset(&pages, "none"), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_page_checks_config_preset(&pages, "kim"), GPUMP_OK);
+    diagnosed(gpump_page_checks_insert(NULL, &pages, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    diagnosed(gpump_page_checks_insert(program, NULL, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    diagnosed(gpump_page_checks_insert(program, &pages, NULL, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    diagnosed(gpump_page_checks_insert(b.program, &pages, &out, NULL, DIAG), GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    pages.struct_size++;
+    diagnosed(gpump_page_checks_insert(program, &pages, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "struct_size", 0,
+              sizeof pages + 1, sizeof pages, sizeof pages);
+    pages.struct_size--;
+    for (int i = 0; i < 3; i++) {
+        static const uint32_t bad[3] = {8, 4097, UINT32_C(1) << 31};
+        pages.page_bytes = bad[i];
+        diagnosed(gpump_page_checks_insert(program, &pages, &out, NULL, DIAG), GPUMP_ERROR_CONFIG, "page_bytes", 0,
+                  bad[i], 16, 1 << 30);
+    }
+    pages.page_bytes = 16;
+    assert_int_equal(gpump_page_checks_insert(program, &pages, &out, NULL, NULL), GPUMP_OK);
+    gpump_program_destroy(out);
+    out = NULL;
+    pages.page_bytes = 1 << 30;
+    pages.bits = 0;
+    assert_int_equal(gpump_page_checks_insert(program, &pages, &out, NULL, DIAG), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diagnosed_diag.field, "bits");
+    assert_int_equal(diagnosed_diag.minimum, 1);
+    pages.bits = (uint32_t)diagnosed_diag.maximum + 1;
+    assert_int_equal(gpump_page_checks_insert(program, &pages, &out, NULL, DIAG), GPUMP_ERROR_CONFIG);
+    pages.bits--;
+    assert_int_equal(gpump_page_checks_insert(program, &pages, &out, NULL, NULL), GPUMP_OK);
+    gpump_program_destroy(out);
+    gpump_liveness_destroy(liveness);
+    gpump_program_destroy(program);
+    gpump_program_destroy(b.program);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(building),
+        cmocka_unit_test(instructions),
+        cmocka_unit_test(analyses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
