@@ -1,4 +1,4 @@
-# Used by run.sh: awk -f report.awk -v what=head|row|survivors|list|verdict equivalent.txt RESULTS
+# Used by run.sh: awk -f report.awk -v what=head|row|survivors|list|verdict equivalent.txt RESULTS; what=keys lists the entries.
 # equivalent.txt: four lines each, separated by blank lines; lines that begin with # do not count:
 #   FILE.c FUNCTION
 #   - the line as it stands
@@ -12,7 +12,7 @@ BEGIN {
         print "|---|---|---|---|---|---|---|"
     }
 }
-FNR == NR {
+FILENAME ~ /equivalent.txt$/ {
     if (/^#/) next
     if (/^$/) {
         state = 0
@@ -50,6 +50,8 @@ $1 == "invalid" { next }
     }
 }
 END {
+    if (what == "keys")
+        for (key in argument) print key
     percent = tried > equivalent ? int(100 * killed / (tried - equivalent)) : 100
     if (what == "row") {
         printf "| %s | %d | %d | %d | %d | %d | %d |\n", file, run[2], tried, killed, equivalent, tried - killed - equivalent, percent
