@@ -15,7 +15,7 @@
 #include "ptx/ptx_reader.h"
 #include "machine/restart.h"
 
-enum { REGION_KERNELS = 64, REGION_LOG = 4000000 };
+enum { REGION_KERNELS = 128, REGION_LOG = 4000000 };
 
 typedef struct region_way {
     uint32_t regions, spilling;         /* as in machine_options */

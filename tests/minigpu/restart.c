@@ -11,21 +11,26 @@ static const uint32_t kinds[] = {REGIONS_SPARSE, 16, 32, 64};
 static const uint32_t spilling[] = {SPILLING_NONE, SPILLING_ALL, SPILLING_CHANGED, SPILLING_NONE};
 
 static uint64_t restarts_taken;
-/* Restarts for each pair of a region's start and an instruction: all there are, in sanitized runs a few. */
-static uint64_t places(void) { return test_cases(10) < 10 ? test_cases(10) : UINT32_MAX; }
+/* Restarts for each pair of a region's start and an instruction, in a kernel that executes so many instructions: all
+ * there are in most kernels, the first hundreds in those with regions of ten thousand instructions, where going back
+ * from each costs the square; in sanitized runs a few. */
+static uint64_t places(uint64_t instructions) {
+    const uint64_t most = 3000000 / (instructions + 1);
+    return test_cases(10) < 10 && test_cases(10) < most ? test_cases(10) : most;
+}
 
 /* one_buffer: see open_subject. Returns 0 when that changes nothing. */
 static int restart_every_region(const char *name, int one_buffer) {
     static experiment e;
     subject s;
-    uint64_t expected;
+    uint64_t expected, instructions;
     uint32_t k;
     open_subject(&s, name, one_buffer);
     if (one_buffer && !s.shared_buffers) {
         close_subject(&s);
         return 0;
     }
-    expected = undisturbed(&s, s.kernel, NULL);
+    expected = undisturbed(&s, s.kernel, &instructions);
     for (k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         uint32_t few;
         for (few = 0; few < 2; few++) { /* registers enough, and so few that most kernels spill */
@@ -39,7 +44,7 @@ static int restart_every_region(const char *name, int one_buffer) {
                 e.removed = e.removed_move = NONE;
                 e.level = level;
                 e.spilling = one_buffer ? SPILLING_NONE : spilling[k];
-                if (run_once(&e, &lowered, &s.launch, places()) != expected)
+                if (run_once(&e, &lowered, &s.launch, places(instructions)) != expected)
                     fail_msg("%s, regions %u, %s registers, level %u: %s", name, kinds[k], few ? "few" : "many", level,
                              e.missing ? "an instruction that must not be done twice has no boundary behind it"
                                        : "other memory at the end");
