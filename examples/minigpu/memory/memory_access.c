@@ -68,9 +68,8 @@ static uint32_t words_of(uint64_t address, uint32_t bytes) {
     return (uint32_t)((UINT64_C(2) << last) - (UINT64_C(1) << first));
 }
 
-static void add_segment(in_flight *r, uint64_t address, uint32_t bytes) {
-    uint64_t segment = address & ~(uint64_t)(SEGMENT_BYTES - 1);
-    uint32_t words = words_of(address, bytes), i;
+static void add_words(in_flight *r, uint64_t segment, uint32_t words) {
+    uint32_t i;
     /* Neighbouring lanes mostly share a segment: look at the newest first. */
     for (i = r->segment_count; i > 0; i--) {
         if (r->segments[i - 1] == segment) {
@@ -80,6 +79,9 @@ static void add_segment(in_flight *r, uint64_t address, uint32_t bytes) {
     }
     r->segments[r->segment_count] = segment;
     r->words[r->segment_count++] = words;
+}
+static void add_segment(in_flight *r, uint64_t address, uint32_t bytes) {
+    add_words(r, address & ~(uint64_t)(SEGMENT_BYTES - 1), words_of(address, bytes));
 }
 
 /* The most different words that one bank has to deliver: lanes that read the same word share it. */
@@ -285,6 +287,45 @@ static int coalesce_straight(const kernel *k, in_flight *r, uint32_t bytes) {
     return 1;
 }
 
+/* The same for lanes that access global memory wherever they like, 4 bytes or more each: their segments, neighbours
+ * first. 0: something is wrong with an address. */
+static int coalesce_global(in_flight *r, uint32_t lanes, uint32_t bytes) {
+    const uint32_t one = (1u << bytes / 4) - 1;
+    uint64_t segment = UINT64_MAX, all = 0;
+    uint32_t words = 0;
+    for (; lanes; lanes &= lanes - 1) {
+        const uint64_t address = r->addresses[gpump_bits_lowest64(lanes)];
+        const uint32_t mine = one << (address / 4 % (SEGMENT_BYTES / 4));
+        all |= address;
+        if ((address & ~(uint64_t)(SEGMENT_BYTES - 1)) == segment) {
+            words |= mine;
+            continue;
+        }
+        if (words) add_words(r, segment, words);
+        segment = address & ~(uint64_t)(SEGMENT_BYTES - 1);
+        words = mine;
+    }
+    if (words) add_words(r, segment, words);
+    if (!(all & (bytes - 1))) return 1;
+    r->segment_count = 0;
+    return 0;
+}
+
+/* And for shared memory, 4 bytes each. */
+static int coalesce_shared(const kernel *k, in_flight *r, uint32_t lanes) {
+    uint32_t left = lanes, banks = 0, twice = 0, all = 0, highest = 0;
+    for (; left; left &= left - 1) {
+        const uint32_t address = (uint32_t)r->addresses[gpump_bits_lowest64(left)], bank = 1u << (address / 4 % BANKS);
+        twice |= banks & bank;
+        banks |= bank;
+        all |= address;
+        if (address > highest) highest = address;
+    }
+    if (all & 3u || k->shared_bytes < 4 || highest > k->shared_bytes - 4) return 0;
+    r->conflict_cycles = twice ? bank_conflicts(r, lanes, 4) : 1;
+    return 1;
+}
+
 void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
     const instruction *instruction = r->instruction;
     const block *b = &m->blocks[r->block];
@@ -309,6 +350,8 @@ void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
     if ((instruction->opcode == OPCODE_LD || instruction->opcode == OPCODE_ST) && instruction->type != TYPE_PRED &&
         (r->straight = (uint32_t)coalesce_straight(k, r, bytes)))
         return;
+    if (instruction->space == SPACE_GLOBAL && bytes >= 4 && bytes <= 16 && coalesce_global(r, addressed, bytes)) return;
+    if (instruction->space == SPACE_SHARED && bytes == 4 && coalesce_shared(k, r, addressed)) return;
     for (; addressed; addressed &= addressed - 1) {
         uint64_t address, offset;
         lane = gpump_bits_lowest64(addressed);
