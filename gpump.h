@@ -527,7 +527,8 @@ typedef enum gpump_part {
     GPUMP_PART_SLOTS = 16,        /* its block slot, warp slots and thread slots */
     GPUMP_PART_REPLAY = 32,       /* instructions of its warps that wait to be issued again */
     GPUMP_PART_LOG = 64,          /* the operands that these have logged */
-    GPUMP_PARTS_IN_PLACE = 3      /* registers and shared memory: what a preempted block can leave on its SM */
+    GPUMP_PARTS_IN_PLACE = 3,     /* registers and shared memory: what a preempted block can leave on its SM */
+    GPUMP_PARTS_METADATA = 12     /* SIMT stacks and block: what a save writes behind registers and shared memory */
 } gpump_part;
 
 /* How a block leaves an SM. */
@@ -2637,6 +2638,7 @@ GPUMP_END
 
 
 
+
 GPUMP_BEGIN
 
 typedef struct gpump_spill gpump_spill;
@@ -2667,11 +2669,6 @@ typedef enum gpump_spill_action_kind {
     GPUMP_SPILL_WARP,      /* restore: this warp's registers are in place */
     GPUMP_SPILL_DONE       /* the block is saved, or back; the job number is free again */
 } gpump_spill_action_kind;
-typedef enum gpump_spill_part {
-    GPUMP_SPILL_REGISTERS = 0,
-    GPUMP_SPILL_SHARED = 1,
-    GPUMP_SPILL_METADATA = 2
-} gpump_spill_part;
 
 typedef struct gpump_spill_action {
     uint64_t cookie; /* as given with the job */
@@ -2679,7 +2676,7 @@ typedef struct gpump_spill_action {
     uint64_t offset; /* WRITE, READ: first byte within the part */
     uint32_t bytes;  /* WRITE, READ: length, at most a segment */
     uint32_t kind;   /* gpump_spill_action_kind */
-    uint32_t part;   /* WRITE, READ: gpump_spill_part */
+    uint32_t part;   /* WRITE, READ: gpump_part bits, GPUMP_PART_REGISTERS, _SHARED_MEMORY or GPUMP_PARTS_METADATA */
     uint32_t job;
     uint32_t warp; /* WARP: its index */
     uint32_t unused;
@@ -15855,7 +15852,7 @@ GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill) {
 
 static const char *gpumpi_spill_check_job(const gpump_spill *spill, uint32_t index) {
     const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[index];
-    const int saves = job->state == GPUMPI_SPILL_SAVING, registers = job->part == GPUMP_SPILL_REGISTERS;
+    const int saves = job->state == GPUMPI_SPILL_SAVING, registers = job->part == GPUMP_PART_REGISTERS;
     uint64_t bytes = 0, taken = 0;
     uint32_t in = 0, out = 0;
     for (uint32_t i = 0; i < spill->queued; i++) {
@@ -15878,10 +15875,12 @@ static const char *gpumpi_spill_check_job(const gpump_spill *spill, uint32_t ind
         out += entry->done;
     }
     if (job->state == GPUMPI_SPILL_FREE) return job->warps || job->segments_out ? "a free job with warps" : NULL;
-    if (job->state > GPUMPI_SPILL_RESTORING || job->part > GPUMP_SPILL_METADATA) return "unknown state of a job";
+    if (job->state > GPUMPI_SPILL_RESTORING ||
+        (!registers && job->part != GPUMP_PART_SHARED_MEMORY && job->part != GPUMP_PARTS_METADATA))
+        return "unknown state of a job";
     if (!job->warps || in != job->warps_in || in > job->warps || out != job->warps_out || bytes != job->register_bytes)
         return "counts of a job and its warps differ";
-    if (job->at > (registers ? bytes : job->part == GPUMP_SPILL_SHARED ? job->shared_bytes : job->metadata_bytes))
+    if (job->at > (registers ? bytes : job->part == GPUMP_PART_SHARED_MEMORY ? job->shared_bytes : job->metadata_bytes))
         return "more bytes handed over than there are";
     if (saves) {
         if (registers == (out == job->warps)) return "a part that begins before the one in front of it has ended";
@@ -15944,7 +15943,7 @@ GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64
                                         uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job) {
     gpump_result result =
         gpumpi_spill_begin(spill, now, cookie, warps, shared_bytes, metadata_bytes, GPUMPI_SPILL_SAVING, job);
-    if (!result) gpumpi_spill_jobs(spill)[*job].part = GPUMP_SPILL_REGISTERS;
+    if (!result) gpumpi_spill_jobs(spill)[*job].part = GPUMP_PART_REGISTERS;
     return result;
 }
 
@@ -15979,7 +15978,7 @@ GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t 
     gpumpi_spill_job *of;
     if (!spill || job >= spill->config.jobs) return GPUMP_ERROR_ARGUMENT;
     of = &gpumpi_spill_jobs(spill)[job];
-    if (of->state != GPUMPI_SPILL_SAVING || of->part == GPUMP_SPILL_METADATA) return GPUMP_ERROR_STATE;
+    if (of->state != GPUMPI_SPILL_SAVING || of->part == GPUMP_PARTS_METADATA) return GPUMP_ERROR_STATE;
     of->metadata_bytes = metadata_bytes;
     return GPUMP_OK;
 }
@@ -15987,7 +15986,7 @@ GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t 
 /* Restore: registers of warps that have arrived whole enter the decompressor, in order. */
 static void gpumpi_spill_decompress(gpump_spill *spill, uint32_t job, uint64_t now) {
     const gpumpi_spill_job *from = &gpumpi_spill_jobs(spill)[job];
-    if (from->part != GPUMP_SPILL_REGISTERS || from->gate) return;
+    if (from->part != GPUMP_PART_REGISTERS || from->gate) return;
     for (uint32_t i = 0; i < spill->queued; i++) {
         gpumpi_spill_entry *entry = &gpumpi_spill_queue(spill)[i];
         uint64_t start = spill->engine_free > now ? spill->engine_free : now;
@@ -16003,13 +16002,13 @@ static void gpumpi_spill_decompress(gpump_spill *spill, uint32_t job, uint64_t n
  * may overlap. */
 static void gpumpi_spill_advance_restore(gpump_spill *spill, uint32_t job, uint64_t now) {
     gpumpi_spill_job *to = &gpumpi_spill_jobs(spill)[job];
-    if (to->part == GPUMP_SPILL_METADATA && to->at == to->metadata_bytes && !to->segments_out) {
-        to->part = GPUMP_SPILL_SHARED;
+    if (to->part == GPUMP_PARTS_METADATA && to->at == to->metadata_bytes && !to->segments_out) {
+        to->part = GPUMP_PART_SHARED_MEMORY;
         to->at = 0;
         to->part_start = now;
     }
-    if (to->part == GPUMP_SPILL_SHARED && to->at == to->shared_bytes) {
-        to->part = GPUMP_SPILL_REGISTERS;
+    if (to->part == GPUMP_PART_SHARED_MEMORY && to->at == to->shared_bytes) {
+        to->part = GPUMP_PART_REGISTERS;
         to->at = 0;
         to->gate = to->segments_out; /* shared memory still under way stands before the registers */
         to->part_start = now;
@@ -16039,7 +16038,7 @@ GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uin
         to->register_bytes += warps[i].bytes;
         to->warps_in++;
     }
-    gpumpi_spill_jobs(spill)[*job].part = GPUMP_SPILL_METADATA;
+    gpumpi_spill_jobs(spill)[*job].part = GPUMP_PARTS_METADATA;
     gpumpi_spill_advance_restore(spill, *job, now);
     return GPUMP_OK;
 }
@@ -16060,7 +16059,7 @@ GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now
                 of->gate--;
                 continue;
             }
-            if (of->part != GPUMP_SPILL_REGISTERS) continue;
+            if (of->part != GPUMP_PART_REGISTERS) continue;
             left = of->under_way_bytes[0] - of->under_way_bytes[1];
             of->under_way_bytes[1] += left < spill->config.segment_bytes ? left : spill->config.segment_bytes;
         }
@@ -16098,7 +16097,7 @@ typedef struct gpumpi_spill_offer {
 static gpumpi_spill_offer gpumpi_spill_event(const gpump_spill *spill, uint32_t index) {
     const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[index];
     gpumpi_spill_offer offer = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
-    if (job->state == GPUMPI_SPILL_FREE || (job->state == GPUMPI_SPILL_RESTORING && job->part != GPUMP_SPILL_REGISTERS))
+    if (job->state == GPUMPI_SPILL_FREE || (job->state == GPUMPI_SPILL_RESTORING && job->part != GPUMP_PART_REGISTERS))
         return offer;
     if (job->state == GPUMPI_SPILL_RESTORING && job->warps_out < job->warps) {
         offer.entry = gpumpi_spill_head(spill, index);
@@ -16106,7 +16105,7 @@ static gpumpi_spill_offer gpumpi_spill_event(const gpump_spill *spill, uint32_t 
         offer.kind = GPUMP_SPILL_WARP;
     } else if (!job->segments_out && (job->state == GPUMPI_SPILL_RESTORING
                                           ? job->at == job->register_bytes
-                                          : job->part == GPUMP_SPILL_METADATA && job->at == job->metadata_bytes)) {
+                                          : job->part == GPUMP_PARTS_METADATA && job->at == job->metadata_bytes)) {
         offer.cycle = spill->now;
         offer.kind = GPUMP_SPILL_DONE;
     }
@@ -16117,14 +16116,14 @@ static gpumpi_spill_offer gpumpi_spill_event(const gpump_spill *spill, uint32_t 
 static gpumpi_spill_offer gpumpi_spill_segment(const gpump_spill *spill, uint32_t index) {
     const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[index];
     uint32_t segment = spill->config.segment_bytes;
-    uint64_t whole = job->part == GPUMP_SPILL_SHARED     ? job->shared_bytes
-                     : job->part == GPUMP_SPILL_METADATA ? job->metadata_bytes
-                                                         : job->register_bytes;
+    uint64_t whole = job->part == GPUMP_PART_SHARED_MEMORY ? job->shared_bytes
+                     : job->part == GPUMP_PARTS_METADATA   ? job->metadata_bytes
+                                                           : job->register_bytes;
     uint64_t left = whole - job->at;
     gpumpi_spill_offer offer = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
     if (job->state == GPUMPI_SPILL_FREE) return offer;
     offer.kind = job->state == GPUMPI_SPILL_RESTORING ? GPUMP_SPILL_READ : GPUMP_SPILL_WRITE;
-    if (job->state == GPUMPI_SPILL_SAVING && job->part == GPUMP_SPILL_REGISTERS) {
+    if (job->state == GPUMPI_SPILL_SAVING && job->part == GPUMP_PART_REGISTERS) {
         const uint32_t head = gpumpi_spill_head(spill, index);
         const gpumpi_spill_entry *entry;
         const uint32_t needed = segment - job->buffered; /* more bytes of this warp fill a segment */
@@ -16143,7 +16142,7 @@ static gpumpi_spill_offer gpumpi_spill_segment(const gpump_spill *spill, uint32_
     if (!left) return offer;
     offer.bytes = left < segment ? (uint32_t)left : segment;
     offer.cycle = job->part_start;
-    if (job->state == GPUMPI_SPILL_SAVING && job->part == GPUMP_SPILL_SHARED)
+    if (job->state == GPUMPI_SPILL_SAVING && job->part == GPUMP_PART_SHARED_MEMORY)
         offer.cycle = gpump_add_saturated(
             offer.cycle, gpumpi_spill_ceil(job->at + offer.bytes, spill->config.shared_bytes_per_cycle));
     return offer;
@@ -16151,13 +16150,13 @@ static gpumpi_spill_offer gpumpi_spill_segment(const gpump_spill *spill, uint32_
 
 /* Save: when all segments of a part have been handed over, the next part begins. */
 static void gpumpi_spill_advance_save(gpumpi_spill_job *job, uint64_t now) {
-    if (job->part == GPUMP_SPILL_REGISTERS && job->warps_out == job->warps) {
-        job->part = GPUMP_SPILL_SHARED;
+    if (job->part == GPUMP_PART_REGISTERS && job->warps_out == job->warps) {
+        job->part = GPUMP_PART_SHARED_MEMORY;
         job->at = 0;
         job->part_start = now;
     }
-    if (job->part == GPUMP_SPILL_SHARED && job->at == job->shared_bytes) {
-        job->part = GPUMP_SPILL_METADATA;
+    if (job->part == GPUMP_PART_SHARED_MEMORY && job->at == job->shared_bytes) {
+        job->part = GPUMP_PARTS_METADATA;
         job->at = 0;
         job->part_start = now;
     }
@@ -16245,7 +16244,7 @@ static gpump_result gpumpi_spill_take(gpump_spill *spill, uint64_t now, int segm
             spill->statistics.bytes += best.bytes;
         }
         if (job->state == GPUMPI_SPILL_RESTORING) {
-            if (job->part == GPUMP_SPILL_REGISTERS) job->under_way_bytes[0] += best.bytes;
+            if (job->part == GPUMP_PART_REGISTERS) job->under_way_bytes[0] += best.bytes;
             gpumpi_spill_advance_restore(spill, chosen, now);
             return GPUMP_OK;
         }

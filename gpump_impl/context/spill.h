@@ -14,6 +14,7 @@
 #define GPUMP_SPILL_H
 
 #include "base/base.h"
+#include "gpu/block.h"
 #include "gpu/gpu.h"
 
 GPUMP_BEGIN
@@ -46,11 +47,6 @@ typedef enum gpump_spill_action_kind {
     GPUMP_SPILL_WARP,      /* restore: this warp's registers are in place */
     GPUMP_SPILL_DONE       /* the block is saved, or back; the job number is free again */
 } gpump_spill_action_kind;
-typedef enum gpump_spill_part {
-    GPUMP_SPILL_REGISTERS = 0,
-    GPUMP_SPILL_SHARED = 1,
-    GPUMP_SPILL_METADATA = 2
-} gpump_spill_part;
 
 typedef struct gpump_spill_action {
     uint64_t cookie; /* as given with the job */
@@ -58,7 +54,7 @@ typedef struct gpump_spill_action {
     uint64_t offset; /* WRITE, READ: first byte within the part */
     uint32_t bytes;  /* WRITE, READ: length, at most a segment */
     uint32_t kind;   /* gpump_spill_action_kind */
-    uint32_t part;   /* WRITE, READ: gpump_spill_part */
+    uint32_t part;   /* WRITE, READ: gpump_part bits, GPUMP_PART_REGISTERS, _SHARED_MEMORY or GPUMP_PARTS_METADATA */
     uint32_t job;
     uint32_t warp; /* WARP: its index */
     uint32_t unused;

@@ -27,7 +27,8 @@ typedef enum gpump_part {
     GPUMP_PART_SLOTS = 16,        /* its block slot, warp slots and thread slots */
     GPUMP_PART_REPLAY = 32,       /* instructions of its warps that wait to be issued again */
     GPUMP_PART_LOG = 64,          /* the operands that these have logged */
-    GPUMP_PARTS_IN_PLACE = 3      /* registers and shared memory: what a preempted block can leave on its SM */
+    GPUMP_PARTS_IN_PLACE = 3,     /* registers and shared memory: what a preempted block can leave on its SM */
+    GPUMP_PARTS_METADATA = 12     /* SIMT stacks and block: what a save writes behind registers and shared memory */
 } gpump_part;
 
 /* How a block leaves an SM. */

@@ -53,12 +53,12 @@ static void one_warp_by_hand(void **state) {
     /* shared memory from then on, 128 bytes per cycle */
     assert_int_equal(gpump_spill_next_cycle(spill), 107);
     assert_int_equal(gpump_spill_next(spill, 107, &action), GPUMP_OK);
-    assert_int_equal(action.part, GPUMP_SPILL_SHARED);
+    assert_int_equal(action.part, GPUMP_PART_SHARED_MEMORY);
     assert_int_equal(gpump_spill_next(spill, 110, &action), GPUMP_OK);
     assert_int_equal(action.cycle, 108);
     assert_int_equal(action.bytes, 72);
     assert_int_equal(gpump_spill_next(spill, 110, &action), GPUMP_OK);
-    assert_int_equal(action.part, GPUMP_SPILL_METADATA);
+    assert_int_equal(action.part, GPUMP_PARTS_METADATA);
     assert_int_equal(action.bytes, 20);
     assert_int_equal(gpump_spill_next(spill, 200, &action), GPUMP_EMPTY); /* five segments are under way */
     assert_int_equal(gpump_spill_report_moved(spill, 200, job, 6), GPUMP_ERROR_STATE);
@@ -84,13 +84,13 @@ static void restore_by_hand(void **state) {
     (void)state;
     assert_int_equal(gpump_spill_restore(spill, 10, 1, w, 2, 128, 32, &job), GPUMP_OK);
     assert_int_equal(gpump_spill_next(spill, 10, &action), GPUMP_OK);
-    assert_int_equal(action.part, GPUMP_SPILL_METADATA);
+    assert_int_equal(action.part, GPUMP_PARTS_METADATA);
     assert_int_equal(gpump_spill_next(spill, 10, &action), GPUMP_EMPTY); /* the patterns must be known first */
     assert_int_equal(gpump_spill_report_moved(spill, 50, job, 1), GPUMP_OK);
     assert_int_equal(gpump_spill_next(spill, 50, &action), GPUMP_OK);
-    assert_int_equal(action.part, GPUMP_SPILL_SHARED);
+    assert_int_equal(action.part, GPUMP_PART_SHARED_MEMORY);
     assert_int_equal(gpump_spill_next(spill, 50, &action), GPUMP_OK);
-    assert_int_equal(action.part, GPUMP_SPILL_REGISTERS);
+    assert_int_equal(action.part, GPUMP_PART_REGISTERS);
     assert_int_equal(action.bytes, 128);
     assert_int_equal(gpump_spill_next(spill, 50, &action), GPUMP_OK);
     assert_int_equal(action.bytes, 128);
@@ -224,7 +224,7 @@ static void compression_pays(void **state) {
 
 typedef struct watched {
     int active, saving;
-    uint64_t cookie, registers, shared, metadata, seen[3], under_way;
+    uint64_t cookie, registers, shared, metadata, seen[GPUMP_PARTS_METADATA + 1], under_way;
     uint32_t warps, drained, out;
 } watched;
 
@@ -300,7 +300,7 @@ static void random_jobs(void **state) {
                 uint32_t metadata = gpump_random_below(&random, 300);
                 if (gpump_random_below(&random, 8) == 0 &&
                     gpump_spill_report_metadata(spill, index, metadata) == GPUMP_OK) {
-                    test_check(w->active && w->saving && w->seen[GPUMP_SPILL_METADATA] == 0, seed, n);
+                    test_check(w->active && w->saving && w->seen[GPUMP_PARTS_METADATA] == 0, seed, n);
                     w->metadata = metadata;
                 }
                 hash = gpump_spill_hash(spill);
@@ -316,13 +316,14 @@ static void random_jobs(void **state) {
                     test_check(w->active && w->cookie == action.cookie && action.cycle <= now, seed, n);
                     if (action.kind == GPUMP_SPILL_WARP) {
                         test_check(!w->saving && action.warp == w->out, seed, n);
-                        test_check(w->seen[GPUMP_SPILL_SHARED] == w->shared &&
-                                       w->seen[GPUMP_SPILL_METADATA] == w->metadata,
+                        test_check(w->seen[GPUMP_PART_SHARED_MEMORY] == w->shared &&
+                                       w->seen[GPUMP_PARTS_METADATA] == w->metadata,
                                    seed, n);
                         w->out++;
                     } else if (action.kind == GPUMP_SPILL_DONE) {
-                        test_check(w->seen[0] == w->registers && w->seen[1] == w->shared && w->seen[2] == w->metadata &&
-                                       !w->under_way,
+                        test_check(w->seen[GPUMP_PART_REGISTERS] == w->registers &&
+                                       w->seen[GPUMP_PART_SHARED_MEMORY] == w->shared &&
+                                       w->seen[GPUMP_PARTS_METADATA] == w->metadata && !w->under_way,
                                    seed, n);
                         test_check(w->saving ? w->drained == w->warps : w->out == w->warps, seed, n);
                         w->active = 0;
@@ -333,14 +334,15 @@ static void random_jobs(void **state) {
                                        action.offset == w->seen[action.part],
                                    seed, n);
                         /* the order of the parts */
-                        if (w->saving && action.part == GPUMP_SPILL_SHARED)
-                            test_check(w->drained == w->warps && w->seen[0] == w->registers, seed, n);
-                        if (w->saving && action.part == GPUMP_SPILL_METADATA)
-                            test_check(w->seen[1] == w->shared, seed, n);
-                        if (!w->saving && action.part != GPUMP_SPILL_METADATA)
-                            test_check(w->seen[2] == w->metadata, seed, n);
-                        if (!w->saving && action.part == GPUMP_SPILL_REGISTERS)
-                            test_check(w->seen[1] == w->shared, seed, n);
+                        if (w->saving && action.part == GPUMP_PART_SHARED_MEMORY)
+                            test_check(w->drained == w->warps && w->seen[GPUMP_PART_REGISTERS] == w->registers, seed,
+                                       n);
+                        if (w->saving && action.part == GPUMP_PARTS_METADATA)
+                            test_check(w->seen[GPUMP_PART_SHARED_MEMORY] == w->shared, seed, n);
+                        if (!w->saving && action.part != GPUMP_PARTS_METADATA)
+                            test_check(w->seen[GPUMP_PARTS_METADATA] == w->metadata, seed, n);
+                        if (!w->saving && action.part == GPUMP_PART_REGISTERS)
+                            test_check(w->seen[GPUMP_PART_SHARED_MEMORY] == w->shared, seed, n);
                         w->seen[action.part] += action.bytes;
                         w->under_way++;
                     }

@@ -7,9 +7,9 @@ enum { JOBS = 5, WARPS = 24, BYTES = 40000, SAVE = 1, RESTORE = 2 };
 
 typedef struct mirror_job {
     uint64_t cookie, start, part_start;
-    uint64_t at[3];   /* bytes of each part that have been handed over, by gpump_spill_part */
-    uint64_t size[3]; /* bytes of each part known so far */
-    uint64_t arrived; /* restore: bytes of registers that have arrived */
+    uint64_t at[GPUMP_PARTS_METADATA + 1];   /* bytes of each part that have been handed over, by its gpump_part bits */
+    uint64_t size[GPUMP_PARTS_METADATA + 1]; /* bytes of each part known so far */
+    uint64_t arrived;                        /* restore: bytes of registers that have arrived */
     uint64_t warp_point[WARPS], warp_cycle[WARPS], warp_end[WARPS]; /* save: last register out; restore: may run */
     uint32_t warp_registers[WARPS];
     uint32_t kind, warps, warps_in, warps_out, part;
@@ -40,16 +40,16 @@ static uint32_t under_way(void) {
 
 /* Restore: parts that are complete make way for the next, and warps whose registers are here enter the decompressor. */
 static void restore_goes_on(mirror_job *j) {
-    if (j->part == GPUMP_SPILL_METADATA && j->at[GPUMP_SPILL_METADATA] == j->size[GPUMP_SPILL_METADATA] &&
+    if (j->part == GPUMP_PARTS_METADATA && j->at[GPUMP_PARTS_METADATA] == j->size[GPUMP_PARTS_METADATA] &&
         !j->flight_count) {
-        j->part = GPUMP_SPILL_SHARED;
+        j->part = GPUMP_PART_SHARED_MEMORY;
         j->part_start = w.now;
     }
-    if (j->part == GPUMP_SPILL_SHARED && j->at[GPUMP_SPILL_SHARED] == j->size[GPUMP_SPILL_SHARED]) {
-        j->part = GPUMP_SPILL_REGISTERS;
+    if (j->part == GPUMP_PART_SHARED_MEMORY && j->at[GPUMP_PART_SHARED_MEMORY] == j->size[GPUMP_PART_SHARED_MEMORY]) {
+        j->part = GPUMP_PART_REGISTERS;
         j->part_start = w.now;
     }
-    if (j->part != GPUMP_SPILL_REGISTERS) return;
+    if (j->part != GPUMP_PART_REGISTERS) return;
     for (uint32_t i = 0; i < j->flight_count; i++) /* shared memory that is still under way stands before them */
         if (!j->flight[j->flight_first + i]) return;
     for (uint32_t i = 0; i < j->warps; i++) {
@@ -108,14 +108,14 @@ static void begin_job(void) {
     j->kind = kind;
     j->start = j->part_start = w.now;
     j->warps = count;
-    j->size[GPUMP_SPILL_SHARED] = shared;
-    j->size[GPUMP_SPILL_METADATA] = metadata;
-    j->part = GPUMP_SPILL_REGISTERS;
+    j->size[GPUMP_PART_SHARED_MEMORY] = shared;
+    j->size[GPUMP_PARTS_METADATA] = metadata;
+    j->part = GPUMP_PART_REGISTERS;
     if (kind == SAVE) return;
-    j->part = GPUMP_SPILL_METADATA;
+    j->part = GPUMP_PARTS_METADATA;
     for (uint32_t i = 0; i < count; i++) {
-        j->size[GPUMP_SPILL_REGISTERS] += warps[i].bytes;
-        j->warp_end[i] = j->size[GPUMP_SPILL_REGISTERS];
+        j->size[GPUMP_PART_REGISTERS] += warps[i].bytes;
+        j->warp_end[i] = j->size[GPUMP_PART_REGISTERS];
         j->warp_registers[i] = warps[i].registers;
         j->warp_cycle[i] = GPUMP_UNKNOWN;
     }
@@ -143,12 +143,12 @@ static void report_drained(void) {
     ready = w.engine_free > w.now ? w.engine_free : w.now;
     w.engine_free = ready + up(warp.registers, w.config.registers_per_cycle);
     for (uint32_t i = 1; i <= warp.bytes; i++) /* the bytes are spread evenly over the registers */
-        j->byte_cycle[j->size[GPUMP_SPILL_REGISTERS]++] =
+        j->byte_cycle[j->size[GPUMP_PART_REGISTERS]++] =
             ready + up(up((uint64_t)i * warp.registers, warp.bytes), w.config.registers_per_cycle) +
             w.config.compress_cycles;
     j->warp_point[j->warps_in] = warp.point_cycle;
     j->warp_cycle[j->warps_in] = w.engine_free + w.config.compress_cycles;
-    j->warp_end[j->warps_in++] = j->size[GPUMP_SPILL_REGISTERS];
+    j->warp_end[j->warps_in++] = j->size[GPUMP_PART_REGISTERS];
     w.statistics.warps++;
     w.statistics.drain_cycles += w.now - warp.point_cycle;
 }
@@ -157,10 +157,10 @@ static void report_metadata(void) {
     const uint32_t index = below(w.config.jobs + (once_in(20) ? 2 : 0)), metadata = below(300);
     mirror_job *j = &w.jobs[index < JOBS ? index : 0];
     gpump_result expected = index >= w.config.jobs                               ? GPUMP_ERROR_ARGUMENT
-                            : j->kind != SAVE || j->part == GPUMP_SPILL_METADATA ? GPUMP_ERROR_STATE
+                            : j->kind != SAVE || j->part == GPUMP_PARTS_METADATA ? GPUMP_ERROR_STATE
                                                                                  : GPUMP_OK;
     MODEL_CALL(expected, gpump_spill_report_metadata(w.spill, index, metadata));
-    if (!expected) j->size[GPUMP_SPILL_METADATA] = metadata;
+    if (!expected) j->size[GPUMP_PARTS_METADATA] = metadata;
 }
 
 static void report_moved(void) {
@@ -204,11 +204,11 @@ static void cancel(void) {
 static uint64_t event_cycle(const mirror_job *j, uint32_t *kind) {
     *kind = 0;
     if (!j->kind) return GPUMP_UNKNOWN;
-    if (j->kind == RESTORE && j->part == GPUMP_SPILL_REGISTERS && j->warps_out < j->warps) {
+    if (j->kind == RESTORE && j->part == GPUMP_PART_REGISTERS && j->warps_out < j->warps) {
         *kind = GPUMP_SPILL_WARP;
         return j->warp_cycle[j->warps_out];
     }
-    if (j->part != (j->kind == SAVE ? GPUMP_SPILL_METADATA : GPUMP_SPILL_REGISTERS) || j->flight_count ||
+    if (j->part != (j->kind == SAVE ? GPUMP_PARTS_METADATA : GPUMP_PART_REGISTERS) || j->flight_count ||
         j->at[j->part] < j->size[j->part])
         return GPUMP_UNKNOWN;
     *kind = GPUMP_SPILL_DONE;
@@ -222,25 +222,26 @@ static uint64_t segment_cycle(const mirror_job *j, uint32_t *bytes) {
     uint64_t cycle = j->part_start;
     *bytes = (uint32_t)(left < segment ? left : segment);
     if (!j->kind) return GPUMP_UNKNOWN;
-    if (j->kind == SAVE && j->part == GPUMP_SPILL_REGISTERS) {
+    if (j->kind == SAVE && j->part == GPUMP_PART_REGISTERS) {
         if (j->warps_out == j->warps_in) return GPUMP_UNKNOWN;
-        if (j->at[0] + segment <= j->warp_end[j->warps_out]) return j->byte_cycle[j->at[0] + segment - 1];
+        if (j->at[GPUMP_PART_REGISTERS] + segment <= j->warp_end[j->warps_out])
+            return j->byte_cycle[j->at[GPUMP_PART_REGISTERS] + segment - 1];
         if (j->warps_out + 1 < j->warps) *bytes = 0;
         return j->warp_cycle[j->warps_out];
     }
     if (!left) return GPUMP_UNKNOWN;
-    if (j->kind == SAVE && j->part == GPUMP_SPILL_SHARED)
+    if (j->kind == SAVE && j->part == GPUMP_PART_SHARED_MEMORY)
         cycle += up(j->at[j->part] + *bytes, w.config.shared_bytes_per_cycle);
     return cycle;
 }
 
 static void save_goes_on(mirror_job *j, uint64_t cycle) {
-    if (j->part == GPUMP_SPILL_REGISTERS && j->warps_out == j->warps) {
-        j->part = GPUMP_SPILL_SHARED;
+    if (j->part == GPUMP_PART_REGISTERS && j->warps_out == j->warps) {
+        j->part = GPUMP_PART_SHARED_MEMORY;
         j->part_start = cycle;
     }
-    if (j->part == GPUMP_SPILL_SHARED && j->at[GPUMP_SPILL_SHARED] == j->size[GPUMP_SPILL_SHARED]) {
-        j->part = GPUMP_SPILL_METADATA;
+    if (j->part == GPUMP_PART_SHARED_MEMORY && j->at[GPUMP_PART_SHARED_MEMORY] == j->size[GPUMP_PART_SHARED_MEMORY]) {
+        j->part = GPUMP_PARTS_METADATA;
         j->part_start = cycle;
     }
 }
@@ -253,18 +254,18 @@ static void take_segment(mirror_job *j, uint64_t cycle, uint32_t bytes) {
         w.statistics.segments++;
         w.statistics.bytes += bytes;
         MODEL_CHECK(j->flight_first + j->flight_count < 2 * BYTES / 8);
-        j->flight[j->flight_first + j->flight_count++] = part == GPUMP_SPILL_REGISTERS ? bytes : 0;
+        j->flight[j->flight_first + j->flight_count++] = part == GPUMP_PART_REGISTERS ? bytes : 0;
     }
     if (j->kind == RESTORE) {
         restore_goes_on(j);
         return;
     }
-    if (part != GPUMP_SPILL_REGISTERS) {
+    if (part != GPUMP_PART_REGISTERS) {
         save_goes_on(j, w.now);
         return;
     }
     /* A warp is out when its last byte has been handed over or waits in the buffer. */
-    if (bytes < w.config.segment_bytes || j->at[0] == j->warp_end[j->warps_out]) {
+    if (bytes < w.config.segment_bytes || j->at[GPUMP_PART_REGISTERS] == j->warp_end[j->warps_out]) {
         w.statistics.spill_cycles += w.now - j->warp_point[j->warps_out];
         j->warps_out++;
         save_goes_on(j, cycle);

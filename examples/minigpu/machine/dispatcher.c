@@ -61,31 +61,15 @@ uint64_t dispatcher_kernels(machine *m) {
     return next;
 }
 
-/* Takes a preempted block that may go to this SM off its kernel's list; NULL when there is none. The entry stays valid
- * until give_preempted. */
-static preempted_block *find_preempted(machine *m, kernel *k, const sm *s, int own, uint32_t *previous) {
-    uint32_t index = k->first_preempted;
-    *previous = NONE;
-    while (index != NONE) {
-        preempted_block *entry = &m->preempted[index];
+/* Returns the first preempted block of a kernel that may go to this SM; NULL when there is none. */
+static const preempted_block *find_preempted(const machine *m, const kernel *k, const sm *s, int own) {
+    uint32_t index;
+    for (index = k->first_preempted; index != NONE; index = m->preempted[index].next) {
+        const preempted_block *entry = &m->preempted[index];
         int elsewhere = m->config.resume_elsewhere && m->sm_count > 1 && entry->left_sm == s->index;
         if (own ? entry->home_sm == s->index : entry->home_sm == NONE && !elsewhere) return entry;
-        *previous = index;
-        index = entry->next;
     }
     return NULL;
-}
-
-static void remove_preempted(machine *m, kernel *k, preempted_block *entry, uint32_t previous) {
-    uint32_t index = (uint32_t)(entry - m->preempted);
-    if (previous == NONE)
-        k->first_preempted = entry->next;
-    else
-        m->preempted[previous].next = entry->next;
-    if (k->last_preempted == index) k->last_preempted = previous;
-    k->preempted--;
-    entry->next = m->free_preempted;
-    m->free_preempted = index;
 }
 
 /* With blocks parked, gpump_sm knows more kernels than may run on an SM: is there room for one more that runs? */
@@ -99,16 +83,15 @@ static int may_run_here(const machine *m, const sm *s, uint32_t index) {
 /* Places one block of a kernel on an SM; 1 when it did. */
 static int place_one(machine *m, sm *s, uint32_t index, int own) {
     kernel *k = &m->kernels[index];
-    preempted_block *entry;
-    uint32_t previous;
+    const preempted_block *entry;
     if (k->block_cap && s->kernel_resident[index] >= k->block_cap) return 0;
     if (m->corun && !corun_may_place(m, s, index)) return 0;
     if (!may_run_here(m, s, index)) return 0;
     if (s->whole && s->resident > s->kernel_resident[index]) return 0; /* the SM changes hands as a whole */
-    if ((entry = find_preempted(m, k, s, own, &previous))) {
+    if ((entry = find_preempted(m, k, s, own))) {
         preempted_block copy = *entry;
         if (preemption_place(m, s, index, copy.linear, &copy) != GPUMP_REASON_YES) return 0;
-        remove_preempted(m, k, entry, previous);
+        block_life_dequeue(m, k, (uint32_t)(entry - m->preempted));
         return 1;
     }
     if (own || k->next_block == k->blocks) return 0;

@@ -498,6 +498,22 @@ static void queue_preempted(machine *m, const block *b, const gpump_sm_action *a
     k->preempted++;
 }
 
+void block_life_dequeue(machine *m, kernel *k, uint32_t entry) {
+    uint32_t at = k->first_preempted, previous = NONE, next = m->preempted[entry].next;
+    while (at != entry) {
+        previous = at;
+        at = m->preempted[at].next;
+    }
+    if (previous == NONE)
+        k->first_preempted = next;
+    else
+        m->preempted[previous].next = next;
+    if (k->last_preempted == entry) k->last_preempted = previous;
+    k->preempted--;
+    m->preempted[entry].next = m->free_preempted;
+    m->free_preempted = entry;
+}
+
 static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     kernel *k = &m->kernels[b->kernel];
     uint32_t i, index = (uint32_t)(b - m->blocks);
@@ -510,7 +526,7 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
         k->done_blocks++;
     else
         queue_preempted(m, b, action);
-    if (m->schedule) preemption_schedule_left(m, b, action, action->why == GPUMP_BLOCK_DONE ? NONE : k->last_preempted);
+    if (m->schedule) preemption_schedule_left(m, b, action->why == GPUMP_BLOCK_DONE ? NONE : k->last_preempted);
     if (b->local_frame != NONE && action->why != GPUMP_BLOCK_SAVED && action->kind != GPUMP_SM_ACTION_PARKED)
         m->local_free[m->local_count_free++] = b->local_frame;
     if (b->preemption != NONE) {

@@ -10,6 +10,9 @@ int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUN
 /* Places a new block (linear index) or one that was preempted (`saved` not NULL). Returns what gpump says: YES, or why
  * there is no room. */
 gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t linear, const preempted_block *saved);
+/* Takes entry number `entry` of m->preempted off the list of its kernel. What it holds stays valid until the next block
+ * is preempted. */
+void block_life_dequeue(machine *m, kernel *k, uint32_t entry);
 /* All warps of a block have ended, and nothing of it is on the way. */
 void preemption_block_done(machine *m, sm *s, block *b);
 /* Once per cycle while blocks of the SM are stopping: tells gpump what they still wait for. */

@@ -51,8 +51,7 @@ int preemption_schedule_make(machine *m, const launch_file *launch, const char *
     c->vacating = (uint32_t *)arena_take_array(&m->arena, m->sm_count, sizeof *c->vacating);
     c->processes = (uint32_t *)arena_take_array(&m->arena, launch->process_count, sizeof *c->processes);
     c->names = (scheduled *)arena_take_array(&m->arena, m->block_count, sizeof *c->names);
-    c->histories = (gpump_cost_history *)arena_take_array(&m->arena, m->kernel_count + 1, sizeof *c->histories);
-    if (!memory || !c->vacating || !c->processes || !c->names || !c->histories) goto memory;
+    if (!memory || !c->vacating || !c->processes || !c->names) goto memory;
     if (gpump_scheduler_init(memory, bytes, &config, &c->scheduler, &diag) != GPUMP_OK) goto memory;
     for (i = 0; i < launch->process_count; i++) {
         gpump_scheduler_process process;
@@ -90,32 +89,14 @@ void preemption_schedule_submit(machine *m, uint32_t kernel_index) {
 
 /* ==== actions ==== */
 
-/* Takes one preempted block off its kernel's list. */
-static preempted_block take_preempted(machine *m, kernel *k, uint32_t entry) {
-    preempted_block copy = m->preempted[entry];
-    uint32_t at = k->first_preempted, previous = NONE;
-    while (at != entry) {
-        previous = at;
-        at = m->preempted[at].next;
-    }
-    if (previous == NONE)
-        k->first_preempted = copy.next;
-    else
-        m->preempted[previous].next = copy.next;
-    if (k->last_preempted == entry) k->last_preempted = previous;
-    k->preempted--;
-    m->preempted[entry].next = m->free_preempted;
-    m->free_preempted = entry;
-    return copy;
-}
-
 static void issue(machine *m, const gpump_scheduler_action *action) {
     uint32_t kernel_index = (uint32_t)action->kernel_cookie, i;
     kernel *k = &m->kernels[kernel_index];
     sm *s = m->sms[action->sm];
     gpump_reason reason;
     if (action->saved) {
-        preempted_block saved = take_preempted(m, k, (uint32_t)action->handle);
+        preempted_block saved = m->preempted[action->handle];
+        block_life_dequeue(m, k, (uint32_t)action->handle);
         reason = preemption_place(m, s, kernel_index, saved.linear, &saved);
     } else {
         reason = preemption_place(m, s, kernel_index, action->index, NULL);
@@ -157,8 +138,8 @@ static uint32_t select_choices(machine *m, sm *s, gpump_block_choice *choices) {
     }
     question.policy = gpump_victim_find("chimera");
     machine_must(m, "gpump_cost_estimate_blocks",
-                 gpump_cost_estimate_blocks(&m->config.gpu, m->schedule->histories, m->kernel_count + 1, views, leaving,
-                                            NULL, &question.policy->cost, estimates, NULL),
+                 gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, views, leaving, NULL,
+                                            &question.policy->cost, estimates, NULL),
                  NULL);
     gpump_victim_request_init(&request, 0, 0, m->now);
     request.limit_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, 15000);

@@ -1,10 +1,9 @@
 #include "preemption/schedule_facts.h"
 
-void preemption_schedule_left(machine *m, const block *b, const gpump_sm_action *action, uint32_t entry) {
+void preemption_schedule_left(machine *m, const block *b, uint32_t entry) {
     struct schedule *c = m->schedule;
     const scheduled *name = &c->names[b - m->blocks];
     if (entry == NONE) {
-        gpump_cost_history_record(&c->histories[b->kernel + 1], action->history.executed, action->history.cycles);
         machine_must(m, "gpump_scheduler_report_finished",
                      gpump_scheduler_report_finished(c->scheduler, m->now, name->sm, name->block), NULL);
     } else {

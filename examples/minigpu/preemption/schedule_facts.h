@@ -13,14 +13,13 @@ typedef struct scheduled {
 struct schedule {
     gpump_scheduler *scheduler;
     const gpump_scheduler_policy *policy;
-    gpump_cost_history *histories; /* mechanism select: of finished blocks, by kernel number */
     uint32_t *vacating;  /* per SM: gpump_scheduler_mechanism + 1 while its blocks have to leave; 0 otherwise */
     uint32_t *processes; /* rows of the process table */
     scheduled *names;    /* per block of the machine: where it is, and what the scheduler calls it there */
 };
 
 /* A block is off its SM; `entry`: where it waits to come back, NONE when it has ended. */
-void preemption_schedule_left(machine *m, const block *b, const gpump_sm_action *action, uint32_t entry);
+void preemption_schedule_left(machine *m, const block *b, uint32_t entry);
 
 /* The number of the kernel that an SM is being vacated for, from 1, as things stand; 0: none any more. */
 uint32_t preemption_schedule_next_kernel(const machine *m, uint32_t sm);
