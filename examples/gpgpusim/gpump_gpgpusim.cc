@@ -587,12 +587,13 @@ void gpump_gpgpusim::placed(uint32_t sm, uint32_t slot, void *kernel, uint64_t i
     block_record &block = self->blocks[at];
     gpump_sm_request request = gpump_sm_request();
     gpump_diag diag;
+    uint32_t lanes = self->gpu.lanes;
     if (s.putting == none) launch.started++;
     request.cookie = at;
     request.kernel = found->second + 1;
     request.function = launch.function;
-    request.need.threads = launch.host.threads;
-    request.need.registers = launch.host.registers;
+    request.need.threads = (launch.host.threads + lanes - 1) / lanes * lanes;
+    request.need.registers = request.need.threads * ((launch.host.registers_per_thread + 3) / 4 * 4);
     request.need.shared_bytes = launch.host.shared_bytes;
     if (!self->good(
             gpump_sm_place_in(s.sm, self->now, slot, &request, block.aside ? &block.history : NULL, &r.ref, &diag),

@@ -9,11 +9,20 @@
 #include <stdio.h>
 #include <vector>
 
+// What a block that leaves may wait for; the same bits as gpump_sm_wait.
+enum {
+    GPUMP_GPGPUSIM_PIPELINE = 1, // instructions in flight, or an exit that is not yet registered
+    GPUMP_GPGPUSIM_STORES = 2,
+    GPUMP_GPGPUSIM_ATOMICS = 4,
+    GPUMP_GPGPUSIM_INSTRUCTION_MISSES = 8, // an empty instruction buffer, or a fetch under way
+    GPUMP_GPGPUSIM_SCOREBOARD = 16
+};
+
 // What the simulator's side does. Each call names an SM and a hardware slot of it, or a kernel.
 class gpump_gpgpusim_host {
   public:
     virtual ~gpump_gpgpusim_host() {}
-    // Returns what the warps of a block that issues nothing still wait for, gpump_sm_wait bits; 0: the state of the
+    // Returns what the warps of a block that issues nothing still wait for, bits of the enum above; 0: the state of the
     // block is complete, stays complete, and may be taken out. Asked once per cycle while a block leaves.
     virtual uint32_t waits(uint32_t sm, uint32_t slot) = 0;
     // Takes a block out of its slot, which is free afterwards. Returns the block's state, to be kept by the adapter.
@@ -40,14 +49,15 @@ struct gpump_gpgpusim_config {
     uint32_t shared_bytes; // gpgpu_shmem_size
 };
 
-// A kernel launch. Registers and shared memory are those of one block, rounded as the simulator's occupancy rounds
-// them.
+// A kernel launch. Threads and registers are given as the kernel has them: the adapter rounds them as max_cta() does,
+// to whole warps and to multiples of 4 registers per thread.
 struct gpump_gpgpusim_launch {
-    void *kernel;         // kernel_info_t
-    const void *function; // function_info: launches of one function share the history of finished blocks
-    unsigned *returning;  // a counter in the kernel; while it is not 0, no_more_ctas_to_run() answers false
-    uint64_t blocks;      // blocks of the grid
-    uint32_t blocks_per_sm, threads, registers, shared_bytes;
+    void *kernel;           // kernel_info_t
+    const void *function;   // function_info: launches of one function share the history of finished blocks
+    unsigned *returning;    // a counter in the kernel; while it is not 0, no_more_ctas_to_run() answers false
+    uint64_t blocks;        // blocks of the grid
+    uint32_t blocks_per_sm; // max_cta()
+    uint32_t threads, registers_per_thread, shared_bytes; // of a block
     uint64_t stream; // kernels of one stream follow each other; a stream is a process to the scheduler
 };
 

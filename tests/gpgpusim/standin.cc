@@ -12,7 +12,6 @@
 namespace {
 
 enum { sms = 4, slots = 4, warps = 2, lanes = 32, threads = warps * lanes };
-enum { pipeline = 1, stores = 2, atomics = 4, scoreboard = 16 }; // gpump_sm_wait
 
 // Programs are lists of these. r[0..3] are registers of a lane; g is the lane's number in the grid.
 enum operation { load, store, load_shared, store_shared, barrier, add, multiply, atomic, repeat, leave };
@@ -80,8 +79,8 @@ struct machine : gpump_gpgpusim_host {
     uint32_t waits(uint32_t sm, uint32_t slot) override {
         uint32_t bits = 0;
         for (const warp &w : resident[sm][slot]->w) {
-            if (cycle < w.busy_until) bits |= pipeline | scoreboard;
-            if (cycle < w.stores_until) bits |= stores;
+            if (cycle < w.busy_until) bits |= GPUMP_GPGPUSIM_PIPELINE | GPUMP_GPGPUSIM_SCOREBOARD;
+            if (cycle < w.stores_until) bits |= GPUMP_GPGPUSIM_STORES;
         }
         return bits;
     }
@@ -201,8 +200,8 @@ struct machine : gpump_gpgpusim_host {
             bool all = true;
             for (kernel *k : kernels) {
                 if (!k->launched && cycle >= k->launch_at) {
-                    gpump_gpgpusim_launch l = {k,       k->code,      &k->returning, k->blocks, slots,
-                                               threads, threads * 16, threads * 4,   k->stream};
+                    gpump_gpgpusim_launch l = {k,       k->code, &k->returning, k->blocks, slots,
+                                               threads, 16,      threads * 4,   k->stream};
                     k->launched = true;
                     if (gpump) gpump->launched(l);
                 }
