@@ -5257,7 +5257,7 @@ GPUMP_API const unsigned char *gpumpi_compress_get_bytes(const unsigned char *in
 
 /* ---- words, little endian ---- */
 
-GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_put(unsigned char *out, uint32_t word) {
+GPUMPI_COMPRESS_ALWAYS void gpumpi_put_word(unsigned char *out, uint32_t word) {
 #ifdef GPUMPI_COMPRESS_LITTLE
     memcpy(out, &word, 4);
 #else
@@ -5268,7 +5268,7 @@ GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_put(unsigned char *out, uint32_t wor
 #endif
 }
 
-GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_get(const unsigned char *in) {
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_get_word(const unsigned char *in) {
 #ifdef GPUMPI_COMPRESS_LITTLE
     uint32_t word;
     memcpy(&word, in, 4);
@@ -5278,26 +5278,24 @@ GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_get(const unsigned char *in) {
 #endif
 }
 
-GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_put_words(unsigned char *out, const uint32_t *words,
-                                                                uint32_t count) {
+GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_put_words(unsigned char *out, const uint32_t *words, size_t count) {
 #ifdef GPUMPI_COMPRESS_LITTLE
-    memcpy(out, words, (size_t)count * 4);
+    memcpy(out, words, count * 4);
 #else
-    uint32_t i;
-    for (i = 0; i < count; i++) gpumpi_compress_put(out + (size_t)i * 4, words[i]);
+    size_t i;
+    for (i = 0; i < count; i++) gpumpi_put_word(out + i * 4, words[i]);
 #endif
-    return out + (size_t)count * 4;
+    return out + count * 4;
 }
 
-GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_get_words(const unsigned char *in, uint32_t *words,
-                                                                      uint32_t count) {
+GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_get_words(const unsigned char *in, uint32_t *words, size_t count) {
 #ifdef GPUMPI_COMPRESS_LITTLE
-    memcpy(words, in, (size_t)count * 4);
+    memcpy(words, in, count * 4);
 #else
-    uint32_t i;
-    for (i = 0; i < count; i++) words[i] = gpumpi_compress_get(in + (size_t)i * 4);
+    size_t i;
+    for (i = 0; i < count; i++) words[i] = gpumpi_get_word(in + i * 4);
 #endif
-    return in + (size_t)count * 4;
+    return in + count * 4;
 }
 
 /* ---- registers and patterns ---- */
@@ -13423,10 +13421,10 @@ GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_expansion(uint32_t *v, uint32_t lane
     uint32_t at, d = 0;
     for (at = 0; at < lanes; at += group, bases += 4) {
         if (strides) {
-            d = gpumpi_compress_get(strides);
+            d = gpumpi_get_word(strides);
             strides += 4;
         }
-        gpumpi_compress_fill(v + at, lanes - at < group ? lanes - at : group, gpumpi_compress_get(bases), d);
+        gpumpi_compress_fill(v + at, lanes - at < group ? lanes - at : group, gpumpi_get_word(bases), d);
     }
 }
 
@@ -13458,7 +13456,7 @@ GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_put_distances(unsigned char *out, co
 
 GPUMP_API unsigned char *gpumpi_compress_put_bytes(unsigned char *out, const uint32_t *v, uint32_t lanes, uint32_t base,
                                                    uint32_t width) {
-    gpumpi_compress_put(out, base);
+    gpumpi_put_word(out, base);
     out += 4;
     if (width == 1) gpumpi_compress_put_distances(out, v, lanes, base, 1);
     if (width == 2) gpumpi_compress_put_distances(out, v, lanes, base, 2);
@@ -13468,7 +13466,7 @@ GPUMP_API unsigned char *gpumpi_compress_put_bytes(unsigned char *out, const uin
 
 GPUMP_API const unsigned char *gpumpi_compress_get_bytes(const unsigned char *in, uint32_t *v, uint32_t lanes,
                                                          uint32_t width) {
-    uint32_t base = gpumpi_compress_get(in);
+    uint32_t base = gpumpi_get_word(in);
     in += 4;
     if (width == 1) gpumpi_compress_get_distances(in, v, lanes, base, 1);
     if (width == 2) gpumpi_compress_get_distances(in, v, lanes, base, 2);
@@ -13483,9 +13481,9 @@ GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_put_groups(unsigned char *
                                                                  const uint32_t *base, const uint32_t *stride,
                                                                  uint32_t groups) {
     uint32_t g;
-    for (g = 0; g < groups; g++, out += 4) gpumpi_compress_put(out, base[g]);
+    for (g = 0; g < groups; g++, out += 4) gpumpi_put_word(out, base[g]);
     if (pattern != GPUMP_COMPRESS_STRIDED) return out;
-    for (g = 0; g < groups; g++, out += 4) gpumpi_compress_put(out, stride[g]);
+    for (g = 0; g < groups; g++, out += 4) gpumpi_put_word(out, stride[g]);
     return out;
 }
 
@@ -13493,7 +13491,7 @@ GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_put_groups(unsigned char *
 GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_get_one(uint32_t *v, uint32_t lanes, uint32_t group,
                                                                     uint32_t pattern, const unsigned char *in) {
     size_t bases = (size_t)((lanes + group - 1) / group) * 4;
-    if (pattern == GPUMP_COMPRESS_RANDOM) return gpumpi_compress_get_words(in, v, lanes);
+    if (pattern == GPUMP_COMPRESS_RANDOM) return gpumpi_get_words(in, v, lanes);
     gpumpi_compress_expansion(v, lanes, group, in, pattern == GPUMP_COMPRESS_STRIDED ? in + bases : NULL);
     return in + (pattern == GPUMP_COMPRESS_STRIDED ? 2 * bases : bases);
 }
@@ -13509,7 +13507,7 @@ GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_write_lanes(const gpump_co
         if (gpumpi_compress_live(live, r)) {
             uint32_t pattern = gpumpi_compress_analysis(v, lanes, group, base, stride);
             code |= pattern << r % 4 * 2;
-            out = pattern == GPUMP_COMPRESS_RANDOM ? gpumpi_compress_put_words(out, v, lanes)
+            out = pattern == GPUMP_COMPRESS_RANDOM ? gpumpi_put_words(out, v, lanes)
                                                    : gpumpi_compress_put_groups(out, pattern, base, stride, groups);
         }
         codes[r / 4] = (unsigned char)code;
@@ -13570,7 +13568,7 @@ GPUMP_API uint32_t gpumpi_compress_near_one(const uint32_t *v, const uint32_t *b
         if (!gpumpi_compress_not_moved(v, before, lanes, moved)) {
             code = moved == *step ? GPUMPI_COMPRESS_AGAIN : GPUMPI_COMPRESS_MOVED;
             *bytes = moved == *step ? 0 : 4;
-            if (out && *bytes) gpumpi_compress_put(out, moved);
+            if (out && *bytes) gpumpi_put_word(out, moved);
             *step = moved;
             return code;
         }
@@ -13584,7 +13582,7 @@ GPUMP_API uint32_t gpumpi_compress_near_one(const uint32_t *v, const uint32_t *b
             code = GPUMPI_COMPRESS_BYTES1 - 1 + width;
             if (out) gpumpi_compress_put_bytes(out, v, lanes, lowest, width);
         } else if (out) {
-            gpumpi_compress_put_words(out, v, lanes);
+            gpumpi_put_words(out, v, lanes);
         }
         return code;
     }
@@ -13624,7 +13622,7 @@ static const unsigned char *gpumpi_compress_plain_read_near(const gpump_compress
             in = gpumpi_compress_get_bytes(in, v, near->lanes, code - GPUMPI_COMPRESS_BYTES1 + 1);
         } else if (code >= GPUMPI_COMPRESS_AGAIN) {
             if (code == GPUMPI_COMPRESS_MOVED) {
-                near->steps[r] = gpumpi_compress_get(in);
+                near->steps[r] = gpumpi_get_word(in);
                 in += 4;
             }
             gpumpi_compress_move(v, v - near->back, near->lanes, near->steps[r]);
@@ -13727,7 +13725,7 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_vecto
     if (group == 32 && v[0] == v[1]) { /* with one group, quicker than to look for a stride of 0 */
         differs = gpumpi_compress_not_uniform(v);
         if (_mm256_testz_si256(differs, differs)) {
-            gpumpi_compress_put(out, v[0]);
+            gpumpi_put_word(out, v[0]);
             *to = out + 4;
             return GPUMP_COMPRESS_UNIFORM;
         }
@@ -13736,10 +13734,10 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_vecto
         differs = gpumpi_compress_not_strided(v, group, s);
         if (_mm256_testz_si256(differs, differs)) {
             GPUMPI_COMPRESS_UNROLL
-            for (g = 0; g < groups; g++) gpumpi_compress_put(out + g * 4, v[g * group]);
+            for (g = 0; g < groups; g++) gpumpi_put_word(out + g * 4, v[g * group]);
             GPUMPI_COMPRESS_UNROLL
             for (g = 0; g < groups; g++)
-                gpumpi_compress_put(out + (groups + g) * 4, (uint32_t)_mm_cvtsi128_si32(_mm256_castsi256_si128(s[g])));
+                gpumpi_put_word(out + (groups + g) * 4, (uint32_t)_mm_cvtsi128_si32(_mm256_castsi256_si128(s[g])));
             any = group == 32   ? s[0]
                   : group == 16 ? _mm256_or_si256(s[0], s[1])
                                 : GPUMPI_COMPRESS_OR4(s[0], s[1], s[2], s[3]);
@@ -13779,7 +13777,7 @@ GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_
         differs0 = _mm512_cmpneq_epi32_mask(x0, m0);
         differs1 = _mm512_cmpneq_epi32_mask(x1, m0);
         if (_mm512_kortestz(differs0, differs1)) {
-            gpumpi_compress_put(out, v[0]);
+            gpumpi_put_word(out, v[0]);
             *to = out + 4;
             return GPUMP_COMPRESS_UNIFORM;
         }
@@ -13798,13 +13796,12 @@ GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_
         differs1 = _mm512_mask_cmpneq_epi32_mask(ends, s1, m1);
         if (_mm512_kortestz(differs0, differs1)) {
             GPUMPI_COMPRESS_UNROLL
-            for (g = 0; g < groups; g++) gpumpi_compress_put(out + g * 4, v[g * group]);
+            for (g = 0; g < groups; g++) gpumpi_put_word(out + g * 4, v[g * group]);
             if (group == 8) {
-                for (g = 0; g < groups; g++)
-                    gpumpi_compress_put(out + (groups + g) * 4, v[g * group + 1] - v[g * group]);
+                for (g = 0; g < groups; g++) gpumpi_put_word(out + (groups + g) * 4, v[g * group + 1] - v[g * group]);
             } else {
-                gpumpi_compress_put(out + groups * 4, (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(s0)));
-                if (group == 16) gpumpi_compress_put(out + 12, (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(s1)));
+                gpumpi_put_word(out + groups * 4, (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(s0)));
+                if (group == 16) gpumpi_put_word(out + 12, (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(s1)));
             }
             m0 = _mm512_or_si512(m0, m1);
             if (group < 32 && !_mm512_test_epi32_mask(m0, m0)) {
@@ -13900,15 +13897,15 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compre
     }
     if (pattern == GPUMP_COMPRESS_UNIFORM) {
         GPUMPI_COMPRESS_UNROLL
-        for (i = 0; i < 4; i++) x[i] = GPUMPI_COMPRESS_ALL(gpumpi_compress_get(in + i * 8 / group * 4));
+        for (i = 0; i < 4; i++) x[i] = GPUMPI_COMPRESS_ALL(gpumpi_get_word(in + i * 8 / group * 4));
         gpumpi_compress_store(v, around, x);
         return in + groups * 4;
     }
     GPUMPI_COMPRESS_UNROLL
     for (i = 0; i < 4; i++) {
         if (i * 8 % group == 0) {
-            d = GPUMPI_COMPRESS_ALL(gpumpi_compress_get(in + (groups + i * 8 / group) * 4));
-            x[i] = _mm256_add_epi32(GPUMPI_COMPRESS_ALL(gpumpi_compress_get(in + i * 8 / group * 4)),
+            d = GPUMPI_COMPRESS_ALL(gpumpi_get_word(in + (groups + i * 8 / group) * 4));
+            x[i] = _mm256_add_epi32(GPUMPI_COMPRESS_ALL(gpumpi_get_word(in + i * 8 / group * 4)),
                                     _mm256_mullo_epi32(lane, d));
             d = _mm256_slli_epi32(d, 3);
         } else {
@@ -13920,10 +13917,10 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compre
 }
 
 /* The words of group g, or of groups g and g + 1 of 8 lanes, each in the lanes of its group. */
-#define GPUMPI_COMPRESS_SPREAD(in, g)                                                                       \
-    (group == 8 ? _mm512_mask_set1_epi32(_mm512_set1_epi32((int)gpumpi_compress_get((in) + (g)*4)), 0xff00, \
-                                         (int)gpumpi_compress_get((in) + (g)*4 + 4))                        \
-                : _mm512_set1_epi32((int)gpumpi_compress_get((in) + (g)*4)))
+#define GPUMPI_COMPRESS_SPREAD(in, g)                                                                   \
+    (group == 8 ? _mm512_mask_set1_epi32(_mm512_set1_epi32((int)gpumpi_get_word((in) + (g)*4)), 0xff00, \
+                                         (int)gpumpi_get_word((in) + (g)*4 + 4))                        \
+                : _mm512_set1_epi32((int)gpumpi_get_word((in) + (g)*4)))
 
 /* Reads one register with AVX-512. */
 GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unone_wide(
@@ -14021,7 +14018,7 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_near_vect
             uint32_t moved = (uint32_t)_mm_cvtsi128_si32(_mm256_castsi256_si128(m));
             if (moved == *step) return GPUMPI_COMPRESS_AGAIN;
             *step = moved;
-            gpumpi_compress_put(out, moved);
+            gpumpi_put_word(out, moved);
             *to = out + 4;
             return GPUMPI_COMPRESS_MOVED;
         }
@@ -14057,7 +14054,7 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compre
     if (code == GPUMPI_COMPRESS_AGAIN || code == GPUMPI_COMPRESS_MOVED) {
         __m256i m;
         if (code == GPUMPI_COMPRESS_MOVED) {
-            *step = gpumpi_compress_get(in);
+            *step = gpumpi_get_word(in);
             in += 4;
         }
         m = GPUMPI_COMPRESS_ALL(*step);
@@ -14292,7 +14289,7 @@ static unsigned char *gpumpi_compress_write_live(const gpump_compress_layout *la
     }
     for (r = 0; r < layout->registers; r++)
         if (!mask || gpumpi_compress_live(set, r))
-            out = gpumpi_compress_put_words(out, v + (size_t)r * layout->register_stride, lanes);
+            out = gpumpi_put_words(out, v + (size_t)r * layout->register_stride, lanes);
     return out;
 }
 
@@ -14304,7 +14301,7 @@ static const unsigned char *gpumpi_compress_read_live(const gpump_compress_layou
     if (mask) in += (layout->registers + 7) / 8;
     for (r = 0; r < layout->registers; r++)
         if (!mask || ((uint32_t)set[r >> 3] >> (r & 7) & 1u))
-            in = gpumpi_compress_get_words(in, v + (size_t)r * layout->register_stride, lanes);
+            in = gpumpi_get_words(in, v + (size_t)r * layout->register_stride, lanes);
     return in;
 }
 
@@ -14547,22 +14544,20 @@ static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *l
             if (code >> i & 1u)
                 planes[i * plane + (r >> 3)] = (unsigned char)(planes[i * plane + (r >> 3)] | 1u << (r & 7));
         switch (code) {
-        case GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM: out = gpumpi_compress_put_words(out, vectors.base, 1); break;
+        case GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM: out = gpumpi_put_words(out, vectors.base, 1); break;
         case GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED:
-            out = gpumpi_compress_put_words(out, vectors.base, 1);
-            out = gpumpi_compress_put_words(out, vectors.stride, 1);
+            out = gpumpi_put_words(out, vectors.base, 1);
+            out = gpumpi_put_words(out, vectors.stride, 1);
             break;
-        case GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM:
-            out = gpumpi_compress_put_words(out, vectors.base, vectors.groups);
-            break;
+        case GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM: out = gpumpi_put_words(out, vectors.base, vectors.groups); break;
         case GPUMP_COMPRESS_BLOCK_LOCAL_STRIDED:
-            out = gpumpi_compress_put_words(out, vectors.base, vectors.groups);
-            out = gpumpi_compress_put_words(out, vectors.stride, vectors.groups);
+            out = gpumpi_put_words(out, vectors.base, vectors.groups);
+            out = gpumpi_put_words(out, vectors.stride, vectors.groups);
             break;
         case GPUMP_COMPRESS_BLOCK_GRID:
-            out = gpumpi_compress_put_words(out, vectors.base, 1);
-            out = gpumpi_compress_put_words(out, vectors.stride, 1);
-            out = gpumpi_compress_put_words(out, &vectors.step, 1);
+            out = gpumpi_put_words(out, vectors.base, 1);
+            out = gpumpi_put_words(out, vectors.stride, 1);
+            out = gpumpi_put_words(out, &vectors.step, 1);
             break;
         case GPUMP_COMPRESS_BLOCK_MIXED: {
             unsigned char *codes = out;
@@ -14573,13 +14568,12 @@ static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *l
                 uint32_t pattern = vectors.pattern[w], groups = gpumpi_compress_groups(layout, w);
                 codes[w >> 2] = (unsigned char)(codes[w >> 2] | pattern << (2 * (w & 3)));
                 if (pattern == GPUMP_COMPRESS_RANDOM) {
-                    out = gpumpi_compress_put_words(
+                    out = gpumpi_put_words(
                         out, values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride,
                         gpumpi_compress_lanes(layout, w));
                 } else {
-                    out = gpumpi_compress_put_words(out, vectors.base + g, groups);
-                    if (pattern == GPUMP_COMPRESS_STRIDED)
-                        out = gpumpi_compress_put_words(out, vectors.stride + g, groups);
+                    out = gpumpi_put_words(out, vectors.base + g, groups);
+                    if (pattern == GPUMP_COMPRESS_STRIDED) out = gpumpi_put_words(out, vectors.stride + g, groups);
                 }
                 g += groups;
             }
@@ -14587,9 +14581,9 @@ static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *l
         }
         default:
             for (w = 0; w < layout->warps; w++)
-                out = gpumpi_compress_put_words(
-                    out, values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride,
-                    gpumpi_compress_lanes(layout, w));
+                out = gpumpi_put_words(out,
+                                       values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride,
+                                       gpumpi_compress_lanes(layout, w));
             break;
         }
     }
@@ -14830,9 +14824,9 @@ static void gpumpi_compress_read_block(const gpump_compress_layout *layout, uint
         case GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM:
         case GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED:
         case GPUMP_COMPRESS_BLOCK_GRID: {
-            uint32_t base = gpumpi_compress_get(in),
-                     x = code == GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM ? 0 : gpumpi_compress_get(in + 4);
-            uint32_t y = code == GPUMP_COMPRESS_BLOCK_GRID ? gpumpi_compress_get(in + 8) : x * layout->group, at, value;
+            uint32_t base = gpumpi_get_word(in),
+                     x = code == GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM ? 0 : gpumpi_get_word(in + 4);
+            uint32_t y = code == GPUMP_COMPRESS_BLOCK_GRID ? gpumpi_get_word(in + 8) : x * layout->group, at, value;
             for (base += g * y, at = 0; at < lanes; at += layout->group, base += y)
                 for (value = base, i = at; i < lanes && i < at + layout->group; i++, value += x) v[i] = value;
             break;
@@ -14843,11 +14837,11 @@ static void gpumpi_compress_read_block(const gpump_compress_layout *layout, uint
         case GPUMP_COMPRESS_BLOCK_LOCAL_STRIDED:
             gpumpi_compress_expand(v, lanes, layout->group, in + (size_t)g * 4, in + ((size_t)all + g) * 4);
             break;
-        case GPUMP_COMPRESS_BLOCK_RANDOM: in = gpumpi_compress_get_words(in, v, lanes); break;
+        case GPUMP_COMPRESS_BLOCK_RANDOM: in = gpumpi_get_words(in, v, lanes); break;
         default:
             pattern = (uint32_t)codes[w >> 2] >> (2 * (w & 3)) & 3u;
             if (pattern == GPUMP_COMPRESS_RANDOM) {
-                in = gpumpi_compress_get_words(in, v, lanes);
+                in = gpumpi_get_words(in, v, lanes);
             } else {
                 gpumpi_compress_expand(v, lanes, layout->group, in,
                                        pattern == GPUMP_COMPRESS_STRIDED ? in + (size_t)groups * 4 : NULL);
@@ -14916,57 +14910,31 @@ GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layou
 /* ---- gpump_impl/context/context.c ---- */
 
 
+
 #include <string.h>
 
 /* ---- little-endian words ---- */
 
-static void gpumpi_context_store32(unsigned char *at, uint32_t value) {
-    at[0] = (unsigned char)value;
-    at[1] = (unsigned char)(value >> 8);
-    at[2] = (unsigned char)(value >> 16);
-    at[3] = (unsigned char)(value >> 24);
-}
 static void gpumpi_context_store64(unsigned char *at, uint64_t value) {
-    gpumpi_context_store32(at, (uint32_t)value);
-    gpumpi_context_store32(at + 4, (uint32_t)(value >> 32));
-}
-static uint32_t gpumpi_context_load32(const unsigned char *at) {
-    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+    gpumpi_put_word(at, (uint32_t)value);
+    gpumpi_put_word(at + 4, (uint32_t)(value >> 32));
 }
 static uint64_t gpumpi_context_load64(const unsigned char *at) {
-    return gpumpi_context_load32(at) | (uint64_t)gpumpi_context_load32(at + 4) << 32;
-}
-/* Arrays: a plain copy where memory already has the format's byte order. */
-static int gpumpi_context_is_little(void) {
-    const uint32_t one = 1;
-    unsigned char first;
-    memcpy(&first, &one, 1);
-    return first == 1;
-}
-static void gpumpi_context_store32s(unsigned char *at, const uint32_t *values, uint64_t count) {
-    if (gpumpi_context_is_little())
-        memcpy(at, values, (size_t)count * 4);
-    else
-        for (uint64_t i = 0; i < count; i++) gpumpi_context_store32(at + i * 4, values[i]);
-}
-static void gpumpi_context_load32s(const unsigned char *at, uint32_t *values, uint64_t count) {
-    if (gpumpi_context_is_little())
-        memcpy(values, at, (size_t)count * 4);
-    else
-        for (uint64_t i = 0; i < count; i++) values[i] = gpumpi_context_load32(at + i * 4);
+    return gpumpi_get_word(at) | (uint64_t)gpumpi_get_word(at + 4) << 32;
 }
 
 /* The checksum: word k of 64 bits goes into chain k mod 8, so that it runs at memory speed; each step is a bijection of
  * the chain, so any change within one word is seen. Word 3, the checksum itself, counts as 0. */
 static uint64_t gpumpi_context_checksum(const unsigned char *memory, uint64_t bytes) {
     const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
-    const int little = gpumpi_context_is_little();
     uint64_t chain[8] = {1, 2, 3, 4, 5, 6, 7, 8}, word[8], words = bytes / 8;
     for (uint64_t i = 0; i < words; i += 8) {
         uint64_t here = words - i < 8 ? words - i : 8;
-        if (little && here == 8)
+#ifdef GPUMPI_COMPRESS_LITTLE
+        if (here == 8)
             memcpy(word, memory + i * 8, 64);
         else
+#endif
             for (uint64_t k = 0; k < here; k++) word[k] = gpumpi_context_load64(memory + (i + k) * 8);
         if (!i && here > 3) word[3] = 0;
         if (here == 8) {
@@ -15015,8 +14983,8 @@ static unsigned char *gpumpi_context_section(gpump_context_writer *writer, uint3
         return NULL;
     }
     section = writer->memory + start;
-    gpumpi_context_store32(section, type);
-    gpumpi_context_store32(section + 4, index);
+    gpumpi_put_word(section, type);
+    gpumpi_put_word(section + 4, index);
     gpumpi_context_store64(section + 8, bytes);
     memset(section + GPUMP_CONTEXT_SECTION_BYTES + bytes, 0, (size_t)(room - bytes));
     return section + GPUMP_CONTEXT_SECTION_BYTES;
@@ -15038,7 +15006,7 @@ GPUMP_API void gpump_context_put_block(gpump_context_writer *writer, const gpump
     unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_BLOCK, 0, 96);
     if (!at) return;
     for (uint32_t i = 0; i < 4; i++) gpumpi_context_store64(at + i * 8, (&block->cookie)[i]);
-    gpumpi_context_store32s(at + 32, &block->kernel, 16);
+    gpumpi_put_words(at + 32, &block->kernel, 16);
 }
 
 GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_t warp, const uint32_t *values,
@@ -15046,17 +15014,17 @@ GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_
     uint64_t count = (uint64_t)registers * lanes;
     unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_REGISTERS, warp, 8 + count * 4);
     if (!at) return;
-    gpumpi_context_store32(at, registers);
-    gpumpi_context_store32(at + 4, lanes);
-    if (count) gpumpi_context_store32s(at + 8, values, count);
+    gpumpi_put_word(at, registers);
+    gpumpi_put_word(at + 4, lanes);
+    if (count) gpumpi_put_words(at + 8, values, (size_t)count);
 }
 
 GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t warp,
                                        const gpump_context_stack_entry *entries, uint32_t count) {
     unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_STACK, warp, (uint64_t)count * 16);
     for (uint32_t i = 0; at && i < count; i++, at += 16) {
-        gpumpi_context_store32(at, entries[i].pc);
-        gpumpi_context_store32(at + 4, entries[i].reconvergence_pc);
+        gpumpi_put_word(at, entries[i].pc);
+        gpumpi_put_word(at + 4, entries[i].reconvergence_pc);
         gpumpi_context_store64(at + 8, entries[i].lanes);
     }
 }
@@ -15069,7 +15037,7 @@ GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t ty
 
 GPUMP_API void gpump_context_put_control(gpump_context_writer *writer, const gpump_context_control *control) {
     unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_CONTROL, 0, 32);
-    if (at) gpumpi_context_store32s(at, &control->in_place, 8);
+    if (at) gpumpi_put_words(at, &control->in_place, 8);
 }
 
 enum { GPUMPI_CONTEXT_COMPRESSED_BYTES = 32 };
@@ -15095,13 +15063,13 @@ GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer
         return result;
     }
     memset(at, 0, GPUMPI_CONTEXT_COMPRESSED_BYTES);
-    gpumpi_context_store32(at, form);
-    gpumpi_context_store32(at + 4, layout->warps);
-    gpumpi_context_store32(at + 8, layout->registers);
-    gpumpi_context_store32(at + 12, layout->lanes);
-    gpumpi_context_store32(at + 16, layout->last_lanes);
-    gpumpi_context_store32(at + 20, layout->group);
-    gpumpi_context_store32(at + 24, (uint32_t)bytes);
+    gpumpi_put_word(at, form);
+    gpumpi_put_word(at + 4, layout->warps);
+    gpumpi_put_word(at + 8, layout->registers);
+    gpumpi_put_word(at + 12, layout->lanes);
+    gpumpi_put_word(at + 16, layout->last_lanes);
+    gpumpi_put_word(at + 20, layout->group);
+    gpumpi_put_word(at + 24, (uint32_t)bytes);
     gpumpi_context_store64(at - 8, GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bytes);
     writer->used =
         start + GPUMP_CONTEXT_SECTION_BYTES + ((GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bytes + 7u) & ~UINT64_C(7));
@@ -15117,8 +15085,8 @@ GPUMP_API gpump_result gpump_context_end(gpump_context_writer *writer, uint64_t 
     if (writer->failed || writer->used > writer->capacity) return GPUMP_ERROR_CAPACITY;
     memset(writer->memory, 0, GPUMP_CONTEXT_HEADER_BYTES);
     memcpy(writer->memory, gpumpi_context_magic, 8);
-    gpumpi_context_store32(writer->memory + 8, GPUMP_CONTEXT_VERSION);
-    gpumpi_context_store32(writer->memory + 12, writer->sections);
+    gpumpi_put_word(writer->memory + 8, GPUMP_CONTEXT_VERSION);
+    gpumpi_put_word(writer->memory + 12, writer->sections);
     gpumpi_context_store64(writer->memory + 16, writer->used);
     gpumpi_context_store64(writer->memory + 24, gpumpi_context_checksum(writer->memory, writer->used));
     return GPUMP_OK;
@@ -15140,10 +15108,10 @@ GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const vo
         if (at[i] != gpumpi_context_magic[i])
             return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", i, at[i], gpumpi_context_magic[i],
                                gpumpi_context_magic[i]);
-    if (gpumpi_context_load32(at + 8) != GPUMP_CONTEXT_VERSION)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "version", 8, gpumpi_context_load32(at + 8), GPUMP_CONTEXT_VERSION,
+    if (gpumpi_get_word(at + 8) != GPUMP_CONTEXT_VERSION)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "version", 8, gpumpi_get_word(at + 8), GPUMP_CONTEXT_VERSION,
                            GPUMP_CONTEXT_VERSION);
-    sections = gpumpi_context_load32(at + 12);
+    sections = gpumpi_get_word(at + 12);
     total = gpumpi_context_load64(at + 16);
     if (total < GPUMP_CONTEXT_HEADER_BYTES || total % 8u)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "length", 16, total, GPUMP_CONTEXT_HEADER_BYTES, bytes);
@@ -15187,8 +15155,8 @@ GPUMP_API gpump_result gpump_context_next(gpump_context_reader *reader, gpump_co
         return GPUMP_EMPTY;
     }
     at = reader->memory + reader->next;
-    section->type = gpumpi_context_load32(at);
-    section->index = gpumpi_context_load32(at + 4);
+    section->type = gpumpi_get_word(at);
+    section->index = gpumpi_get_word(at + 4);
     section->bytes = gpumpi_context_load64(at + 8);
     section->offset = reader->next + GPUMP_CONTEXT_SECTION_BYTES;
     section->payload = at + GPUMP_CONTEXT_SECTION_BYTES;
@@ -15216,7 +15184,7 @@ GPUMP_API gpump_result gpump_context_get_block(gpump_context_reader *reader, gpu
     if (result) return result;
     if (section.bytes != 96) return GPUMP_ERROR_FORMAT;
     for (uint32_t i = 0; i < 4; i++) (&block->cookie)[i] = gpumpi_context_load64(section.payload + i * 8);
-    gpumpi_context_load32s(section.payload + 32, &block->kernel, 16);
+    gpumpi_get_words(section.payload + 32, &block->kernel, 16);
     return GPUMP_OK;
 }
 
@@ -15227,10 +15195,10 @@ GPUMP_API gpump_result gpump_context_get_registers(gpump_context_reader *reader,
     gpump_result result = gpump_context_find(reader, GPUMP_CONTEXT_REGISTERS, warp, &section);
     if (result) return result;
     if (count && !values) return GPUMP_ERROR_ARGUMENT;
-    if (section.bytes < 8 || gpumpi_context_load32(section.payload) != registers ||
-        gpumpi_context_load32(section.payload + 4) != lanes || section.bytes != 8 + count * 4)
+    if (section.bytes < 8 || gpumpi_get_word(section.payload) != registers ||
+        gpumpi_get_word(section.payload + 4) != lanes || section.bytes != 8 + count * 4)
         return GPUMP_ERROR_FORMAT;
-    if (count) gpumpi_context_load32s(section.payload + 8, values, count);
+    if (count) gpumpi_get_words(section.payload + 8, values, (size_t)count);
     return GPUMP_OK;
 }
 
@@ -15244,8 +15212,8 @@ GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uin
     *count = (uint32_t)(section.bytes / 16);
     if (*count > capacity || (*count && !entries)) return GPUMP_ERROR_CAPACITY;
     for (uint32_t i = 0; i < *count; i++) {
-        entries[i].pc = gpumpi_context_load32(section.payload + i * 16u);
-        entries[i].reconvergence_pc = gpumpi_context_load32(section.payload + i * 16u + 4);
+        entries[i].pc = gpumpi_get_word(section.payload + i * 16u);
+        entries[i].reconvergence_pc = gpumpi_get_word(section.payload + i * 16u + 4);
         entries[i].lanes = gpumpi_context_load64(section.payload + i * 16u + 8);
     }
     return GPUMP_OK;
@@ -15268,10 +15236,9 @@ GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, g
     gpump_result result =
         control ? gpump_context_find(reader, GPUMP_CONTEXT_CONTROL, 0, &section) : GPUMP_ERROR_ARGUMENT;
     if (result) return result;
-    if (section.bytes != 32 ||
-        gpumpi_context_load32(section.payload) > (GPUMP_PART_REGISTERS | GPUMP_PART_SHARED_MEMORY))
+    if (section.bytes != 32 || gpumpi_get_word(section.payload) > (GPUMP_PART_REGISTERS | GPUMP_PART_SHARED_MEMORY))
         return GPUMP_ERROR_FORMAT;
-    gpumpi_context_load32s(section.payload, &control->in_place, 8);
+    gpumpi_get_words(section.payload, &control->in_place, 8);
     return GPUMP_OK;
 }
 
@@ -15285,17 +15252,17 @@ GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader
     if (result < 0) return gpumpi_fail(diag, result, "arguments", 0, 0, 0, 0);
     if (result) return result;
     if (section.bytes < GPUMPI_CONTEXT_COMPRESSED_BYTES ||
-        gpumpi_context_load32(section.payload + 24) != section.bytes - GPUMPI_CONTEXT_COMPRESSED_BYTES)
+        gpumpi_get_word(section.payload + 24) != section.bytes - GPUMPI_CONTEXT_COMPRESSED_BYTES)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "compressed length", section.offset + 24, section.bytes,
                            GPUMPI_CONTEXT_COMPRESSED_BYTES, UINT32_MAX);
     shape = &layout->warps; /* warps, registers, lanes, last_lanes, group stand in the same order in both */
     for (uint32_t i = 0; i < 5; i++) {
-        uint32_t written = gpumpi_context_load32(section.payload + 4 + i * 4);
+        uint32_t written = gpumpi_get_word(section.payload + 4 + i * 4);
         if (written != shape[i])
             return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "compressed shape", section.offset + 4 + i * 4, written,
                                shape[i], shape[i]);
     }
-    return gpump_compress_restore(layout, gpumpi_context_load32(section.payload), 0,
+    return gpump_compress_restore(layout, gpumpi_get_word(section.payload), 0,
                                   section.payload + GPUMPI_CONTEXT_COMPRESSED_BYTES,
                                   (size_t)(section.bytes - GPUMPI_CONTEXT_COMPRESSED_BYTES), values, diag);
 }
@@ -15304,8 +15271,8 @@ GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader
 static uint64_t gpumpi_context_logged(const gpump_context_section *section, uint32_t lanes) {
     uint64_t bytes = 0;
     for (uint64_t at = 0; at + 32 <= section->bytes; at += 32) {
-        const uint64_t units = gpumpi_context_load32(section->payload + at + 24);
-        if (units && (gpumpi_context_load32(section->payload + at + 28) & 1u)) bytes += 16 + 8 * units * lanes;
+        const uint64_t units = gpumpi_get_word(section->payload + at + 24);
+        if (units && (gpumpi_get_word(section->payload + at + 28) & 1u)) bytes += 16 + 8 * units * lanes;
     }
     return bytes;
 }
@@ -16999,13 +16966,6 @@ GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
     return hash;
 }
 
-/* Bits that hold 0 .. values-1. */
-static uint64_t gpumpi_sm_width(uint64_t values) {
-    uint64_t bits = 0;
-    while (((uint64_t)1 << bits) < values) bits++;
-    return bits;
-}
-
 GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, uint64_t *bits, gpump_diag *diag) {
     gpump_sm_storage storage;
     gpump_result result = gpump_sm_table_bits(config, &storage, diag);
@@ -17020,14 +16980,14 @@ GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_
     uint64_t owner, registers, shared;
     if (result) return result;
     if (!storage) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "storage", 0, 0, 1, UINT64_MAX);
-    owner = gpumpi_sm_width(config->block_slots) + 5; /* 32 kernels at once (Shieh 3.4.5) */
-    registers = gpumpi_sm_width((uint64_t)config->registers + 1u);
-    shared = gpumpi_sm_width((uint64_t)config->shared_bytes + 1u);
+    owner = gpumpi_bits_for(config->block_slots) + 5; /* 32 kernels at once (Shieh 3.4.5) */
+    registers = gpumpi_bits_for((uint64_t)config->registers + 1u);
+    shared = gpumpi_bits_for((uint64_t)config->shared_bytes + 1u);
     storage->allocation_bits = config->entries * (2 * registers + 2 * shared + 2 * owner);
     storage->status_bits = config->block_slots * (uint64_t)(32 + 32 + 1);
     storage->life_bits =
-        config->entries * (gpumpi_sm_width(GPUMP_BLOCK_STATES) + 2 + 2 + 6 + gpumpi_sm_width(config->warp_slots + 1u) +
-                           gpumpi_sm_width((uint64_t)config->thread_slots + 1u));
+        config->entries * (gpumpi_bits_for(GPUMP_BLOCK_STATES) + 2 + 2 + 6 + gpumpi_bits_for(config->warp_slots + 1u) +
+                           gpumpi_bits_for((uint64_t)config->thread_slots + 1u));
     storage->total_bits = storage->allocation_bits + storage->status_bits + storage->life_bits;
     return GPUMP_OK;
 }
@@ -18211,12 +18171,6 @@ GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions
 
 /* ---- storage ---- */
 
-static uint32_t gpumpi_victim_width(uint32_t values) {
-    uint32_t bits = 0;
-    while (values > 1 && bits < 32 && (uint64_t)1 << bits < values) bits++;
-    return bits;
-}
-
 GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, const char *preset) {
     gpump_gpu gpu;
     gpump_result result;
@@ -18238,7 +18192,7 @@ GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, c
     for (i = 0; i < gpu.shared_option_count; i++)
         if (gpu.shared_bytes[i] > largest) largest = gpu.shared_bytes[i];
     config->positions = GPUMP_VICTIM_POSITIONS;
-    config->address_bits = gpumpi_victim_width(largest);
+    config->address_bits = (uint32_t)gpumpi_bits_for(largest);
     config->candidates = config->blocks = gpu.block_slots;
     return GPUMP_OK;
 }
@@ -18260,7 +18214,7 @@ GPUMP_API gpump_result gpump_victim_table_bits(const gpump_victim_config *config
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config,
                            sizeof *config);
-    id = gpumpi_victim_width(config->blocks);
+    id = gpumpi_bits_for(config->blocks);
     *sm_bits = (uint64_t)2 * config->address_bits * config->positions + id * config->blocks * config->candidates +
                (uint64_t)(2 * config->counter_bits + 1) * config->blocks;
     *gpu_bits = id * config->blocks * config->sms;

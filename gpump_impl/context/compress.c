@@ -139,7 +139,7 @@ static unsigned char *gpumpi_compress_write_live(const gpump_compress_layout *la
     }
     for (r = 0; r < layout->registers; r++)
         if (!mask || gpumpi_compress_live(set, r))
-            out = gpumpi_compress_put_words(out, v + (size_t)r * layout->register_stride, lanes);
+            out = gpumpi_put_words(out, v + (size_t)r * layout->register_stride, lanes);
     return out;
 }
 
@@ -151,7 +151,7 @@ static const unsigned char *gpumpi_compress_read_live(const gpump_compress_layou
     if (mask) in += (layout->registers + 7) / 8;
     for (r = 0; r < layout->registers; r++)
         if (!mask || ((uint32_t)set[r >> 3] >> (r & 7) & 1u))
-            in = gpumpi_compress_get_words(in, v + (size_t)r * layout->register_stride, lanes);
+            in = gpumpi_get_words(in, v + (size_t)r * layout->register_stride, lanes);
     return in;
 }
 
@@ -394,22 +394,20 @@ static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *l
             if (code >> i & 1u)
                 planes[i * plane + (r >> 3)] = (unsigned char)(planes[i * plane + (r >> 3)] | 1u << (r & 7));
         switch (code) {
-        case GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM: out = gpumpi_compress_put_words(out, vectors.base, 1); break;
+        case GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM: out = gpumpi_put_words(out, vectors.base, 1); break;
         case GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED:
-            out = gpumpi_compress_put_words(out, vectors.base, 1);
-            out = gpumpi_compress_put_words(out, vectors.stride, 1);
+            out = gpumpi_put_words(out, vectors.base, 1);
+            out = gpumpi_put_words(out, vectors.stride, 1);
             break;
-        case GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM:
-            out = gpumpi_compress_put_words(out, vectors.base, vectors.groups);
-            break;
+        case GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM: out = gpumpi_put_words(out, vectors.base, vectors.groups); break;
         case GPUMP_COMPRESS_BLOCK_LOCAL_STRIDED:
-            out = gpumpi_compress_put_words(out, vectors.base, vectors.groups);
-            out = gpumpi_compress_put_words(out, vectors.stride, vectors.groups);
+            out = gpumpi_put_words(out, vectors.base, vectors.groups);
+            out = gpumpi_put_words(out, vectors.stride, vectors.groups);
             break;
         case GPUMP_COMPRESS_BLOCK_GRID:
-            out = gpumpi_compress_put_words(out, vectors.base, 1);
-            out = gpumpi_compress_put_words(out, vectors.stride, 1);
-            out = gpumpi_compress_put_words(out, &vectors.step, 1);
+            out = gpumpi_put_words(out, vectors.base, 1);
+            out = gpumpi_put_words(out, vectors.stride, 1);
+            out = gpumpi_put_words(out, &vectors.step, 1);
             break;
         case GPUMP_COMPRESS_BLOCK_MIXED: {
             unsigned char *codes = out;
@@ -420,13 +418,12 @@ static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *l
                 uint32_t pattern = vectors.pattern[w], groups = gpumpi_compress_groups(layout, w);
                 codes[w >> 2] = (unsigned char)(codes[w >> 2] | pattern << (2 * (w & 3)));
                 if (pattern == GPUMP_COMPRESS_RANDOM) {
-                    out = gpumpi_compress_put_words(
+                    out = gpumpi_put_words(
                         out, values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride,
                         gpumpi_compress_lanes(layout, w));
                 } else {
-                    out = gpumpi_compress_put_words(out, vectors.base + g, groups);
-                    if (pattern == GPUMP_COMPRESS_STRIDED)
-                        out = gpumpi_compress_put_words(out, vectors.stride + g, groups);
+                    out = gpumpi_put_words(out, vectors.base + g, groups);
+                    if (pattern == GPUMP_COMPRESS_STRIDED) out = gpumpi_put_words(out, vectors.stride + g, groups);
                 }
                 g += groups;
             }
@@ -434,9 +431,9 @@ static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *l
         }
         default:
             for (w = 0; w < layout->warps; w++)
-                out = gpumpi_compress_put_words(
-                    out, values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride,
-                    gpumpi_compress_lanes(layout, w));
+                out = gpumpi_put_words(out,
+                                       values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride,
+                                       gpumpi_compress_lanes(layout, w));
             break;
         }
     }
@@ -677,9 +674,9 @@ static void gpumpi_compress_read_block(const gpump_compress_layout *layout, uint
         case GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM:
         case GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED:
         case GPUMP_COMPRESS_BLOCK_GRID: {
-            uint32_t base = gpumpi_compress_get(in),
-                     x = code == GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM ? 0 : gpumpi_compress_get(in + 4);
-            uint32_t y = code == GPUMP_COMPRESS_BLOCK_GRID ? gpumpi_compress_get(in + 8) : x * layout->group, at, value;
+            uint32_t base = gpumpi_get_word(in),
+                     x = code == GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM ? 0 : gpumpi_get_word(in + 4);
+            uint32_t y = code == GPUMP_COMPRESS_BLOCK_GRID ? gpumpi_get_word(in + 8) : x * layout->group, at, value;
             for (base += g * y, at = 0; at < lanes; at += layout->group, base += y)
                 for (value = base, i = at; i < lanes && i < at + layout->group; i++, value += x) v[i] = value;
             break;
@@ -690,11 +687,11 @@ static void gpumpi_compress_read_block(const gpump_compress_layout *layout, uint
         case GPUMP_COMPRESS_BLOCK_LOCAL_STRIDED:
             gpumpi_compress_expand(v, lanes, layout->group, in + (size_t)g * 4, in + ((size_t)all + g) * 4);
             break;
-        case GPUMP_COMPRESS_BLOCK_RANDOM: in = gpumpi_compress_get_words(in, v, lanes); break;
+        case GPUMP_COMPRESS_BLOCK_RANDOM: in = gpumpi_get_words(in, v, lanes); break;
         default:
             pattern = (uint32_t)codes[w >> 2] >> (2 * (w & 3)) & 3u;
             if (pattern == GPUMP_COMPRESS_RANDOM) {
-                in = gpumpi_compress_get_words(in, v, lanes);
+                in = gpumpi_get_words(in, v, lanes);
             } else {
                 gpumpi_compress_expand(v, lanes, layout->group, in,
                                        pattern == GPUMP_COMPRESS_STRIDED ? in + (size_t)groups * 4 : NULL);

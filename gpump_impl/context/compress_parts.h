@@ -78,7 +78,7 @@ GPUMP_API const unsigned char *gpumpi_compress_get_bytes(const unsigned char *in
 
 /* ---- words, little endian ---- */
 
-GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_put(unsigned char *out, uint32_t word) {
+GPUMPI_COMPRESS_ALWAYS void gpumpi_put_word(unsigned char *out, uint32_t word) {
 #ifdef GPUMPI_COMPRESS_LITTLE
     memcpy(out, &word, 4);
 #else
@@ -89,7 +89,7 @@ GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_put(unsigned char *out, uint32_t wor
 #endif
 }
 
-GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_get(const unsigned char *in) {
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_get_word(const unsigned char *in) {
 #ifdef GPUMPI_COMPRESS_LITTLE
     uint32_t word;
     memcpy(&word, in, 4);
@@ -99,26 +99,24 @@ GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_get(const unsigned char *in) {
 #endif
 }
 
-GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_put_words(unsigned char *out, const uint32_t *words,
-                                                                uint32_t count) {
+GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_put_words(unsigned char *out, const uint32_t *words, size_t count) {
 #ifdef GPUMPI_COMPRESS_LITTLE
-    memcpy(out, words, (size_t)count * 4);
+    memcpy(out, words, count * 4);
 #else
-    uint32_t i;
-    for (i = 0; i < count; i++) gpumpi_compress_put(out + (size_t)i * 4, words[i]);
+    size_t i;
+    for (i = 0; i < count; i++) gpumpi_put_word(out + i * 4, words[i]);
 #endif
-    return out + (size_t)count * 4;
+    return out + count * 4;
 }
 
-GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_get_words(const unsigned char *in, uint32_t *words,
-                                                                      uint32_t count) {
+GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_get_words(const unsigned char *in, uint32_t *words, size_t count) {
 #ifdef GPUMPI_COMPRESS_LITTLE
-    memcpy(words, in, (size_t)count * 4);
+    memcpy(words, in, count * 4);
 #else
-    uint32_t i;
-    for (i = 0; i < count; i++) words[i] = gpumpi_compress_get(in + (size_t)i * 4);
+    size_t i;
+    for (i = 0; i < count; i++) words[i] = gpumpi_get_word(in + i * 4);
 #endif
-    return in + (size_t)count * 4;
+    return in + count * 4;
 }
 
 /* ---- registers and patterns ---- */

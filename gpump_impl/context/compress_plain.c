@@ -158,10 +158,10 @@ GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_expansion(uint32_t *v, uint32_t lane
     uint32_t at, d = 0;
     for (at = 0; at < lanes; at += group, bases += 4) {
         if (strides) {
-            d = gpumpi_compress_get(strides);
+            d = gpumpi_get_word(strides);
             strides += 4;
         }
-        gpumpi_compress_fill(v + at, lanes - at < group ? lanes - at : group, gpumpi_compress_get(bases), d);
+        gpumpi_compress_fill(v + at, lanes - at < group ? lanes - at : group, gpumpi_get_word(bases), d);
     }
 }
 
@@ -193,7 +193,7 @@ GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_put_distances(unsigned char *out, co
 
 GPUMP_API unsigned char *gpumpi_compress_put_bytes(unsigned char *out, const uint32_t *v, uint32_t lanes, uint32_t base,
                                                    uint32_t width) {
-    gpumpi_compress_put(out, base);
+    gpumpi_put_word(out, base);
     out += 4;
     if (width == 1) gpumpi_compress_put_distances(out, v, lanes, base, 1);
     if (width == 2) gpumpi_compress_put_distances(out, v, lanes, base, 2);
@@ -203,7 +203,7 @@ GPUMP_API unsigned char *gpumpi_compress_put_bytes(unsigned char *out, const uin
 
 GPUMP_API const unsigned char *gpumpi_compress_get_bytes(const unsigned char *in, uint32_t *v, uint32_t lanes,
                                                          uint32_t width) {
-    uint32_t base = gpumpi_compress_get(in);
+    uint32_t base = gpumpi_get_word(in);
     in += 4;
     if (width == 1) gpumpi_compress_get_distances(in, v, lanes, base, 1);
     if (width == 2) gpumpi_compress_get_distances(in, v, lanes, base, 2);
@@ -218,9 +218,9 @@ GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_put_groups(unsigned char *
                                                                  const uint32_t *base, const uint32_t *stride,
                                                                  uint32_t groups) {
     uint32_t g;
-    for (g = 0; g < groups; g++, out += 4) gpumpi_compress_put(out, base[g]);
+    for (g = 0; g < groups; g++, out += 4) gpumpi_put_word(out, base[g]);
     if (pattern != GPUMP_COMPRESS_STRIDED) return out;
-    for (g = 0; g < groups; g++, out += 4) gpumpi_compress_put(out, stride[g]);
+    for (g = 0; g < groups; g++, out += 4) gpumpi_put_word(out, stride[g]);
     return out;
 }
 
@@ -228,7 +228,7 @@ GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_put_groups(unsigned char *
 GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_get_one(uint32_t *v, uint32_t lanes, uint32_t group,
                                                                     uint32_t pattern, const unsigned char *in) {
     size_t bases = (size_t)((lanes + group - 1) / group) * 4;
-    if (pattern == GPUMP_COMPRESS_RANDOM) return gpumpi_compress_get_words(in, v, lanes);
+    if (pattern == GPUMP_COMPRESS_RANDOM) return gpumpi_get_words(in, v, lanes);
     gpumpi_compress_expansion(v, lanes, group, in, pattern == GPUMP_COMPRESS_STRIDED ? in + bases : NULL);
     return in + (pattern == GPUMP_COMPRESS_STRIDED ? 2 * bases : bases);
 }
@@ -244,7 +244,7 @@ GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_write_lanes(const gpump_co
         if (gpumpi_compress_live(live, r)) {
             uint32_t pattern = gpumpi_compress_analysis(v, lanes, group, base, stride);
             code |= pattern << r % 4 * 2;
-            out = pattern == GPUMP_COMPRESS_RANDOM ? gpumpi_compress_put_words(out, v, lanes)
+            out = pattern == GPUMP_COMPRESS_RANDOM ? gpumpi_put_words(out, v, lanes)
                                                    : gpumpi_compress_put_groups(out, pattern, base, stride, groups);
         }
         codes[r / 4] = (unsigned char)code;
@@ -305,7 +305,7 @@ GPUMP_API uint32_t gpumpi_compress_near_one(const uint32_t *v, const uint32_t *b
         if (!gpumpi_compress_not_moved(v, before, lanes, moved)) {
             code = moved == *step ? GPUMPI_COMPRESS_AGAIN : GPUMPI_COMPRESS_MOVED;
             *bytes = moved == *step ? 0 : 4;
-            if (out && *bytes) gpumpi_compress_put(out, moved);
+            if (out && *bytes) gpumpi_put_word(out, moved);
             *step = moved;
             return code;
         }
@@ -319,7 +319,7 @@ GPUMP_API uint32_t gpumpi_compress_near_one(const uint32_t *v, const uint32_t *b
             code = GPUMPI_COMPRESS_BYTES1 - 1 + width;
             if (out) gpumpi_compress_put_bytes(out, v, lanes, lowest, width);
         } else if (out) {
-            gpumpi_compress_put_words(out, v, lanes);
+            gpumpi_put_words(out, v, lanes);
         }
         return code;
     }
@@ -359,7 +359,7 @@ static const unsigned char *gpumpi_compress_plain_read_near(const gpump_compress
             in = gpumpi_compress_get_bytes(in, v, near->lanes, code - GPUMPI_COMPRESS_BYTES1 + 1);
         } else if (code >= GPUMPI_COMPRESS_AGAIN) {
             if (code == GPUMPI_COMPRESS_MOVED) {
-                near->steps[r] = gpumpi_compress_get(in);
+                near->steps[r] = gpumpi_get_word(in);
                 in += 4;
             }
             gpumpi_compress_move(v, v - near->back, near->lanes, near->steps[r]);

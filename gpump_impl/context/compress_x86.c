@@ -82,7 +82,7 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_vecto
     if (group == 32 && v[0] == v[1]) { /* with one group, quicker than to look for a stride of 0 */
         differs = gpumpi_compress_not_uniform(v);
         if (_mm256_testz_si256(differs, differs)) {
-            gpumpi_compress_put(out, v[0]);
+            gpumpi_put_word(out, v[0]);
             *to = out + 4;
             return GPUMP_COMPRESS_UNIFORM;
         }
@@ -91,10 +91,10 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_vecto
         differs = gpumpi_compress_not_strided(v, group, s);
         if (_mm256_testz_si256(differs, differs)) {
             GPUMPI_COMPRESS_UNROLL
-            for (g = 0; g < groups; g++) gpumpi_compress_put(out + g * 4, v[g * group]);
+            for (g = 0; g < groups; g++) gpumpi_put_word(out + g * 4, v[g * group]);
             GPUMPI_COMPRESS_UNROLL
             for (g = 0; g < groups; g++)
-                gpumpi_compress_put(out + (groups + g) * 4, (uint32_t)_mm_cvtsi128_si32(_mm256_castsi256_si128(s[g])));
+                gpumpi_put_word(out + (groups + g) * 4, (uint32_t)_mm_cvtsi128_si32(_mm256_castsi256_si128(s[g])));
             any = group == 32   ? s[0]
                   : group == 16 ? _mm256_or_si256(s[0], s[1])
                                 : GPUMPI_COMPRESS_OR4(s[0], s[1], s[2], s[3]);
@@ -134,7 +134,7 @@ GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_
         differs0 = _mm512_cmpneq_epi32_mask(x0, m0);
         differs1 = _mm512_cmpneq_epi32_mask(x1, m0);
         if (_mm512_kortestz(differs0, differs1)) {
-            gpumpi_compress_put(out, v[0]);
+            gpumpi_put_word(out, v[0]);
             *to = out + 4;
             return GPUMP_COMPRESS_UNIFORM;
         }
@@ -153,13 +153,12 @@ GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_
         differs1 = _mm512_mask_cmpneq_epi32_mask(ends, s1, m1);
         if (_mm512_kortestz(differs0, differs1)) {
             GPUMPI_COMPRESS_UNROLL
-            for (g = 0; g < groups; g++) gpumpi_compress_put(out + g * 4, v[g * group]);
+            for (g = 0; g < groups; g++) gpumpi_put_word(out + g * 4, v[g * group]);
             if (group == 8) {
-                for (g = 0; g < groups; g++)
-                    gpumpi_compress_put(out + (groups + g) * 4, v[g * group + 1] - v[g * group]);
+                for (g = 0; g < groups; g++) gpumpi_put_word(out + (groups + g) * 4, v[g * group + 1] - v[g * group]);
             } else {
-                gpumpi_compress_put(out + groups * 4, (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(s0)));
-                if (group == 16) gpumpi_compress_put(out + 12, (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(s1)));
+                gpumpi_put_word(out + groups * 4, (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(s0)));
+                if (group == 16) gpumpi_put_word(out + 12, (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(s1)));
             }
             m0 = _mm512_or_si512(m0, m1);
             if (group < 32 && !_mm512_test_epi32_mask(m0, m0)) {
@@ -255,15 +254,15 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compre
     }
     if (pattern == GPUMP_COMPRESS_UNIFORM) {
         GPUMPI_COMPRESS_UNROLL
-        for (i = 0; i < 4; i++) x[i] = GPUMPI_COMPRESS_ALL(gpumpi_compress_get(in + i * 8 / group * 4));
+        for (i = 0; i < 4; i++) x[i] = GPUMPI_COMPRESS_ALL(gpumpi_get_word(in + i * 8 / group * 4));
         gpumpi_compress_store(v, around, x);
         return in + groups * 4;
     }
     GPUMPI_COMPRESS_UNROLL
     for (i = 0; i < 4; i++) {
         if (i * 8 % group == 0) {
-            d = GPUMPI_COMPRESS_ALL(gpumpi_compress_get(in + (groups + i * 8 / group) * 4));
-            x[i] = _mm256_add_epi32(GPUMPI_COMPRESS_ALL(gpumpi_compress_get(in + i * 8 / group * 4)),
+            d = GPUMPI_COMPRESS_ALL(gpumpi_get_word(in + (groups + i * 8 / group) * 4));
+            x[i] = _mm256_add_epi32(GPUMPI_COMPRESS_ALL(gpumpi_get_word(in + i * 8 / group * 4)),
                                     _mm256_mullo_epi32(lane, d));
             d = _mm256_slli_epi32(d, 3);
         } else {
@@ -275,10 +274,10 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compre
 }
 
 /* The words of group g, or of groups g and g + 1 of 8 lanes, each in the lanes of its group. */
-#define GPUMPI_COMPRESS_SPREAD(in, g)                                                                       \
-    (group == 8 ? _mm512_mask_set1_epi32(_mm512_set1_epi32((int)gpumpi_compress_get((in) + (g)*4)), 0xff00, \
-                                         (int)gpumpi_compress_get((in) + (g)*4 + 4))                        \
-                : _mm512_set1_epi32((int)gpumpi_compress_get((in) + (g)*4)))
+#define GPUMPI_COMPRESS_SPREAD(in, g)                                                                   \
+    (group == 8 ? _mm512_mask_set1_epi32(_mm512_set1_epi32((int)gpumpi_get_word((in) + (g)*4)), 0xff00, \
+                                         (int)gpumpi_get_word((in) + (g)*4 + 4))                        \
+                : _mm512_set1_epi32((int)gpumpi_get_word((in) + (g)*4)))
 
 /* Reads one register with AVX-512. */
 GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unone_wide(
@@ -376,7 +375,7 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_near_vect
             uint32_t moved = (uint32_t)_mm_cvtsi128_si32(_mm256_castsi256_si128(m));
             if (moved == *step) return GPUMPI_COMPRESS_AGAIN;
             *step = moved;
-            gpumpi_compress_put(out, moved);
+            gpumpi_put_word(out, moved);
             *to = out + 4;
             return GPUMPI_COMPRESS_MOVED;
         }
@@ -412,7 +411,7 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compre
     if (code == GPUMPI_COMPRESS_AGAIN || code == GPUMPI_COMPRESS_MOVED) {
         __m256i m;
         if (code == GPUMPI_COMPRESS_MOVED) {
-            *step = gpumpi_compress_get(in);
+            *step = gpumpi_get_word(in);
             in += 4;
         }
         m = GPUMPI_COMPRESS_ALL(*step);

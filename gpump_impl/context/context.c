@@ -1,56 +1,30 @@
 #include "context/context.h"
+#include "context/compress_parts.h"
 
 #include <string.h>
 
 /* ---- little-endian words ---- */
 
-static void gpumpi_context_store32(unsigned char *at, uint32_t value) {
-    at[0] = (unsigned char)value;
-    at[1] = (unsigned char)(value >> 8);
-    at[2] = (unsigned char)(value >> 16);
-    at[3] = (unsigned char)(value >> 24);
-}
 static void gpumpi_context_store64(unsigned char *at, uint64_t value) {
-    gpumpi_context_store32(at, (uint32_t)value);
-    gpumpi_context_store32(at + 4, (uint32_t)(value >> 32));
-}
-static uint32_t gpumpi_context_load32(const unsigned char *at) {
-    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+    gpumpi_put_word(at, (uint32_t)value);
+    gpumpi_put_word(at + 4, (uint32_t)(value >> 32));
 }
 static uint64_t gpumpi_context_load64(const unsigned char *at) {
-    return gpumpi_context_load32(at) | (uint64_t)gpumpi_context_load32(at + 4) << 32;
-}
-/* Arrays: a plain copy where memory already has the format's byte order. */
-static int gpumpi_context_is_little(void) {
-    const uint32_t one = 1;
-    unsigned char first;
-    memcpy(&first, &one, 1);
-    return first == 1;
-}
-static void gpumpi_context_store32s(unsigned char *at, const uint32_t *values, uint64_t count) {
-    if (gpumpi_context_is_little())
-        memcpy(at, values, (size_t)count * 4);
-    else
-        for (uint64_t i = 0; i < count; i++) gpumpi_context_store32(at + i * 4, values[i]);
-}
-static void gpumpi_context_load32s(const unsigned char *at, uint32_t *values, uint64_t count) {
-    if (gpumpi_context_is_little())
-        memcpy(values, at, (size_t)count * 4);
-    else
-        for (uint64_t i = 0; i < count; i++) values[i] = gpumpi_context_load32(at + i * 4);
+    return gpumpi_get_word(at) | (uint64_t)gpumpi_get_word(at + 4) << 32;
 }
 
 /* The checksum: word k of 64 bits goes into chain k mod 8, so that it runs at memory speed; each step is a bijection of
  * the chain, so any change within one word is seen. Word 3, the checksum itself, counts as 0. */
 static uint64_t gpumpi_context_checksum(const unsigned char *memory, uint64_t bytes) {
     const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
-    const int little = gpumpi_context_is_little();
     uint64_t chain[8] = {1, 2, 3, 4, 5, 6, 7, 8}, word[8], words = bytes / 8;
     for (uint64_t i = 0; i < words; i += 8) {
         uint64_t here = words - i < 8 ? words - i : 8;
-        if (little && here == 8)
+#ifdef GPUMPI_COMPRESS_LITTLE
+        if (here == 8)
             memcpy(word, memory + i * 8, 64);
         else
+#endif
             for (uint64_t k = 0; k < here; k++) word[k] = gpumpi_context_load64(memory + (i + k) * 8);
         if (!i && here > 3) word[3] = 0;
         if (here == 8) {
@@ -99,8 +73,8 @@ static unsigned char *gpumpi_context_section(gpump_context_writer *writer, uint3
         return NULL;
     }
     section = writer->memory + start;
-    gpumpi_context_store32(section, type);
-    gpumpi_context_store32(section + 4, index);
+    gpumpi_put_word(section, type);
+    gpumpi_put_word(section + 4, index);
     gpumpi_context_store64(section + 8, bytes);
     memset(section + GPUMP_CONTEXT_SECTION_BYTES + bytes, 0, (size_t)(room - bytes));
     return section + GPUMP_CONTEXT_SECTION_BYTES;
@@ -122,7 +96,7 @@ GPUMP_API void gpump_context_put_block(gpump_context_writer *writer, const gpump
     unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_BLOCK, 0, 96);
     if (!at) return;
     for (uint32_t i = 0; i < 4; i++) gpumpi_context_store64(at + i * 8, (&block->cookie)[i]);
-    gpumpi_context_store32s(at + 32, &block->kernel, 16);
+    gpumpi_put_words(at + 32, &block->kernel, 16);
 }
 
 GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_t warp, const uint32_t *values,
@@ -130,17 +104,17 @@ GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_
     uint64_t count = (uint64_t)registers * lanes;
     unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_REGISTERS, warp, 8 + count * 4);
     if (!at) return;
-    gpumpi_context_store32(at, registers);
-    gpumpi_context_store32(at + 4, lanes);
-    if (count) gpumpi_context_store32s(at + 8, values, count);
+    gpumpi_put_word(at, registers);
+    gpumpi_put_word(at + 4, lanes);
+    if (count) gpumpi_put_words(at + 8, values, (size_t)count);
 }
 
 GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t warp,
                                        const gpump_context_stack_entry *entries, uint32_t count) {
     unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_STACK, warp, (uint64_t)count * 16);
     for (uint32_t i = 0; at && i < count; i++, at += 16) {
-        gpumpi_context_store32(at, entries[i].pc);
-        gpumpi_context_store32(at + 4, entries[i].reconvergence_pc);
+        gpumpi_put_word(at, entries[i].pc);
+        gpumpi_put_word(at + 4, entries[i].reconvergence_pc);
         gpumpi_context_store64(at + 8, entries[i].lanes);
     }
 }
@@ -153,7 +127,7 @@ GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t ty
 
 GPUMP_API void gpump_context_put_control(gpump_context_writer *writer, const gpump_context_control *control) {
     unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_CONTROL, 0, 32);
-    if (at) gpumpi_context_store32s(at, &control->in_place, 8);
+    if (at) gpumpi_put_words(at, &control->in_place, 8);
 }
 
 enum { GPUMPI_CONTEXT_COMPRESSED_BYTES = 32 };
@@ -179,13 +153,13 @@ GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer
         return result;
     }
     memset(at, 0, GPUMPI_CONTEXT_COMPRESSED_BYTES);
-    gpumpi_context_store32(at, form);
-    gpumpi_context_store32(at + 4, layout->warps);
-    gpumpi_context_store32(at + 8, layout->registers);
-    gpumpi_context_store32(at + 12, layout->lanes);
-    gpumpi_context_store32(at + 16, layout->last_lanes);
-    gpumpi_context_store32(at + 20, layout->group);
-    gpumpi_context_store32(at + 24, (uint32_t)bytes);
+    gpumpi_put_word(at, form);
+    gpumpi_put_word(at + 4, layout->warps);
+    gpumpi_put_word(at + 8, layout->registers);
+    gpumpi_put_word(at + 12, layout->lanes);
+    gpumpi_put_word(at + 16, layout->last_lanes);
+    gpumpi_put_word(at + 20, layout->group);
+    gpumpi_put_word(at + 24, (uint32_t)bytes);
     gpumpi_context_store64(at - 8, GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bytes);
     writer->used =
         start + GPUMP_CONTEXT_SECTION_BYTES + ((GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bytes + 7u) & ~UINT64_C(7));
@@ -201,8 +175,8 @@ GPUMP_API gpump_result gpump_context_end(gpump_context_writer *writer, uint64_t 
     if (writer->failed || writer->used > writer->capacity) return GPUMP_ERROR_CAPACITY;
     memset(writer->memory, 0, GPUMP_CONTEXT_HEADER_BYTES);
     memcpy(writer->memory, gpumpi_context_magic, 8);
-    gpumpi_context_store32(writer->memory + 8, GPUMP_CONTEXT_VERSION);
-    gpumpi_context_store32(writer->memory + 12, writer->sections);
+    gpumpi_put_word(writer->memory + 8, GPUMP_CONTEXT_VERSION);
+    gpumpi_put_word(writer->memory + 12, writer->sections);
     gpumpi_context_store64(writer->memory + 16, writer->used);
     gpumpi_context_store64(writer->memory + 24, gpumpi_context_checksum(writer->memory, writer->used));
     return GPUMP_OK;
@@ -224,10 +198,10 @@ GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const vo
         if (at[i] != gpumpi_context_magic[i])
             return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", i, at[i], gpumpi_context_magic[i],
                                gpumpi_context_magic[i]);
-    if (gpumpi_context_load32(at + 8) != GPUMP_CONTEXT_VERSION)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "version", 8, gpumpi_context_load32(at + 8), GPUMP_CONTEXT_VERSION,
+    if (gpumpi_get_word(at + 8) != GPUMP_CONTEXT_VERSION)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "version", 8, gpumpi_get_word(at + 8), GPUMP_CONTEXT_VERSION,
                            GPUMP_CONTEXT_VERSION);
-    sections = gpumpi_context_load32(at + 12);
+    sections = gpumpi_get_word(at + 12);
     total = gpumpi_context_load64(at + 16);
     if (total < GPUMP_CONTEXT_HEADER_BYTES || total % 8u)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "length", 16, total, GPUMP_CONTEXT_HEADER_BYTES, bytes);
@@ -271,8 +245,8 @@ GPUMP_API gpump_result gpump_context_next(gpump_context_reader *reader, gpump_co
         return GPUMP_EMPTY;
     }
     at = reader->memory + reader->next;
-    section->type = gpumpi_context_load32(at);
-    section->index = gpumpi_context_load32(at + 4);
+    section->type = gpumpi_get_word(at);
+    section->index = gpumpi_get_word(at + 4);
     section->bytes = gpumpi_context_load64(at + 8);
     section->offset = reader->next + GPUMP_CONTEXT_SECTION_BYTES;
     section->payload = at + GPUMP_CONTEXT_SECTION_BYTES;
@@ -300,7 +274,7 @@ GPUMP_API gpump_result gpump_context_get_block(gpump_context_reader *reader, gpu
     if (result) return result;
     if (section.bytes != 96) return GPUMP_ERROR_FORMAT;
     for (uint32_t i = 0; i < 4; i++) (&block->cookie)[i] = gpumpi_context_load64(section.payload + i * 8);
-    gpumpi_context_load32s(section.payload + 32, &block->kernel, 16);
+    gpumpi_get_words(section.payload + 32, &block->kernel, 16);
     return GPUMP_OK;
 }
 
@@ -311,10 +285,10 @@ GPUMP_API gpump_result gpump_context_get_registers(gpump_context_reader *reader,
     gpump_result result = gpump_context_find(reader, GPUMP_CONTEXT_REGISTERS, warp, &section);
     if (result) return result;
     if (count && !values) return GPUMP_ERROR_ARGUMENT;
-    if (section.bytes < 8 || gpumpi_context_load32(section.payload) != registers ||
-        gpumpi_context_load32(section.payload + 4) != lanes || section.bytes != 8 + count * 4)
+    if (section.bytes < 8 || gpumpi_get_word(section.payload) != registers ||
+        gpumpi_get_word(section.payload + 4) != lanes || section.bytes != 8 + count * 4)
         return GPUMP_ERROR_FORMAT;
-    if (count) gpumpi_context_load32s(section.payload + 8, values, count);
+    if (count) gpumpi_get_words(section.payload + 8, values, (size_t)count);
     return GPUMP_OK;
 }
 
@@ -328,8 +302,8 @@ GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uin
     *count = (uint32_t)(section.bytes / 16);
     if (*count > capacity || (*count && !entries)) return GPUMP_ERROR_CAPACITY;
     for (uint32_t i = 0; i < *count; i++) {
-        entries[i].pc = gpumpi_context_load32(section.payload + i * 16u);
-        entries[i].reconvergence_pc = gpumpi_context_load32(section.payload + i * 16u + 4);
+        entries[i].pc = gpumpi_get_word(section.payload + i * 16u);
+        entries[i].reconvergence_pc = gpumpi_get_word(section.payload + i * 16u + 4);
         entries[i].lanes = gpumpi_context_load64(section.payload + i * 16u + 8);
     }
     return GPUMP_OK;
@@ -352,10 +326,9 @@ GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, g
     gpump_result result =
         control ? gpump_context_find(reader, GPUMP_CONTEXT_CONTROL, 0, &section) : GPUMP_ERROR_ARGUMENT;
     if (result) return result;
-    if (section.bytes != 32 ||
-        gpumpi_context_load32(section.payload) > (GPUMP_PART_REGISTERS | GPUMP_PART_SHARED_MEMORY))
+    if (section.bytes != 32 || gpumpi_get_word(section.payload) > (GPUMP_PART_REGISTERS | GPUMP_PART_SHARED_MEMORY))
         return GPUMP_ERROR_FORMAT;
-    gpumpi_context_load32s(section.payload, &control->in_place, 8);
+    gpumpi_get_words(section.payload, &control->in_place, 8);
     return GPUMP_OK;
 }
 
@@ -369,17 +342,17 @@ GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader
     if (result < 0) return gpumpi_fail(diag, result, "arguments", 0, 0, 0, 0);
     if (result) return result;
     if (section.bytes < GPUMPI_CONTEXT_COMPRESSED_BYTES ||
-        gpumpi_context_load32(section.payload + 24) != section.bytes - GPUMPI_CONTEXT_COMPRESSED_BYTES)
+        gpumpi_get_word(section.payload + 24) != section.bytes - GPUMPI_CONTEXT_COMPRESSED_BYTES)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "compressed length", section.offset + 24, section.bytes,
                            GPUMPI_CONTEXT_COMPRESSED_BYTES, UINT32_MAX);
     shape = &layout->warps; /* warps, registers, lanes, last_lanes, group stand in the same order in both */
     for (uint32_t i = 0; i < 5; i++) {
-        uint32_t written = gpumpi_context_load32(section.payload + 4 + i * 4);
+        uint32_t written = gpumpi_get_word(section.payload + 4 + i * 4);
         if (written != shape[i])
             return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "compressed shape", section.offset + 4 + i * 4, written,
                                shape[i], shape[i]);
     }
-    return gpump_compress_restore(layout, gpumpi_context_load32(section.payload), 0,
+    return gpump_compress_restore(layout, gpumpi_get_word(section.payload), 0,
                                   section.payload + GPUMPI_CONTEXT_COMPRESSED_BYTES,
                                   (size_t)(section.bytes - GPUMPI_CONTEXT_COMPRESSED_BYTES), values, diag);
 }
@@ -388,8 +361,8 @@ GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader
 static uint64_t gpumpi_context_logged(const gpump_context_section *section, uint32_t lanes) {
     uint64_t bytes = 0;
     for (uint64_t at = 0; at + 32 <= section->bytes; at += 32) {
-        const uint64_t units = gpumpi_context_load32(section->payload + at + 24);
-        if (units && (gpumpi_context_load32(section->payload + at + 28) & 1u)) bytes += 16 + 8 * units * lanes;
+        const uint64_t units = gpumpi_get_word(section->payload + at + 24);
+        if (units && (gpumpi_get_word(section->payload + at + 28) & 1u)) bytes += 16 + 8 * units * lanes;
     }
     return bytes;
 }

@@ -296,13 +296,6 @@ GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
     return hash;
 }
 
-/* Bits that hold 0 .. values-1. */
-static uint64_t gpumpi_sm_width(uint64_t values) {
-    uint64_t bits = 0;
-    while (((uint64_t)1 << bits) < values) bits++;
-    return bits;
-}
-
 GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, uint64_t *bits, gpump_diag *diag) {
     gpump_sm_storage storage;
     gpump_result result = gpump_sm_table_bits(config, &storage, diag);
@@ -317,14 +310,14 @@ GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_
     uint64_t owner, registers, shared;
     if (result) return result;
     if (!storage) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "storage", 0, 0, 1, UINT64_MAX);
-    owner = gpumpi_sm_width(config->block_slots) + 5; /* 32 kernels at once (Shieh 3.4.5) */
-    registers = gpumpi_sm_width((uint64_t)config->registers + 1u);
-    shared = gpumpi_sm_width((uint64_t)config->shared_bytes + 1u);
+    owner = gpumpi_bits_for(config->block_slots) + 5; /* 32 kernels at once (Shieh 3.4.5) */
+    registers = gpumpi_bits_for((uint64_t)config->registers + 1u);
+    shared = gpumpi_bits_for((uint64_t)config->shared_bytes + 1u);
     storage->allocation_bits = config->entries * (2 * registers + 2 * shared + 2 * owner);
     storage->status_bits = config->block_slots * (uint64_t)(32 + 32 + 1);
     storage->life_bits =
-        config->entries * (gpumpi_sm_width(GPUMP_BLOCK_STATES) + 2 + 2 + 6 + gpumpi_sm_width(config->warp_slots + 1u) +
-                           gpumpi_sm_width((uint64_t)config->thread_slots + 1u));
+        config->entries * (gpumpi_bits_for(GPUMP_BLOCK_STATES) + 2 + 2 + 6 + gpumpi_bits_for(config->warp_slots + 1u) +
+                           gpumpi_bits_for((uint64_t)config->thread_slots + 1u));
     storage->total_bits = storage->allocation_bits + storage->status_bits + storage->life_bits;
     return GPUMP_OK;
 }

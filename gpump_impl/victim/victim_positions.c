@@ -82,12 +82,6 @@ GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions
 
 /* ---- storage ---- */
 
-static uint32_t gpumpi_victim_width(uint32_t values) {
-    uint32_t bits = 0;
-    while (values > 1 && bits < 32 && (uint64_t)1 << bits < values) bits++;
-    return bits;
-}
-
 GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, const char *preset) {
     gpump_gpu gpu;
     gpump_result result;
@@ -109,7 +103,7 @@ GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, c
     for (i = 0; i < gpu.shared_option_count; i++)
         if (gpu.shared_bytes[i] > largest) largest = gpu.shared_bytes[i];
     config->positions = GPUMP_VICTIM_POSITIONS;
-    config->address_bits = gpumpi_victim_width(largest);
+    config->address_bits = (uint32_t)gpumpi_bits_for(largest);
     config->candidates = config->blocks = gpu.block_slots;
     return GPUMP_OK;
 }
@@ -131,7 +125,7 @@ GPUMP_API gpump_result gpump_victim_table_bits(const gpump_victim_config *config
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config,
                            sizeof *config);
-    id = gpumpi_victim_width(config->blocks);
+    id = gpumpi_bits_for(config->blocks);
     *sm_bits = (uint64_t)2 * config->address_bits * config->positions + id * config->blocks * config->candidates +
                (uint64_t)(2 * config->counter_bits + 1) * config->blocks;
     *gpu_bits = id * config->blocks * config->sms;
