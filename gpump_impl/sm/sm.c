@@ -525,19 +525,9 @@ static gpump_result gpumpi_sm_no_room(gpump_reason reason, gpump_diag *diag) {
     return reason == GPUMP_REASON_NEVER_FITS ? GPUMP_ERROR_REFUSED : GPUMP_BUSY;
 }
 
-GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t where, const gpump_sm_request *request,
-                                         const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag) {
-    uint32_t register_base, shared_base, index, entry;
-    gpump_reason reason;
-    gpump_result result;
-    gpumpi_sm_slot *slot;
-    gpumpi_sm_kernel *kernel;
-    if (!sm || !request || !block)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT,
-                           !sm        ? "sm"
-                           : !request ? "request"
-                                      : "block",
-                           0, 0, 1, UINT64_MAX);
+/* Holds a request to be placed at cycle `now` in entry `where` against what any SM can be asked. */
+static gpump_result gpumpi_sm_check_request(const gpump_sm *sm, uint64_t now, uint32_t where,
+                                            const gpump_sm_request *request, gpump_diag *diag) {
     if (!request->kernel) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kernel", 0, 0, 1, UINT32_MAX);
     if (!request->need.threads)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, sm->config.thread_slots);
@@ -545,30 +535,30 @@ GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t wh
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "slot", 0, where, 0, sm->config.entries - 1);
     if (now < sm->now || now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, UINT64_MAX);
-    reason = gpumpi_sm_find_room(sm, request->kernel, &request->need, &register_base, &shared_base);
-    if (reason == GPUMP_REASON_NEVER_FITS) return gpumpi_sm_no_room(reason, diag);
-    index = where == GPUMP_NONE ? gpumpi_sm_free_slot(sm) : where;
-    if (!reason && gpumpi_sm_slots(sm)[index].state != GPUMP_BLOCK_FREE) reason = GPUMP_REASON_BLOCK_SLOTS;
-    result = gpump_sm_advance(sm, now); /* frees nothing by itself: room comes with FREED and PARKED */
-    if (result) return result;
-    if (reason) return gpumpi_sm_no_room(reason, diag);
-    slot = &gpumpi_sm_slots(sm)[index];
-    entry = gpumpi_sm_find_kernel(sm, request->kernel);
+    return GPUMP_OK;
+}
+
+/* Counts one more block of a kernel, which enters the table with its first. */
+static void gpumpi_sm_count_kernel(gpump_sm *sm, uint32_t kernel) {
+    uint32_t entry = gpumpi_sm_find_kernel(sm, kernel);
     if (entry == GPUMP_NONE) {
         entry = gpumpi_sm_find_kernel(sm, 0);
-        gpumpi_sm_kernels(sm)[entry].kernel = request->kernel;
+        gpumpi_sm_kernels(sm)[entry].kernel = kernel;
         gpumpi_sm_kernels(sm)[entry].room = sm->config.context_bytes;
     }
-    kernel = &gpumpi_sm_kernels(sm)[entry];
-    kernel->blocks++;
+    gpumpi_sm_kernels(sm)[entry].blocks++;
+}
+
+/* Fills a free slot, but for its ranges, with a block that starts now, or that comes back (saved not NULL). */
+static void gpumpi_sm_fill_slot(gpump_sm *sm, uint32_t index, uint64_t now, const gpump_sm_request *request,
+                                const gpump_sm_history *saved) {
+    gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
     slot->cookie = request->cookie;
     slot->kernel = request->kernel;
     slot->function = request->function ? request->function : request->kernel;
     slot->group = request->group;
     slot->registers = gpumpi_sm_rounded(request->need.registers, sm->config.register_granule);
     slot->shared_bytes = gpumpi_sm_rounded(request->need.shared_bytes, sm->config.shared_granule_bytes);
-    slot->register_base = register_base;
-    slot->shared_base = shared_base;
     slot->threads = request->need.threads;
     slot->warps = gpumpi_sm_warps(sm, request->need.threads);
     slot->held = GPUMP_PARTS_IN_PLACE;
@@ -577,25 +567,46 @@ GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t wh
     slot->since = slot->start_cycle = now;
     slot->register_bytes = (uint64_t)slot->registers * 4u;
     slot->shared_context_bytes = slot->shared_bytes;
+    slot->state = GPUMP_BLOCK_RUNNING;
     sm->blocks++;
     sm->warps += slot->warps;
     sm->threads += slot->threads;
-    if (saved) {
-        sm->statistics.restored++;
-        slot->executed = slot->brought = saved->executed;
-        slot->cycles = saved->cycles;
-        slot->clobbered = saved->clobbered != 0;
-        slot->state = GPUMP_BLOCK_RESTORING;
-        slot->parts = GPUMP_PARTS_IN_PLACE;
-        slot->taken = gpump_add_saturated(saved->register_bytes, saved->shared_bytes);
-        gpumpi_sm_transfer(sm, slot, now, slot->taken);
-        gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_RESTORE);
-    } else {
+    if (!saved) {
         sm->statistics.placed++;
-        slot->state = GPUMP_BLOCK_RUNNING;
+        return;
     }
+    sm->statistics.restored++;
+    slot->executed = slot->brought = saved->executed;
+    slot->cycles = saved->cycles;
+    slot->clobbered = saved->clobbered != 0;
+    slot->state = GPUMP_BLOCK_RESTORING;
+    slot->parts = GPUMP_PARTS_IN_PLACE;
+    slot->taken = gpump_add_saturated(saved->register_bytes, saved->shared_bytes);
+    gpumpi_sm_transfer(sm, slot, now, slot->taken);
+    gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_RESTORE);
+}
+
+GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t where, const gpump_sm_request *request,
+                                         const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag) {
+    const char *missing = !sm ? "sm" : !request ? "request" : !block ? "block" : NULL;
+    uint32_t register_base, shared_base, index;
+    gpump_reason reason;
+    gpump_result result;
+    if (missing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, missing, 0, 0, 1, UINT64_MAX);
+    result = gpumpi_sm_check_request(sm, now, where, request, diag);
+    if (result) return result;
+    reason = gpumpi_sm_find_room(sm, request->kernel, &request->need, &register_base, &shared_base);
+    if (reason == GPUMP_REASON_NEVER_FITS) return gpumpi_sm_no_room(reason, diag);
+    index = where == GPUMP_NONE ? gpumpi_sm_free_slot(sm) : where;
+    if (!reason && gpumpi_sm_slots(sm)[index].state != GPUMP_BLOCK_FREE) reason = GPUMP_REASON_BLOCK_SLOTS;
+    gpump_sm_advance(sm, now); /* frees nothing by itself: room comes with FREED and PARKED */
+    if (reason) return gpumpi_sm_no_room(reason, diag);
+    gpumpi_sm_count_kernel(sm, request->kernel);
+    gpumpi_sm_fill_slot(sm, index, now, request, saved);
+    gpumpi_sm_slots(sm)[index].register_base = register_base;
+    gpumpi_sm_slots(sm)[index].shared_base = shared_base;
     block->slot = index;
-    block->generation = slot->generation;
+    block->generation = gpumpi_sm_slots(sm)[index].generation;
     return GPUMP_OK;
 }
 

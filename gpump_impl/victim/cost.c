@@ -155,6 +155,26 @@ static void gpumpi_cost_charge_drains(uint64_t blocks, uint64_t limit, uint64_t 
     }
 }
 
+/* The longest block of the window; its mean is at most that, but for rounding. */
+static uint64_t gpumpi_cost_longest(const gpump_cost_history *history) {
+    uint64_t longest = gpump_cost_history_instructions(history);
+    for (uint32_t i = 0; i < gpump_cost_history_count(history); i++)
+        if (history->instructions[i] > longest) longest = history->instructions[i];
+    return longest;
+}
+
+/* A rewind saves fewer bytes, and loses what was executed since the boundaries as well. */
+static void gpumpi_cost_rewinds(const gpump_gpu *gpu, uint64_t blocks, const gpump_cost_rewind *rewind, uint64_t ipc,
+                                gpump_cost_estimate *estimates) {
+    for (; blocks; blocks &= blocks - 1) {
+        uint32_t at = gpump_bits_lowest64(blocks);
+        uint64_t cycles = gpump_gpu_save_cycles(gpu, rewind[at].bytes);
+        estimates[at].latency[GPUMP_TECHNIQUE_REWIND] = cycles;
+        estimates[at].overhead[GPUMP_TECHNIQUE_REWIND] =
+            gpump_add_saturated(rewind[at].executed, gpumpi_cost_times(gpump_add_saturated(cycles, cycles), ipc));
+    }
+}
+
 GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories,
                                                   uint32_t history_count, const gpump_block_view *blocks,
                                                   uint32_t count, const gpump_cost_rewind *rewind,
@@ -172,7 +192,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
     for (todo = gpumpi_cost_all(count); todo;) {
         const gpump_cost_history *history;
         gpumpi_cost_running running;
-        uint32_t function = gpump_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi, i;
+        uint32_t function = gpump_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi;
         uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save,
                  save_overhead;
         mine = gpumpi_cost_survey(blocks, todo, function, cpi, &running);
@@ -184,10 +204,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
             if (source == GPUMP_COST_CPI_FINISHED)
                 pace = gpumpi_cost_mean(history->cpi_sum, gpump_cost_history_count(history));
         }
-        longest = mean_length;
-        for (i = 0; history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) && i < gpump_cost_history_count(history);
-             i++)
-            if (history->instructions[i] > longest) longest = history->instructions[i];
+        longest = history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) ? gpumpi_cost_longest(history) : mean_length;
         ipc = gpumpi_cost_cpi(running.cycles,
                               running.executed); /* Q16.16; warp instructions per cycle of a block: the mean here */
         bytes = blocks[gpump_bits_lowest64(mine)].context_bytes;
@@ -214,13 +231,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
             e->overhead[GPUMP_TECHNIQUE_DRAIN] = e->latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : 0;
             e->latency[GPUMP_TECHNIQUE_REWIND] = e->overhead[GPUMP_TECHNIQUE_REWIND] = GPUMP_UNKNOWN;
         }
-        for (rest = rewind ? mine : 0; rest; rest &= rest - 1) {
-            uint32_t at = gpump_bits_lowest64(rest);
-            uint64_t cycles = gpump_gpu_save_cycles(gpu, rewind[at].bytes);
-            estimates[at].latency[GPUMP_TECHNIQUE_REWIND] = cycles;
-            estimates[at].overhead[GPUMP_TECHNIQUE_REWIND] =
-                gpump_add_saturated(rewind[at].executed, gpumpi_cost_times(gpump_add_saturated(cycles, cycles), ipc));
-        }
+        if (rewind) gpumpi_cost_rewinds(gpu, mine, rewind, ipc, estimates);
         if (options->flags & GPUMP_COST_DRAIN_LOSES)
             gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
     }
