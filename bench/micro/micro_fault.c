@@ -1,4 +1,4 @@
-/* TLBs, and the replay component: questions, a memory instruction's life, and a fault's whole round. */
+/* TLBs, the fault unit, and the replay component: questions, a memory instruction's life, and a fault's whole round. */
 #include <stdlib.h>
 #include "gpump.h"
 #include "micro.h"
@@ -137,7 +137,57 @@ static uint64_t run_faults(void *state, uint64_t operations) {
     return done;
 }
 
+/* ---- fault: n blocks wait for a granule ---- */
+
+static const uint64_t blocks_waiting[] = {1, 4, 16, 0};
+typedef struct unit {
+    gpump_fault *fault;
+    uint64_t now, blocks;
+} unit;
+static void *setup_fault(uint64_t size) {
+    unit *u = (unit *)calloc(1, sizeof *u);
+    gpump_fault_config config;
+    size_t bytes;
+    void *memory;
+    if (!u || gpump_fault_config_preset(&config, "nvlink") != GPUMP_OK) return NULL;
+    config.granules = 1024;
+    config.ranges = 4;
+    if (gpump_fault_bytes(&config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes))) return NULL;
+    if (gpump_fault_init(memory, bytes, &config, &u->fault, NULL) != GPUMP_OK) return NULL;
+    u->blocks = size;
+    return u;
+}
+static void teardown_fault(void *state) {
+    free(((unit *)state)->fault);
+    free(state);
+}
+/* Each operation is a report; every n-th opens a fault, the others join it; then it is served and all are woken. */
+static uint64_t run_fault(void *state, uint64_t operations) {
+    unit *u = (unit *)state;
+    uint64_t done = 0, granule = 1024; /* 1024: map them first */
+    while (done < operations) {
+        gpump_fault_access access = {0, 0, 0, 1, 0, 1, 0, 0, 0, GPUMP_TLB_READ};
+        gpump_fault_action action;
+        uint32_t outcome;
+        if (granule == 1024) { /* all pages are there: the CPU has them again */
+            (void)gpump_fault_unmap(u->fault, 0);
+            if (gpump_fault_map(u->fault, 0, 0, 1024 * 16, GPUMP_FAULT_CPU, GPUMP_TLB_READ) != GPUMP_OK) return 0;
+            granule = 0;
+        }
+        access.page = granule++ * 16;
+        for (uint64_t k = 0; k < u->blocks && done < operations; k++, done++) {
+            access.cookie = k;
+            if (gpump_fault_report(u->fault, u->now, &access, &outcome) || outcome == GPUMP_FAULT_RETRY) return 0;
+        }
+        u->now = gpump_fault_next_cycle(u->fault);
+        while (gpump_fault_next(u->fault, u->now, &action) == GPUMP_OK) {}
+    }
+    return done;
+}
+
 const micro_case micro_fault[] = {
+    {"fault_report", "an access reported, its page served, its block woken; n blocks wait for each", NULL,
+     blocks_waiting, setup_fault, run_fault, NULL, teardown_fault},
     {"tlb_hit", "a look-up that hits, n entries", NULL, entry_counts, setup_tlb, run_tlb_hits, NULL, free},
     {"tlb_miss", "a miss, one merged with it, and the fill", NULL, entry_counts, setup_tlb, run_tlb_misses, NULL, free},
     {"replay_question", "may a warp fetch, and issue a store?", NULL, in_flight, setup_replay, run_questions, NULL,

@@ -521,11 +521,86 @@ static void replay_memory(void **state) {
     }
 }
 
+/* ---- fault unit ---- */
+
+static gpump_fault_config fault_config(void) {
+    gpump_fault_config config;
+    assert_int_equal(gpump_fault_config_preset(&config, "nvlink_local"), GPUMP_OK);
+    config.sms = 2;
+    config.processes = 2;
+    config.ranges = 4;
+    config.granules = 16;
+    config.faults = 6;
+    config.waiters = 10;
+    return config;
+}
+
+static gpump_result fault_adopt(uint64_t *memory, size_t bytes, gpump_diag *diag) {
+    gpump_fault_config config = fault_config();
+    gpump_fault *fault;
+    gpump_result result = gpump_fault_adopt(memory, bytes, &config, &fault, diag);
+    return result ? result : gpump_fault_check(fault, diag);
+}
+
+static void fault_drive(uint64_t *memory, uint64_t seed) {
+    gpump_fault *f = (gpump_fault *)(void *)memory;
+    uint64_t random = seed, now = gpump_fault_next_cycle(f);
+    if (now == GPUMP_UNKNOWN) now = 0;
+    for (int step = 0; step < 200; step++) {
+        gpump_fault_access access;
+        gpump_fault_action action;
+        uint32_t outcome;
+        memset(&access, 0, sizeof access);
+        access.page = gpump_random_below(&random, 70);
+        access.cookie = gpump_random_below(&random, 4);
+        access.process = gpump_random_below(&random, 2);
+        access.sm = gpump_random_below(&random, 2);
+        access.warp = gpump_random_below(&random, 64);
+        access.rights = 1 + gpump_random_below(&random, 3);
+        now = gpump_add_saturated(now, gpump_random_below(&random, 2000));
+        switch (gpump_random_below(&random, 8)) {
+        case 0: (void)gpump_fault_cancel(f, access.cookie); break;
+        case 1: (void)gpump_fault_unmap(f, access.process); break;
+        case 2:
+            (void)gpump_fault_map(f, access.process, access.page / 16 * 16, 16 * (1 + access.sm), access.sm,
+                                  access.rights);
+            break;
+        case 3:
+            for (int i = 0; i < 40 && gpump_fault_next(f, now, &action) == GPUMP_OK; i++) {}
+            break;
+        default: (void)gpump_fault_report(f, now, &access, &outcome);
+        }
+        (void)gpump_fault_pending(f, access.cookie);
+        (void)gpump_fault_ready_cycle(f, access.cookie);
+        (void)gpump_fault_next_cycle(f);
+    }
+    (void)gpump_fault_hash(f);
+}
+
+static void fault_memory(void **state) {
+    static uint64_t memory[WORDS], good[WORDS];
+    const altered one = {"fault unit", fault_adopt, fault_drive};
+    gpump_fault_config config = fault_config();
+    gpump_fault *fault;
+    gpump_diag diag;
+    size_t bytes;
+    (void)state;
+    assert_int_equal(gpump_fault_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_true(bytes <= sizeof memory);
+    assert_int_equal(gpump_fault_init(memory, bytes, &config, &fault, NULL), GPUMP_OK);
+    for (uint32_t i = 0; i < 20; i++) {
+        fault_drive(memory, test_seed() * 8 + i);
+        if (gpump_fault_check(fault, &diag)) fail_msg("round %u: %s", i, diag.field);
+    }
+    memcpy(good, memory, sizeof good);
+    flip_every_bit(&one, good, bytes, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scheduler_memory), cmocka_unit_test(spill_memory), cmocka_unit_test(pool_memory),
         cmocka_unit_test(sm_memory),        cmocka_unit_test(sm_limits),    cmocka_unit_test(tlb_memory),
-        cmocka_unit_test(replay_memory),
+        cmocka_unit_test(replay_memory),    cmocka_unit_test(fault_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,7 +100,7 @@ tests_of() {
     *) areas=$1 ;;
     esac
     for area in $areas; do grep -l '^/\* labels: ' tests/"$area"/*.c 2>/dev/null; done
-    case $1 in context | sm | scheduler) echo tests/base/altered_memory.c ;; esac
+    case $1 in context | fault | sm | scheduler) echo tests/base/altered_memory.c ;; esac
 }
 measure() { # measure PROGRAM: its processor time with the library as it is; its tests must pass
     (
