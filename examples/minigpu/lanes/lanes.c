@@ -120,7 +120,13 @@ void lanes_read(const operand *o, const uint32_t *registers, const uint32_t *pre
 
 void lanes_read_sources(const instruction *i, const uint32_t *registers, const uint32_t *predicates,
                         const lanes_environment *e, lanes_operand *sources) {
-    for (uint32_t k = 0; k < i->source_count; k++) lanes_read(&i->sources[k], registers, predicates, e, &sources[k]);
+    for (uint32_t k = 0; k < i->source_count; k++) {
+        const operand *o = &i->sources[k];
+        if (o->kind == OPERAND_REGISTER && o->words == 1) /* most are */
+            memcpy(sources[k].word[0], registers + (size_t)o->index * LANES, sizeof sources[k].word[0]);
+        else
+            lanes_read(o, registers, predicates, e, &sources[k]);
+    }
 }
 
 void lanes_write(const operand *o, uint32_t mask, const lanes_operand *value, uint32_t *registers,
@@ -129,12 +135,13 @@ void lanes_write(const operand *o, uint32_t mask, const lanes_operand *value, ui
         predicates[o->index] = (predicates[o->index] & ~mask) | (value->word[0][0] & mask);
     } else if (o->kind == OPERAND_REGISTER) {
         uint32_t *to = registers + (size_t)o->index * LANES;
-        for (uint32_t w = 0; w < o->words; w++, to += LANES) {
-            if (mask == UINT32_MAX)
-                memcpy(to, value->word[w], sizeof value->word[w]);
-            else
-                EACH_LANE to[l] = mask & lane_bits[l] ? value->word[w][l] : to[l];
+        if (mask == UINT32_MAX) {
+            memcpy(to, value->word[0], sizeof value->word[0]);
+            if (o->words == 2) memcpy(to + LANES, value->word[1], sizeof value->word[1]);
+            return;
         }
+        for (uint32_t w = 0; w < o->words; w++, to += LANES)
+            EACH_LANE to[l] = mask & lane_bits[l] ? value->word[w][l] : to[l];
     }
 }
 

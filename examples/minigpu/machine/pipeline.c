@@ -75,7 +75,12 @@ static void refresh_clear(machine *m, sm *s, warp *w) {
 
 /* An instruction of the warp has let go of something: that can only help the next one. */
 static void look_again(machine *m, sm *s, warp *w) {
-    if (!(s->clear >> w->slot & 1)) refresh_clear(m, s, w);
+    const issue_info *info = s->slot_info[w->slot];
+    if (s->clear >> w->slot & 1) return;
+    if (s->queue || !w->stack.depth || info != &w->program[simt_top(&w->stack)->pc])
+        refresh_clear(m, s, w);
+    else if (scoreboard_clear(w, info) && memory_order_clear(w, info, 0))
+        s->clear |= BIT(w->slot);
 }
 
 void pipeline_refresh_warp(machine *m, sm *s, warp *w) {
@@ -205,7 +210,7 @@ static void retire(machine *m, sm *s, uint32_t record) {
     if (r->info->copies == COPIES_STARTS) w->copies[r->copy_group]--;
     if (s->faults) faults_committed(m, s, r);
     k->warp_instructions++;
-    k->thread_instructions += gpump_bits_count64(r->active);
+    k->thread_instructions += r->active == UINT32_MAX ? LANES : gpump_bits_count64(r->active);
     k->counted[r->info->counted]++;
     w->executed_since[0]++;
     w->executed_since[1]++;
