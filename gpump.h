@@ -4370,7 +4370,8 @@ GPUMP_END
  *
  * The group finds out what each kernel asks for with 1, 2, ... blocks on an SM, lets a policy decide, and moves all SMs
  * to the decision. To measure, it gives each SM to one kernel: SM j runs kernel j mod K, with one block more on every
- * K-th SM. The host reports blocks and traffic, asks whether a block may be placed, and carries out the actions:
+ * K-th SM; or all SMs to one kernel after the other (in_turn). The host reports blocks and traffic, asks whether a
+ * block may be placed, and carries out the actions:
  *
  *     MOVE (blocks above their caps leave) -> WARM -> SAMPLE -> REPORT (the host reports each SM) -> a decision
  *     MOVE -> RUN -> back to the first MOVE when a kernel joins, leaves, or changes its class
@@ -4415,7 +4416,9 @@ typedef struct gpump_sharing_config {
     uint32_t sample_cycles; /* 10000 (Warped-Slicer's sampling time); at least 1 */
     uint32_t class_windows; /* windows in a row that change a class; 2 (assumed); at least 1 */
     uint32_t mechanism;     /* gpump_sharing_mechanism of VACATE */
-    uint32_t unused;
+    /* 0: all kernels are measured at once, each on its part of the SMs (Lin's sampling as we read it). 1: one after the
+     * other on all SMs, which takes longer, and does not measure a kernel while another one slows it down. */
+    uint32_t in_turn;
 } gpump_sharing_config;
 
 /* A kernel that joins. */
@@ -4461,7 +4464,7 @@ typedef struct gpumpi_sharing_sample {
     gpump_partition_point point; /* projected to all SMs */
     uint32_t reported;
 } gpumpi_sharing_sample;
-/* The head of a group. Behind it: config.members members, config.sms samples, and sms x members cells. */
+/* The head of a group. Behind it: config.members members, and sms x members samples and cells. */
 typedef struct gpump_sharing {
     gpumpi_head head;
     uint64_t now, since; /* `since`: begin of the state */
@@ -4471,8 +4474,10 @@ typedef struct gpump_sharing {
     uint32_t sampled; /* 1: the samples are whole, and MOVE leads to RUN; 0: MOVE leads to WARM */
     uint32_t cursor;  /* the next action; past the last: none is left */
     uint32_t above;   /* cells with more blocks than their cap */
+    uint32_t turn;    /* in_turn: the members before the one that is measured */
+    uint32_t unused;
 } gpump_sharing;
-typedef char gpumpi_sharing_has_no_padding[sizeof(gpump_sharing) == sizeof(gpumpi_head) + 4 * 8 + 12 * 4 ? 1 : -1];
+typedef char gpumpi_sharing_has_no_padding[sizeof(gpump_sharing) == sizeof(gpumpi_head) + 4 * 8 + 14 * 4 ? 1 : -1];
 GPUMP_INLINE gpumpi_sharing_member *gpumpi_sharing_members(gpump_sharing *sharing) {
     return (gpumpi_sharing_member *)(void *)(sharing + 1);
 }
@@ -4480,7 +4485,8 @@ GPUMP_INLINE gpumpi_sharing_sample *gpumpi_sharing_samples(gpump_sharing *sharin
     return (gpumpi_sharing_sample *)(void *)(gpumpi_sharing_members(sharing) + sharing->config.members);
 }
 GPUMP_INLINE gpumpi_sharing_cell *gpumpi_sharing_cells(gpump_sharing *sharing, uint32_t sm) {
-    return (gpumpi_sharing_cell *)(void *)(gpumpi_sharing_samples(sharing) + sharing->config.sms) +
+    return (gpumpi_sharing_cell *)(void *)(gpumpi_sharing_samples(sharing) +
+                                           (size_t)sharing->config.sms * sharing->config.members) +
            (size_t)sm * sharing->config.members;
 }
 GPUMP_INLINE const gpumpi_sharing_cell *gpumpi_sharing_cell_of(const gpump_sharing *sharing, uint32_t sm,
@@ -4488,7 +4494,8 @@ GPUMP_INLINE const gpumpi_sharing_cell *gpumpi_sharing_cell_of(const gpump_shari
     const gpumpi_sharing_member *members = (const gpumpi_sharing_member *)(const void *)(sharing + 1);
     const gpumpi_sharing_sample *samples =
         (const gpumpi_sharing_sample *)(const void *)(members + sharing->config.members);
-    return (const gpumpi_sharing_cell *)(const void *)(samples + sharing->config.sms) +
+    return (const gpumpi_sharing_cell *)(const void *)(samples +
+                                                       (size_t)sharing->config.sms * sharing->config.members) +
            (size_t)sm * sharing->config.members + member;
 }
 
@@ -21742,6 +21749,7 @@ static gpump_result gpumpi_sharing_check_config(const gpump_sharing_config *conf
     if (!result) result = gpumpi_range(diag, "sample_cycles", config->sample_cycles, 1, UINT32_MAX);
     if (!result) result = gpumpi_range(diag, "class_windows", config->class_windows, 1, UINT32_MAX);
     if (!result) result = gpumpi_range(diag, "mechanism", config->mechanism, 0, GPUMP_SHARING_PARK);
+    if (!result) result = gpumpi_range(diag, "in_turn", config->in_turn, 0, 1);
     return result;
 }
 
@@ -21750,7 +21758,7 @@ GPUMP_API gpump_result gpump_sharing_bytes(const gpump_sharing_config *config, s
     if (result) return result;
     if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
     *bytes = sizeof(gpump_sharing) + config->members * sizeof(gpumpi_sharing_member) +
-             config->sms * (sizeof(gpumpi_sharing_sample) + (size_t)config->members * sizeof(gpumpi_sharing_cell));
+             (size_t)config->sms * config->members * (sizeof(gpumpi_sharing_sample) + sizeof(gpumpi_sharing_cell));
     return GPUMP_OK;
 }
 
@@ -21835,6 +21843,8 @@ GPUMP_API gpump_result gpump_sharing_check(const gpump_sharing *sharing, gpump_d
     if (sharing->state != GPUMP_SHARING_MOVE && sharing->state != GPUMP_SHARING_EMPTY &&
         sharing->sampled != (sharing->state == GPUMP_SHARING_RUN))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sampled", 0, sharing->sampled, 0, 1);
+    if (sharing->turn && sharing->turn >= members)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "turn", 0, sharing->turn, 0, members);
     for (sm = 0; sm < sharing->config.sms; sm++)
         for (i = 0; i < sharing->config.members; i++)
             if (gpumpi_sharing_cell_of(sharing, sm, i)->cap > GPUMPI_SHARING_BLOCKS)
@@ -21848,7 +21858,7 @@ GPUMP_API gpump_result gpump_sharing_check(const gpump_sharing *sharing, gpump_d
 
 GPUMP_API uint64_t gpump_sharing_hash(const gpump_sharing *sharing) {
     uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &sharing->now, 4);
-    hash = gpump_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 4);
+    hash = gpump_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 6);
     return gpump_hash_u32s(hash, (const uint32_t *)(const void *)(sharing + 1),
                            (size_t)(sharing->head.bytes - sizeof *sharing) / 4);
 }
@@ -21857,7 +21867,8 @@ GPUMP_API gpump_result gpump_sharing_bits(const gpump_sharing_config *config, ui
     gpump_result result = gpumpi_sharing_check_config(config, diag);
     if (result) return result;
     if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = (uint64_t)config->sms * (config->members * 12u + 48u) + (uint64_t)config->members * (2 + 6 * 16);
+    *bits = (uint64_t)config->sms * (config->members * 12u + (config->in_turn ? config->members : 1u) * 48u) +
+            (uint64_t)config->members * (2 + 6 * 16);
     return GPUMP_OK;
 }
 
@@ -21878,12 +21889,17 @@ static uint32_t gpumpi_sharing_nth(const gpump_sharing *sharing, uint32_t n) {
     return i;
 }
 
-/* Blocks of the only member that an SM measures: the SMs of a member have 1, 2, ... of its blocks, or, when it has more
- * blocks than SMs, equal steps up to all of them. */
-static uint32_t gpumpi_sharing_level(const gpump_sharing *sharing, uint32_t sm) {
-    const uint32_t count = gpumpi_sharing_count(sharing), member = gpumpi_sharing_nth(sharing, sm % count);
+/* The member that an SM measures. */
+static uint32_t gpumpi_sharing_measured(const gpump_sharing *sharing, uint32_t sm) {
+    return gpumpi_sharing_nth(sharing, sharing->config.in_turn ? sharing->turn : sm % gpumpi_sharing_count(sharing));
+}
+
+/* How many blocks of that member are on the SM meanwhile: the SMs of a member have 1, 2, ... of its blocks, or, when it
+ * has more blocks than SMs, equal steps up to all of them. */
+static uint32_t gpumpi_sharing_level(const gpump_sharing *sharing, uint32_t sm, uint32_t member) {
+    const uint32_t groups = sharing->config.in_turn ? 1 : gpumpi_sharing_count(sharing);
     const uint32_t blocks = gpumpi_sharing_member_of(sharing, member)->kernel.blocks;
-    const uint32_t levels = (sharing->config.sms - sm % count + count - 1) / count, level = sm / count + 1;
+    const uint32_t levels = (sharing->config.sms - sm % groups + groups - 1) / groups, level = sm / groups + 1;
     if (levels >= blocks) return (level - 1) % blocks + 1;
     return (level * blocks + levels - 1) / levels;
 }
@@ -21894,10 +21910,26 @@ static void gpumpi_sharing_enter(gpump_sharing *sharing, uint32_t state) {
     sharing->cursor = state == GPUMP_SHARING_MOVE || state == GPUMP_SHARING_SAMPLE ? 0 : UINT32_MAX;
 }
 
+/* Caps of a member alone: all its blocks everywhere; of several: what is measured next. */
+static void gpumpi_sharing_set_caps(gpump_sharing *sharing) {
+    const uint32_t count = gpumpi_sharing_count(sharing);
+    uint32_t sm, i;
+    for (sm = 0; sm < sharing->config.sms; sm++) {
+        const uint32_t measured = count ? gpumpi_sharing_measured(sharing, sm) : sharing->config.members;
+        for (i = 0; i < sharing->config.members; i++) {
+            uint32_t cap = 0;
+            if (i == measured)
+                cap = count == 1 ? gpumpi_sharing_member_of(sharing, i)->kernel.blocks
+                                 : gpumpi_sharing_level(sharing, sm, i);
+            gpumpi_sharing_set_cap(sharing, sm, i, cap);
+        }
+    }
+}
+
 /* Begins anew: a member alone gets all SMs; several are measured first. */
 static void gpumpi_sharing_restart(gpump_sharing *sharing) {
     const uint32_t count = gpumpi_sharing_count(sharing);
-    uint32_t sm, i;
+    uint32_t i;
     sharing->sampled = count == 1;
     for (i = 0; i < sharing->config.members; i++) {
         gpumpi_sharing_member *m = gpumpi_sharing_members(sharing) + i;
@@ -21909,16 +21941,10 @@ static void gpumpi_sharing_restart(gpump_sharing *sharing) {
         m->share.sms = sharing->config.sms;
         m->share.blocks = count == 1 ? m->kernel.blocks : 0;
     }
-    for (sm = 0; sm < sharing->config.sms; sm++) {
-        memset(gpumpi_sharing_samples(sharing) + sm, 0, sizeof(gpumpi_sharing_sample));
-        for (i = 0; i < sharing->config.members; i++) {
-            uint32_t cap = 0;
-            if (gpumpi_sharing_member_of(sharing, i)->is_member && i == gpumpi_sharing_nth(sharing, sm % count))
-                cap = count == 1 ? gpumpi_sharing_member_of(sharing, i)->kernel.blocks
-                                 : gpumpi_sharing_level(sharing, sm);
-            gpumpi_sharing_set_cap(sharing, sm, i, cap);
-        }
-    }
+    sharing->turn = 0;
+    memset(gpumpi_sharing_samples(sharing), 0,
+           (size_t)sharing->config.sms * sharing->config.members * sizeof(gpumpi_sharing_sample));
+    gpumpi_sharing_set_caps(sharing);
     gpumpi_sharing_enter(sharing, count ? GPUMP_SHARING_MOVE : GPUMP_SHARING_EMPTY);
     if (!count) sharing->cursor = 0; /* caps and limits of 0 are still to be handed over */
 }
@@ -22003,7 +22029,8 @@ GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint6
     result = gpump_partition_demand(machine, traffic, 1, &demand, diag);
     if (result < 0) return result;
     sharing->now = now;
-    sample = gpumpi_sharing_samples(sharing) + sm;
+    sample =
+        gpumpi_sharing_samples(sharing) + (size_t)sm * sharing->config.members + gpump_sharing_sampled(sharing, sm);
     sample->point.network_q16 = demand.network_q16;
     sample->point.dram_q16 = demand.dram_q16;
     sample->point.speed_q16 = demand.speed_q16;
@@ -22053,9 +22080,8 @@ GPUMP_API uint32_t gpump_sharing_pick(const gpump_sharing *sharing, uint32_t sm)
 }
 
 GPUMP_API uint32_t gpump_sharing_sampled(const gpump_sharing *sharing, uint32_t sm) {
-    const uint32_t count = gpumpi_sharing_count(sharing);
-    if (sharing->sampled || !count) return sharing->config.members;
-    return gpumpi_sharing_nth(sharing, sm % count);
+    if (sharing->sampled || !gpumpi_sharing_count(sharing)) return sharing->config.members;
+    return gpumpi_sharing_measured(sharing, sm);
 }
 
 GPUMP_API uint32_t gpump_sharing_state_now(const gpump_sharing *sharing) { return sharing->state; }
@@ -22086,15 +22112,16 @@ static void gpumpi_sharing_curve(const gpump_sharing *sharing, uint32_t member, 
     gpump_partition_point before = {0, 0, 0};
     memset(curve, 0, blocks * sizeof *curve);
     for (sm = 0; sm < sharing->config.sms; sm++) {
+        const gpumpi_sharing_sample *sample = &samples[(size_t)sm * sharing->config.members + member];
         gpump_partition_point *point;
         uint32_t n;
-        if (gpump_sharing_sampled(sharing, sm) != member) continue;
-        c = gpumpi_sharing_level(sharing, sm);
+        if (!sample->reported) continue;
+        c = gpumpi_sharing_level(sharing, sm, member);
         n = times[c]++;
         point = &curve[c - 1];
-        point->network_q16 = gpumpi_sharing_between(point->network_q16, samples[sm].point.network_q16, 1, n + 1);
-        point->dram_q16 = gpumpi_sharing_between(point->dram_q16, samples[sm].point.dram_q16, 1, n + 1);
-        point->speed_q16 = gpumpi_sharing_between(point->speed_q16, samples[sm].point.speed_q16, 1, n + 1);
+        point->network_q16 = gpumpi_sharing_between(point->network_q16, sample->point.network_q16, 1, n + 1);
+        point->dram_q16 = gpumpi_sharing_between(point->dram_q16, sample->point.dram_q16, 1, n + 1);
+        point->speed_q16 = gpumpi_sharing_between(point->speed_q16, sample->point.speed_q16, 1, n + 1);
     }
     for (c = 1; c <= blocks; c++) {
         uint32_t between;
@@ -22161,7 +22188,7 @@ static int gpumpi_sharing_reported(const gpump_sharing *sharing) {
         (const gpumpi_sharing_sample *)(const void *)gpumpi_sharing_member_of(sharing, sharing->config.members);
     uint32_t sm;
     for (sm = 0; sm < sharing->config.sms; sm++)
-        if (!samples[sm].reported) return 0;
+        if (!samples[(size_t)sm * sharing->config.members + gpumpi_sharing_measured(sharing, sm)].reported) return 0;
     return 1;
 }
 
@@ -22173,8 +22200,14 @@ GPUMP_API gpump_result gpump_sharing_advance(gpump_sharing *sharing, uint64_t no
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "machine", 0, machine->gpu.sms, sharing->config.sms,
                            sharing->config.sms);
     if (sharing->state == GPUMP_SHARING_REPORT && gpumpi_sharing_reported(sharing)) {
-        result = gpumpi_sharing_decide(sharing, policy, machine, diag);
-        if (result) return result;
+        if (sharing->config.in_turn && sharing->turn + 1 < gpumpi_sharing_count(sharing)) {
+            sharing->turn++;
+            gpumpi_sharing_set_caps(sharing);
+            gpumpi_sharing_enter(sharing, GPUMP_SHARING_MOVE);
+        } else {
+            result = gpumpi_sharing_decide(sharing, policy, machine, diag);
+            if (result) return result;
+        }
     }
     sharing->now = now;
     if (sharing->state == GPUMP_SHARING_MOVE && !sharing->above && sharing->cursor == UINT32_MAX) {

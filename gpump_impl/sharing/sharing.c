@@ -36,6 +36,7 @@ static gpump_result gpumpi_sharing_check_config(const gpump_sharing_config *conf
     if (!result) result = gpumpi_range(diag, "sample_cycles", config->sample_cycles, 1, UINT32_MAX);
     if (!result) result = gpumpi_range(diag, "class_windows", config->class_windows, 1, UINT32_MAX);
     if (!result) result = gpumpi_range(diag, "mechanism", config->mechanism, 0, GPUMP_SHARING_PARK);
+    if (!result) result = gpumpi_range(diag, "in_turn", config->in_turn, 0, 1);
     return result;
 }
 
@@ -44,7 +45,7 @@ GPUMP_API gpump_result gpump_sharing_bytes(const gpump_sharing_config *config, s
     if (result) return result;
     if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
     *bytes = sizeof(gpump_sharing) + config->members * sizeof(gpumpi_sharing_member) +
-             config->sms * (sizeof(gpumpi_sharing_sample) + (size_t)config->members * sizeof(gpumpi_sharing_cell));
+             (size_t)config->sms * config->members * (sizeof(gpumpi_sharing_sample) + sizeof(gpumpi_sharing_cell));
     return GPUMP_OK;
 }
 
@@ -129,6 +130,8 @@ GPUMP_API gpump_result gpump_sharing_check(const gpump_sharing *sharing, gpump_d
     if (sharing->state != GPUMP_SHARING_MOVE && sharing->state != GPUMP_SHARING_EMPTY &&
         sharing->sampled != (sharing->state == GPUMP_SHARING_RUN))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sampled", 0, sharing->sampled, 0, 1);
+    if (sharing->turn && sharing->turn >= members)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "turn", 0, sharing->turn, 0, members);
     for (sm = 0; sm < sharing->config.sms; sm++)
         for (i = 0; i < sharing->config.members; i++)
             if (gpumpi_sharing_cell_of(sharing, sm, i)->cap > GPUMPI_SHARING_BLOCKS)
@@ -142,7 +145,7 @@ GPUMP_API gpump_result gpump_sharing_check(const gpump_sharing *sharing, gpump_d
 
 GPUMP_API uint64_t gpump_sharing_hash(const gpump_sharing *sharing) {
     uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &sharing->now, 4);
-    hash = gpump_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 4);
+    hash = gpump_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 6);
     return gpump_hash_u32s(hash, (const uint32_t *)(const void *)(sharing + 1),
                            (size_t)(sharing->head.bytes - sizeof *sharing) / 4);
 }
@@ -151,7 +154,8 @@ GPUMP_API gpump_result gpump_sharing_bits(const gpump_sharing_config *config, ui
     gpump_result result = gpumpi_sharing_check_config(config, diag);
     if (result) return result;
     if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = (uint64_t)config->sms * (config->members * 12u + 48u) + (uint64_t)config->members * (2 + 6 * 16);
+    *bits = (uint64_t)config->sms * (config->members * 12u + (config->in_turn ? config->members : 1u) * 48u) +
+            (uint64_t)config->members * (2 + 6 * 16);
     return GPUMP_OK;
 }
 
@@ -172,12 +176,17 @@ static uint32_t gpumpi_sharing_nth(const gpump_sharing *sharing, uint32_t n) {
     return i;
 }
 
-/* Blocks of the only member that an SM measures: the SMs of a member have 1, 2, ... of its blocks, or, when it has more
- * blocks than SMs, equal steps up to all of them. */
-static uint32_t gpumpi_sharing_level(const gpump_sharing *sharing, uint32_t sm) {
-    const uint32_t count = gpumpi_sharing_count(sharing), member = gpumpi_sharing_nth(sharing, sm % count);
+/* The member that an SM measures. */
+static uint32_t gpumpi_sharing_measured(const gpump_sharing *sharing, uint32_t sm) {
+    return gpumpi_sharing_nth(sharing, sharing->config.in_turn ? sharing->turn : sm % gpumpi_sharing_count(sharing));
+}
+
+/* How many blocks of that member are on the SM meanwhile: the SMs of a member have 1, 2, ... of its blocks, or, when it
+ * has more blocks than SMs, equal steps up to all of them. */
+static uint32_t gpumpi_sharing_level(const gpump_sharing *sharing, uint32_t sm, uint32_t member) {
+    const uint32_t groups = sharing->config.in_turn ? 1 : gpumpi_sharing_count(sharing);
     const uint32_t blocks = gpumpi_sharing_member_of(sharing, member)->kernel.blocks;
-    const uint32_t levels = (sharing->config.sms - sm % count + count - 1) / count, level = sm / count + 1;
+    const uint32_t levels = (sharing->config.sms - sm % groups + groups - 1) / groups, level = sm / groups + 1;
     if (levels >= blocks) return (level - 1) % blocks + 1;
     return (level * blocks + levels - 1) / levels;
 }
@@ -188,10 +197,26 @@ static void gpumpi_sharing_enter(gpump_sharing *sharing, uint32_t state) {
     sharing->cursor = state == GPUMP_SHARING_MOVE || state == GPUMP_SHARING_SAMPLE ? 0 : UINT32_MAX;
 }
 
+/* Caps of a member alone: all its blocks everywhere; of several: what is measured next. */
+static void gpumpi_sharing_set_caps(gpump_sharing *sharing) {
+    const uint32_t count = gpumpi_sharing_count(sharing);
+    uint32_t sm, i;
+    for (sm = 0; sm < sharing->config.sms; sm++) {
+        const uint32_t measured = count ? gpumpi_sharing_measured(sharing, sm) : sharing->config.members;
+        for (i = 0; i < sharing->config.members; i++) {
+            uint32_t cap = 0;
+            if (i == measured)
+                cap = count == 1 ? gpumpi_sharing_member_of(sharing, i)->kernel.blocks
+                                 : gpumpi_sharing_level(sharing, sm, i);
+            gpumpi_sharing_set_cap(sharing, sm, i, cap);
+        }
+    }
+}
+
 /* Begins anew: a member alone gets all SMs; several are measured first. */
 static void gpumpi_sharing_restart(gpump_sharing *sharing) {
     const uint32_t count = gpumpi_sharing_count(sharing);
-    uint32_t sm, i;
+    uint32_t i;
     sharing->sampled = count == 1;
     for (i = 0; i < sharing->config.members; i++) {
         gpumpi_sharing_member *m = gpumpi_sharing_members(sharing) + i;
@@ -203,16 +228,10 @@ static void gpumpi_sharing_restart(gpump_sharing *sharing) {
         m->share.sms = sharing->config.sms;
         m->share.blocks = count == 1 ? m->kernel.blocks : 0;
     }
-    for (sm = 0; sm < sharing->config.sms; sm++) {
-        memset(gpumpi_sharing_samples(sharing) + sm, 0, sizeof(gpumpi_sharing_sample));
-        for (i = 0; i < sharing->config.members; i++) {
-            uint32_t cap = 0;
-            if (gpumpi_sharing_member_of(sharing, i)->is_member && i == gpumpi_sharing_nth(sharing, sm % count))
-                cap = count == 1 ? gpumpi_sharing_member_of(sharing, i)->kernel.blocks
-                                 : gpumpi_sharing_level(sharing, sm);
-            gpumpi_sharing_set_cap(sharing, sm, i, cap);
-        }
-    }
+    sharing->turn = 0;
+    memset(gpumpi_sharing_samples(sharing), 0,
+           (size_t)sharing->config.sms * sharing->config.members * sizeof(gpumpi_sharing_sample));
+    gpumpi_sharing_set_caps(sharing);
     gpumpi_sharing_enter(sharing, count ? GPUMP_SHARING_MOVE : GPUMP_SHARING_EMPTY);
     if (!count) sharing->cursor = 0; /* caps and limits of 0 are still to be handed over */
 }
@@ -297,7 +316,8 @@ GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint6
     result = gpump_partition_demand(machine, traffic, 1, &demand, diag);
     if (result < 0) return result;
     sharing->now = now;
-    sample = gpumpi_sharing_samples(sharing) + sm;
+    sample =
+        gpumpi_sharing_samples(sharing) + (size_t)sm * sharing->config.members + gpump_sharing_sampled(sharing, sm);
     sample->point.network_q16 = demand.network_q16;
     sample->point.dram_q16 = demand.dram_q16;
     sample->point.speed_q16 = demand.speed_q16;
@@ -347,9 +367,8 @@ GPUMP_API uint32_t gpump_sharing_pick(const gpump_sharing *sharing, uint32_t sm)
 }
 
 GPUMP_API uint32_t gpump_sharing_sampled(const gpump_sharing *sharing, uint32_t sm) {
-    const uint32_t count = gpumpi_sharing_count(sharing);
-    if (sharing->sampled || !count) return sharing->config.members;
-    return gpumpi_sharing_nth(sharing, sm % count);
+    if (sharing->sampled || !gpumpi_sharing_count(sharing)) return sharing->config.members;
+    return gpumpi_sharing_measured(sharing, sm);
 }
 
 GPUMP_API uint32_t gpump_sharing_state_now(const gpump_sharing *sharing) { return sharing->state; }
@@ -380,15 +399,16 @@ static void gpumpi_sharing_curve(const gpump_sharing *sharing, uint32_t member, 
     gpump_partition_point before = {0, 0, 0};
     memset(curve, 0, blocks * sizeof *curve);
     for (sm = 0; sm < sharing->config.sms; sm++) {
+        const gpumpi_sharing_sample *sample = &samples[(size_t)sm * sharing->config.members + member];
         gpump_partition_point *point;
         uint32_t n;
-        if (gpump_sharing_sampled(sharing, sm) != member) continue;
-        c = gpumpi_sharing_level(sharing, sm);
+        if (!sample->reported) continue;
+        c = gpumpi_sharing_level(sharing, sm, member);
         n = times[c]++;
         point = &curve[c - 1];
-        point->network_q16 = gpumpi_sharing_between(point->network_q16, samples[sm].point.network_q16, 1, n + 1);
-        point->dram_q16 = gpumpi_sharing_between(point->dram_q16, samples[sm].point.dram_q16, 1, n + 1);
-        point->speed_q16 = gpumpi_sharing_between(point->speed_q16, samples[sm].point.speed_q16, 1, n + 1);
+        point->network_q16 = gpumpi_sharing_between(point->network_q16, sample->point.network_q16, 1, n + 1);
+        point->dram_q16 = gpumpi_sharing_between(point->dram_q16, sample->point.dram_q16, 1, n + 1);
+        point->speed_q16 = gpumpi_sharing_between(point->speed_q16, sample->point.speed_q16, 1, n + 1);
     }
     for (c = 1; c <= blocks; c++) {
         uint32_t between;
@@ -455,7 +475,7 @@ static int gpumpi_sharing_reported(const gpump_sharing *sharing) {
         (const gpumpi_sharing_sample *)(const void *)gpumpi_sharing_member_of(sharing, sharing->config.members);
     uint32_t sm;
     for (sm = 0; sm < sharing->config.sms; sm++)
-        if (!samples[sm].reported) return 0;
+        if (!samples[(size_t)sm * sharing->config.members + gpumpi_sharing_measured(sharing, sm)].reported) return 0;
     return 1;
 }
 
@@ -467,8 +487,14 @@ GPUMP_API gpump_result gpump_sharing_advance(gpump_sharing *sharing, uint64_t no
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "machine", 0, machine->gpu.sms, sharing->config.sms,
                            sharing->config.sms);
     if (sharing->state == GPUMP_SHARING_REPORT && gpumpi_sharing_reported(sharing)) {
-        result = gpumpi_sharing_decide(sharing, policy, machine, diag);
-        if (result) return result;
+        if (sharing->config.in_turn && sharing->turn + 1 < gpumpi_sharing_count(sharing)) {
+            sharing->turn++;
+            gpumpi_sharing_set_caps(sharing);
+            gpumpi_sharing_enter(sharing, GPUMP_SHARING_MOVE);
+        } else {
+            result = gpumpi_sharing_decide(sharing, policy, machine, diag);
+            if (result) return result;
+        }
     }
     sharing->now = now;
     if (sharing->state == GPUMP_SHARING_MOVE && !sharing->above && sharing->cursor == UINT32_MAX) {

@@ -2,7 +2,8 @@
  *
  * The group finds out what each kernel asks for with 1, 2, ... blocks on an SM, lets a policy decide, and moves all SMs
  * to the decision. To measure, it gives each SM to one kernel: SM j runs kernel j mod K, with one block more on every
- * K-th SM. The host reports blocks and traffic, asks whether a block may be placed, and carries out the actions:
+ * K-th SM; or all SMs to one kernel after the other (in_turn). The host reports blocks and traffic, asks whether a
+ * block may be placed, and carries out the actions:
  *
  *     MOVE (blocks above their caps leave) -> WARM -> SAMPLE -> REPORT (the host reports each SM) -> a decision
  *     MOVE -> RUN -> back to the first MOVE when a kernel joins, leaves, or changes its class
@@ -47,7 +48,9 @@ typedef struct gpump_sharing_config {
     uint32_t sample_cycles; /* 10000 (Warped-Slicer's sampling time); at least 1 */
     uint32_t class_windows; /* windows in a row that change a class; 2 (assumed); at least 1 */
     uint32_t mechanism;     /* gpump_sharing_mechanism of VACATE */
-    uint32_t unused;
+    /* 0: all kernels are measured at once, each on its part of the SMs (Lin's sampling as we read it). 1: one after the
+     * other on all SMs, which takes longer, and does not measure a kernel while another one slows it down. */
+    uint32_t in_turn;
 } gpump_sharing_config;
 
 /* A kernel that joins. */
@@ -93,7 +96,7 @@ typedef struct gpumpi_sharing_sample {
     gpump_partition_point point; /* projected to all SMs */
     uint32_t reported;
 } gpumpi_sharing_sample;
-/* The head of a group. Behind it: config.members members, config.sms samples, and sms x members cells. */
+/* The head of a group. Behind it: config.members members, and sms x members samples and cells. */
 typedef struct gpump_sharing {
     gpumpi_head head;
     uint64_t now, since; /* `since`: begin of the state */
@@ -103,8 +106,10 @@ typedef struct gpump_sharing {
     uint32_t sampled; /* 1: the samples are whole, and MOVE leads to RUN; 0: MOVE leads to WARM */
     uint32_t cursor;  /* the next action; past the last: none is left */
     uint32_t above;   /* cells with more blocks than their cap */
+    uint32_t turn;    /* in_turn: the members before the one that is measured */
+    uint32_t unused;
 } gpump_sharing;
-typedef char gpumpi_sharing_has_no_padding[sizeof(gpump_sharing) == sizeof(gpumpi_head) + 4 * 8 + 12 * 4 ? 1 : -1];
+typedef char gpumpi_sharing_has_no_padding[sizeof(gpump_sharing) == sizeof(gpumpi_head) + 4 * 8 + 14 * 4 ? 1 : -1];
 GPUMP_INLINE gpumpi_sharing_member *gpumpi_sharing_members(gpump_sharing *sharing) {
     return (gpumpi_sharing_member *)(void *)(sharing + 1);
 }
@@ -112,7 +117,8 @@ GPUMP_INLINE gpumpi_sharing_sample *gpumpi_sharing_samples(gpump_sharing *sharin
     return (gpumpi_sharing_sample *)(void *)(gpumpi_sharing_members(sharing) + sharing->config.members);
 }
 GPUMP_INLINE gpumpi_sharing_cell *gpumpi_sharing_cells(gpump_sharing *sharing, uint32_t sm) {
-    return (gpumpi_sharing_cell *)(void *)(gpumpi_sharing_samples(sharing) + sharing->config.sms) +
+    return (gpumpi_sharing_cell *)(void *)(gpumpi_sharing_samples(sharing) +
+                                           (size_t)sharing->config.sms * sharing->config.members) +
            (size_t)sm * sharing->config.members;
 }
 GPUMP_INLINE const gpumpi_sharing_cell *gpumpi_sharing_cell_of(const gpump_sharing *sharing, uint32_t sm,
@@ -120,7 +126,8 @@ GPUMP_INLINE const gpumpi_sharing_cell *gpumpi_sharing_cell_of(const gpump_shari
     const gpumpi_sharing_member *members = (const gpumpi_sharing_member *)(const void *)(sharing + 1);
     const gpumpi_sharing_sample *samples =
         (const gpumpi_sharing_sample *)(const void *)(members + sharing->config.members);
-    return (const gpumpi_sharing_cell *)(const void *)(samples + sharing->config.sms) +
+    return (const gpumpi_sharing_cell *)(const void *)(samples +
+                                                       (size_t)sharing->config.sms * sharing->config.members) +
            (size_t)sm * sharing->config.members + member;
 }
 

@@ -44,15 +44,17 @@ typedef struct toy {
     size_t bytes;
 } toy;
 
-static void toy_make(toy *t, uint32_t members) {
+static void toy_make_in_turn(toy *t, uint32_t members, uint32_t in_turn) {
     memset(t, 0, sizeof *t);
     assert_int_equal(gpump_partition_config_preset(&t->machine, "maxwell_ccbp"), GPUMP_OK);
     assert_int_equal(gpump_sharing_config_preset(&t->config, "maxwell_ccbp"), GPUMP_OK);
     assert_int_equal(t->config.sms, SMS);
     t->config.members = members;
+    t->config.in_turn = in_turn;
     assert_int_equal(gpump_sharing_bytes(&t->config, &t->bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_sharing_init(malloc(t->bytes), t->bytes, &t->config, &t->sharing, NULL), GPUMP_OK);
 }
+static void toy_make(toy *t, uint32_t members) { toy_make_in_turn(t, members, 0); }
 static uint32_t toy_join(toy *t, const toy_kernel *kernel) {
     gpump_sharing_kernel joins;
     uint32_t member;
@@ -122,6 +124,10 @@ static void configuration(void **state) {
     assert_int_equal(gpump_sharing_config_preset(&config, "maxwell_ccbp"), GPUMP_OK);
     assert_int_equal(gpump_sharing_bits(&config, &bits, NULL), GPUMP_OK);
     assert_int_equal(bits, 16 * (2 * 12 + 48) + 2 * 98);
+    config.in_turn = 1;
+    assert_int_equal(gpump_sharing_bits(&config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(bits, 16 * (2 * 12 + 2 * 48) + 2 * 98);
+    config.in_turn = 0;
     config.sms = 1;
     assert_int_equal(gpump_sharing_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "sms");
@@ -155,7 +161,9 @@ static void two_kernels(void **state) {
     static const char *const policies[] = {"ccbp", "smk", "ws", "even", "spatial"};
     uint32_t p;
     (void)state;
-    for (p = 0; p < sizeof policies / sizeof *policies; p++) {
+    for (p = 0; p < 2 * (sizeof policies / sizeof *policies); p++) {
+        const char *const policy = policies[p / 2];
+        const uint32_t in_turn = p % 2;
         toy t;
         gpump_partition_point curves[2][8];
         gpump_partition_kernel kernels[2];
@@ -163,18 +171,19 @@ static void two_kernels(void **state) {
         gpump_partition_share expected[2], share;
         gpump_demand demands[2];
         uint32_t k, c, sm, kind;
-        toy_make(&t, 2);
+        toy_make_in_turn(&t, 2, in_turn);
         toy_join(&t, &latency_kernel);
-        toy_run_until(&t, policies[p], GPUMP_SHARING_RUN);
+        toy_run_until(&t, policy, GPUMP_SHARING_RUN);
         toy_join(&t, &network_kernel);
-        toy_run_until(&t, policies[p], GPUMP_SHARING_WARM);
-        for (sm = 0; sm < SMS; sm++) { /* SM j measures kernel j mod 2 with j / 2 + 1 blocks */
-            assert_int_equal(t.blocks[sm][sm % 2], sm / 2 + 1);
-            assert_int_equal(t.blocks[sm][1 - sm % 2], 0);
+        toy_run_until(&t, policy, GPUMP_SHARING_WARM);
+        /* SM j measures kernel j mod 2 with j / 2 + 1 blocks; in turn, the first kernel with j mod 8 + 1. */
+        for (sm = 0; sm < SMS; sm++) {
+            assert_int_equal(t.blocks[sm][in_turn ? 0 : sm % 2], in_turn ? sm % 8 + 1 : sm / 2 + 1);
+            assert_int_equal(t.blocks[sm][in_turn ? 1 : 1 - sm % 2], 0);
         }
         assert_true(t.vacated > 0); /* the first kernel's blocks had to leave */
-        toy_run_until(&t, policies[p], GPUMP_SHARING_RUN);
-        assert_int_equal(t.measured, 1);
+        toy_run_until(&t, policy, GPUMP_SHARING_RUN);
+        assert_int_equal(t.measured, in_turn ? 2 : 1);
         memset(kernels, 0, sizeof kernels);
         memset(&request, 0, sizeof request);
         request.struct_size = sizeof request;
@@ -199,7 +208,7 @@ static void two_kernels(void **state) {
         }
         assert_int_equal(kernels[0].kind, GPUMP_PARTITION_LATENCY);
         assert_int_equal(kernels[1].kind, GPUMP_PARTITION_NETWORK);
-        assert_int_equal(gpump_partition_decide(gpump_partition_find(policies[p]), &request, expected, NULL), GPUMP_OK);
+        assert_int_equal(gpump_partition_decide(gpump_partition_find(policy), &request, expected, NULL), GPUMP_OK);
         for (k = 0; k < 2; k++) {
             assert_int_equal(gpump_sharing_share(t.sharing, k, &share, &kind), GPUMP_OK);
             assert_memory_equal(&share, &expected[k], sizeof share);
@@ -282,7 +291,7 @@ static void random_groups(void **state) {
         toy t;
         uint32_t step, sm, k, members = 0, is_member[4] = {0, 0, 0, 0};
         random_state = seed * 7907 + number;
-        toy_make(&t, 4);
+        toy_make_in_turn(&t, 4, (uint32_t)draw(2));
         t.lazy = 1 + (uint32_t)draw(6);
         for (step = 0; step < 500; step++) {
             k = (uint32_t)draw(4);
@@ -331,7 +340,7 @@ static void altered_bytes(void **state) {
     size_t bit;
     uint32_t phase;
     (void)state;
-    toy_make(&t, 2);
+    toy_make_in_turn(&t, 2, 1);
     toy_join(&t, &latency_kernel);
     toy_join(&t, &network_kernel);
     copy = (unsigned char *)malloc(t.bytes);
