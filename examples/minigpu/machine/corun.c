@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int corun_make(machine *m, const gpump_partition_policy *policy, char error[LAUNCH_ERROR_BYTES]) {
+int corun_make(machine *m, const gpump_partition_policy *policy, uint32_t in_turn, char error[LAUNCH_ERROR_BYTES]) {
     gpump_sharing_config config;
     gpump_rate_config rates;
     gpump_diag diag;
@@ -45,6 +45,7 @@ int corun_make(machine *m, const gpump_partition_policy *policy, char error[LAUN
     rates.unit_cycles = c->machine.unit_cycles;
     rates.epoch_cycles = c->machine.epoch_cycles;
     config.sms = m->sm_count;
+    config.in_turn = in_turn;
     if (gpump_partition_config_check(&c->machine, &diag) || gpump_sharing_bytes(&config, &bytes, &diag) ||
         gpump_rate_bytes(&rates, &rate_bytes, &diag)) {
         gpump_diag_text(&diag, text, sizeof text);

@@ -888,7 +888,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         machine_free(m);
         return NULL;
     }
-    if (options->partition && corun_make(m, options->partition, error)) {
+    if (options->partition && corun_make(m, options->partition, options->sample_in_turn, error)) {
         machine_free(m);
         return NULL;
     }

@@ -24,6 +24,7 @@ static const char usage[] =
     "                     (default: all of these)\n"
     "  --cycles N         how long is measured, once the division holds (default 200000)\n"
     "  --warm N           cycles before a kernel alone is measured (default 30000)\n"
+    "  --in-turn          kernels are measured one after the other on all SMs, not at once on a part of them each\n"
     "  --gpu PRESET       the GPU (default: the launch file's)\n"
     "  --config NAME=VALUE,...  numbers of the machine (config.h lists them)\n"
     "Each kernel runs alone, then all run together under each policy. speed is warp instructions per cycle beside "
@@ -144,13 +145,11 @@ const char *corun_policy_name(uint32_t index) {
 }
 
 int corun_command(int argc, char **argv) {
-    static const struct option longs[] = {{"policy", required_argument, NULL, 'o'},
-                                          {"cycles", required_argument, NULL, 'c'},
-                                          {"warm", required_argument, NULL, 'w'},
-                                          {"gpu", required_argument, NULL, 'g'},
-                                          {"config", required_argument, NULL, 'n'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {
+        {"policy", required_argument, NULL, 'o'}, {"cycles", required_argument, NULL, 'c'},
+        {"warm", required_argument, NULL, 'w'},   {"in-turn", no_argument, NULL, 't'},
+        {"gpu", required_argument, NULL, 'g'},    {"config", required_argument, NULL, 'n'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     const gpump_partition_policy *policies[POLICIES_MAX];
     uint32_t count = 0, given, i;
     char error[LAUNCH_ERROR_BYTES];
@@ -173,6 +172,7 @@ int corun_command(int argc, char **argv) {
         case 'w':
             if (option_number("--warm", optarg, 0, UINT64_C(1000000000), &e.warm)) return 2;
             break;
+        case 't': e.options.sample_in_turn = 1; break;
         case 'g': e.options.gpu = optarg; break;
         case 'n': e.options.config = optarg; break;
         case 'h': fputs(usage, stdout); return 0;
