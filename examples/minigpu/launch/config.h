@@ -15,7 +15,12 @@
 typedef enum scheduler_policy { SCHEDULER_GTO, SCHEDULER_LRR } scheduler_policy;
 
 /* When the scoreboard forgets the sources of an instruction, so that a later one may overwrite them. */
-typedef enum source_release { RELEASE_AT_OPERAND_READ, RELEASE_AT_LAST_CHECK, RELEASE_AT_COMMIT } source_release;
+typedef enum source_release {
+    RELEASE_AT_OPERAND_READ,
+    RELEASE_AT_LAST_CHECK,
+    RELEASE_AT_COMMIT,
+    RELEASE_WHEN_ALLOWED /* as a replay queue says: at operand read, or with the last check (no configuration) */
+} source_release;
 
 /* Every number that is not gpump_gpu's: name, default, unit, provenance, where it comes from. */
 /* clang-format off */

@@ -69,6 +69,8 @@ int faults_make(machine *m, const faults_options *options, char error[LAUNCH_ERR
     m->faults_may_happen = options->scheme != NULL;
     m->fault_scheme = config.scheme;
     m->fault_order = config.order;
+    if (config.scheme == GPUMP_REPLAY_QUEUE || config.scheme == GPUMP_REPLAY_LOG)
+        m->sources_released = RELEASE_WHEN_ALLOWED;
     m->forced_interval = options->interval;
     for (i = 0; i < m->sm_count; i++)
         if (make_sm(m, m->sms[i], &config, error)) return -1;
@@ -358,7 +360,7 @@ void faults_cycle(machine *m, sm *s) {
 
 uint64_t faults_next(const sm *s) {
     const sm_faults *f = s->faults;
-    if (f->again) return s->now + 1;
+    if (f->again || (f->retry && f->refused_count)) return s->now + 1;
     return f->parked_cycle < f->held_cycle ? f->parked_cycle : f->held_cycle;
 }
 

@@ -882,6 +882,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         return NULL;
     }
     m->forced_check = options->faults.check;
+    m->sources_released = config.sources_released;
     if (faults_make(m, &options->faults, error) ||
         ((options->absent || options->faults.scheme) &&
          page_faults_make(m, launch, options->absent ? options->absent : "", error))) {

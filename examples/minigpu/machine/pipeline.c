@@ -14,7 +14,9 @@
 
 #define BIT(slot) (UINT64_C(1) << (slot))
 
-enum { LEAVES_NOTHING = 1, LEAVES_OPERANDS = 2 }; /* in_flight.leaving */
+/* in_flight.unusual. Bit 0: it is squashed; with its operands from the log; leaves once they are read, and they stay or
+ * not. */
+enum { HAS_OPERANDS = 2, LEAVES_NOTHING = 4, LEAVES_OPERANDS = 8 };
 
 /* ---- what the masks say about a warp ---- */
 
@@ -133,7 +135,7 @@ void pipeline_free_record(sm *s, uint32_t record) { free_record(s, record); }
 /* A record vanishes without effect. Where look-ups wait for answers, it leaves the load-store unit at once. */
 static void squash(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
-    r->squashed = 1;
+    r->squashed = r->unusual = 1;
     if (!s->faults || r->stage != RECORD_CHECKING) return;
     memory_path_withdraw(m, s, record);
     free_record(s, record);
@@ -208,7 +210,6 @@ static void retire(machine *m, sm *s, uint32_t record) {
     b->in_flight--;
     if (r->info->writes) b->registers_pending--;
     if (r->info->copies == COPIES_STARTS) w->copies[r->copy_group]--;
-    if (s->faults) faults_committed(m, s, r);
     k->warp_instructions++;
     k->thread_instructions += r->active == UINT32_MAX ? LANES : gpump_bits_count64(r->active);
     k->counted[r->info->counted]++;
@@ -302,7 +303,7 @@ static void arrive(machine *m, sm *s, block *b, warp *w, const in_flight *r) {
 
 /* ---- commit ---- */
 
-void pipeline_commit(machine *m, sm *s, uint32_t record) {
+static void commit(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     block *b;
     if (r->squashed) {
@@ -321,6 +322,11 @@ void pipeline_commit(machine *m, sm *s, uint32_t record) {
     }
     retire(m, s, record);
     pipeline_block_may_be_done(m, s, b);
+}
+
+void pipeline_commit(machine *m, sm *s, uint32_t record) {
+    if (s->faults && !s->records[record].squashed) faults_committed(m, s, &s->records[record]);
+    commit(m, s, record);
 }
 
 /* Control instructions take effect here: until now the warp's fetch has waited. */
@@ -401,7 +407,7 @@ static uint64_t end_calls(machine *m, sm *s) {
 void pipeline_checked(machine *m, sm *s, in_flight *r) {
     warp *w = &m->warps[r->warp];
     w->unchecked--;
-    if (m->config.sources_released == RELEASE_AT_LAST_CHECK || s->faults) release_sources(s, w, r);
+    if (m->sources_released & RELEASE_AT_LAST_CHECK) release_sources(s, w, r);
     look_again(m, s, w);
 }
 
@@ -412,7 +418,7 @@ static void end_withdrawal(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     warp *w = &m->warps[r->warp];
     block *b = &m->blocks[r->block];
-    const int keep = r->leaving == LEAVES_OPERANDS;
+    const int keep = (r->unusual & LEAVES_OPERANDS) != 0;
     if (r->stage == RECORD_CHECKING)
         memory_path_withdraw(m, s, record);
     else
@@ -427,7 +433,7 @@ static void end_withdrawal(machine *m, sm *s, uint32_t record) {
     w->unchecked--;
     if (r->info->writes) b->registers_pending--;
     if (r->info->copies == COPIES_STARTS) w->copies[r->copy_group]--;
-    r->leaving = 0;
+    r->unusual = 0;
     if (keep) {
         r->stage = RECORD_HELD;
     } else {
@@ -439,7 +445,7 @@ static void end_withdrawal(machine *m, sm *s, uint32_t record) {
 
 void pipeline_withdraw(machine *m, sm *s, uint32_t record, int keep) {
     in_flight *r = &s->records[record];
-    r->leaving = keep ? LEAVES_OPERANDS : LEAVES_NOTHING;
+    r->unusual |= keep ? LEAVES_OPERANDS : LEAVES_NOTHING;
     if (r->stage == RECORD_CHECKING) end_withdrawal(m, s, record); /* else when its operands have been read */
 }
 
@@ -487,12 +493,38 @@ uint32_t pipeline_hold_record(machine *m, sm *s, const warp *w, const gpump_repl
     r->pc = what->pc;
     r->mask = (uint32_t)what->lanes;
     r->sequence = what->sequence;
-    r->squashed = r->leaving = 0;
+    r->squashed = r->unusual = 0;
     r->stage = RECORD_HELD;
     return record;
 }
 
 /* ---- operand read ---- */
+
+/* A memory instruction has its operands: on to the load-store unit. */
+static void operands_are_there(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    if (r->unusual & (LEAVES_NOTHING | LEAVES_OPERANDS)) {
+        end_withdrawal(m, s, record);
+        return;
+    }
+    r->stage = RECORD_CHECKING;
+    if (memory_path_accept(m, s, record)) pipeline_checked(m, s, r);
+}
+
+/* A record that is squashed, or has its operands from the log, reads nothing. Returns 1 when that is all. */
+static int operands_are_not_needed(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    if (r->squashed) {
+        if (r->info->unit == UNIT_MEMORY) s->memory_reserved--;
+        free_record(s, record);
+        return 1;
+    }
+    if (!(r->unusual & HAS_OPERANDS)) return 0;
+    release_sources(s, &m->warps[r->warp], r);
+    look_again(m, s, &m->warps[r->warp]);
+    operands_are_there(m, s, record);
+    return 1;
+}
 
 /* What is captured here must not change until it takes effect. So arithmetic is computed at once, and only the result
  * is kept. */
@@ -504,16 +536,12 @@ static void read_operands(machine *m, sm *s, uint32_t record) {
     block *b;
     warp *w;
     uint32_t *predicates;
-    if (r->squashed) {
-        if (r->info->unit == UNIT_MEMORY) s->memory_reserved--;
-        free_record(s, record);
-        return;
-    }
+    if (r->unusual && operands_are_not_needed(m, s, record)) return;
     b = &m->blocks[r->block];
     w = &m->warps[r->warp];
     predicates = warp_predicates(m, w);
-    if (!s->faults || !r->has_operands) r->active = lanes_guard(instruction, r->mask, predicates);
-    if (instruction->source_count && !(s->faults && r->has_operands)) {
+    r->active = lanes_guard(instruction, r->mask, predicates);
+    if (instruction->source_count) {
         if (r->info->needs_environment) {
             b->environment.warp = w->index;
             b->environment.sm = s->index;
@@ -523,17 +551,13 @@ static void read_operands(machine *m, sm *s, uint32_t record) {
         lanes_read_sources(instruction, s->registers + w->register_base, predicates, &b->environment, sources);
     }
     if (computes && r->active) lanes_compute(instruction, r->active, sources, r->results);
-    if (s->faults && r->leaving) {
-        end_withdrawal(m, s, record);
-        return;
-    }
-    if (m->config.sources_released == RELEASE_AT_OPERAND_READ && (!s->faults || faults_release_sources(m, s, r))) {
+    if (m->sources_released == RELEASE_AT_OPERAND_READ ||
+        (m->sources_released == RELEASE_WHEN_ALLOWED && faults_release_sources(m, s, r))) {
         release_sources(s, w, r);
         look_again(m, s, w);
     }
     if (r->info->unit == UNIT_MEMORY) {
-        r->stage = RECORD_CHECKING;
-        if (memory_path_accept(m, s, record)) pipeline_checked(m, s, r);
+        operands_are_there(m, s, record);
     } else {
         r->stage = RECORD_EXECUTING;
         pipe_put(&s->pipes[r->info->pipe], m->now, record);
@@ -595,7 +619,7 @@ static uint32_t start_record(machine *m, sm *s, uint32_t warp_index, uint32_t pc
     r->pc = pc;
     r->mask = mask;
     r->sequence = sequence;
-    r->squashed = r->has_operands = r->leaving = 0;
+    r->squashed = r->unusual = 0;
     if (r->info->copies == COPIES_STARTS) {
         r->copy_group = w->copy_group;
         w->copies[r->copy_group]++;
@@ -626,9 +650,13 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     w->in_flight++;
     b->in_flight++;
     if (info->writes) b->registers_pending++;
-    if (s->faults) {
-        faults_issued(m, s, w, record);
-        faults_fetched(m, s, w, pc);
+    if (info->unit == UNIT_MEMORY) {
+        s->first_scheduler =
+            scheduler + 1 < m->config.gpu.schedulers ? scheduler + 1 : 0; /* the unit serves them in turn */
+        if (s->faults) {
+            faults_issued(m, s, w, record);
+            faults_fetched(m, s, w, pc);
+        }
     }
     if (info->unit == UNIT_CONTROL) { /* what comes next is known when it commits */
         s->fetched &= ~BIT(slot);
@@ -640,9 +668,6 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched &= ~BIT(slot);
     refresh_clear(m, s, w);
     s->scheduler_last[scheduler] = slot;
-    if (info->unit == UNIT_MEMORY)
-        s->first_scheduler =
-            scheduler + 1 < m->config.gpu.schedulers ? scheduler + 1 : 0; /* the unit serves them in turn */
     s->scheduler_free[scheduler] = m->now + m->config.issue_interval;
 }
 
@@ -714,7 +739,7 @@ static uint32_t restart_record_of(machine *m, sm *s, uint32_t warp_index, uint32
     if (record == NONE) {
         record = start_record(m, s, warp_index, what->pc, (uint32_t)what->lanes, what->sequence);
     } else {
-        s->records[record].has_operands = 1;
+        s->records[record].unusual = HAS_OPERANDS;
         if (s->records[record].info->copies == COPIES_STARTS)
             m->warps[warp_index].copies[s->records[record].copy_group]++;
         start(m, s, record);
@@ -870,7 +895,7 @@ void pipeline_execute(machine *m, sm *s) {
     uint32_t record, p;
     while ((record = pipe_take(&s->pipes[PIPE_CONTROL], m->now)) != NONE) commit_control(m, s, record);
     for (p = PIPE_ALU; p <= PIPE_DOUBLE; p++) {
-        while ((record = pipe_take(&s->pipes[p], m->now)) != NONE) pipeline_commit(m, s, record);
+        while ((record = pipe_take(&s->pipes[p], m->now)) != NONE) commit(m, s, record);
     }
 }
 

@@ -49,6 +49,7 @@ static void send_context(machine *m, sm *s) {
 }
 
 void sm_cycle(machine *m, sm *s) {
+    const int faulty = s->faults != NULL; /* TLBs, or accesses that fault */
     uint64_t wake, next;
     uint32_t checked;
     arrival sent;
@@ -58,12 +59,12 @@ void sm_cycle(machine *m, sm *s) {
     pipeline_execute(m, s);
     if (s->ended_count) end_blocks(m, s);
     if (!memory_path_send(m, s) && s->contexts_moving) send_context(m, s);
-    if (s->faults || !memory_path_idle(s)) {
-        checked = memory_path_tick(m, s);
+    if (faulty || !memory_path_idle(s)) {
+        checked = faulty ? memory_path_look_up(m, s) : memory_path_tick(m, s);
         if (memory_path_take_sent(s, &sent)) pipeline_commit(m, s, sent.item);
         if (checked != NONE) pipeline_checked(m, s, &s->records[checked]);
+        if (faulty) faults_cycle(m, s);
     }
-    if (s->faults) faults_cycle(m, s);
     if (s->ended_count) end_blocks(m, s);
     wake = pipeline_issue(m, s);
     if (s->stopping) preemption_report_waits(m, s);
@@ -77,6 +78,6 @@ void sm_cycle(machine *m, sm *s) {
     if (next < wake) wake = next;
     next = pipeline_next(s);
     if (next < wake) wake = next;
-    if (s->faults && faults_next(s) < wake) wake = faults_next(s);
+    if (faulty && faults_next(s) < wake) wake = faults_next(s);
     s->wake = wake <= m->now ? m->now + 1 : wake;
 }

@@ -128,6 +128,7 @@ typedef struct in_flight {
     uint32_t active;       /* of those, lanes whose guard lets them execute */
     uint32_t stage;        /* record_stage */
     uint32_t squashed;     /* 1: vanishes without effect */
+    uint32_t unusual;      /* not 0: what operand read must know beside (pipeline.c) */
     uint32_t sources_held; /* 1: the scoreboard still holds its sources */
     uint32_t next_free;
     uint32_t outstanding; /* replies awaited */
@@ -141,14 +142,12 @@ typedef struct in_flight {
                                  memory */
     uint32_t faulted;         /* lanes whose check found the page absent */
     /* with TLBs or faults (faults.h) */
-    uint64_t pages_cycle;  /* when the pages are there that its checks found absent */
-    uint32_t to_check;     /* segments not looked up yet, as a mask */
-    uint32_t pending;      /* look-ups without an answer */
-    uint32_t absent;       /* segments whose page was absent, as a mask */
-    uint32_t generation;   /* of the record: answers for an earlier one are dropped */
-    uint32_t entry;        /* its handle in the replay queue */
-    uint32_t has_operands; /* 1: its operands were read before, and come from the log */
-    uint32_t leaving;      /* 1: it is squashed as soon as its operands are read */
+    uint64_t pages_cycle; /* when the pages are there that its checks found absent */
+    uint32_t to_check;    /* segments not looked up yet, as a mask */
+    uint32_t pending;     /* look-ups without an answer */
+    uint32_t absent;      /* segments whose page was absent, as a mask */
+    uint32_t generation;  /* of the record: answers for an earlier one are dropped */
+    uint32_t entry;       /* its handle in the replay queue */
     lanes_operand results[INSTRUCTION_DESTINATIONS];
     lanes_operand sources[INSTRUCTION_SOURCES]; /* of memory and control instructions; arithmetic needs none: it is
                                                    computed when they are read */

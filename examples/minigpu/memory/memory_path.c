@@ -592,13 +592,17 @@ int memory_path_take_sent(sm *s, arrival *arrived) {
 
 uint32_t memory_path_tick(machine *m, sm *s) {
     access_stage(m, s);
-    return s->faults ? look_up_stage(m, s) : check_stage(m, s);
+    return check_stage(m, s);
+}
+
+uint32_t memory_path_look_up(machine *m, sm *s) {
+    access_stage(m, s);
+    return look_up_stage(m, s);
 }
 
 int memory_path_busy(const machine *m, const sm *s) {
     memory_packet packet;
     uint32_t after;
     return (s->access_count && !s->access_waits) || s->check_count ||
-           (s->faults && s->faults->retry && s->faults->refused_count) ||
            (s->queued_misses && (s->rate || next_miss(m, s, &after, &packet))); /* a gate opens with time */
 }

@@ -37,6 +37,9 @@ static inline int memory_path_idle(const sm *s) { return !(s->access_count | s->
 /* ... the first segment goes to L1 or shared memory, and the first check is made. Returns the record that has passed
  * its last check, and is in effect; NONE. */
 uint32_t memory_path_tick(machine *m, sm *s);
+/* The same with TLBs or faults: one look-up per cycle, and answers that have come. Returns a record that needed none.
+ */
+uint32_t memory_path_look_up(machine *m, sm *s);
 /* With TLBs or faults, where faults.c says what happens next: takes the next record whose look-ups are all answered;
  * its `absent` names segments whose page is not there. 1, or 0 when there is none. */
 int memory_path_take_looked_up(sm *s, uint32_t *record);
