@@ -59,6 +59,19 @@ void reproduce_note(reproduce_result *result, const char *format, ...) {
     append(result->note, sizeof result->note, "; ", format, arguments);
     va_end(arguments);
 }
+void reproduce_reading(reproduce_result *result, double value, int digits, const char *format, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (result->reading_count < REPRODUCE_NUMBERS)
+        result->readings[result->reading_count++] = value;
+    else
+        result->failed = 1;
+    reproduce_note(result, "second reading %.*f: %s", digits, value, text);
+}
+void reproduce_revised(reproduce_result *result) { result->revised = 1; }
 void reproduce_failed(reproduce_result *result, const char *format, ...) {
     va_list arguments;
     result->failed = 1;
@@ -103,6 +116,17 @@ static int agrees(const csv_table *targets, size_t row, reproduce_result *result
         reproduce_note(result, "the row needs reproduce_holds"), good = 0;
     }
     return good && (!result->said || result->holds);
+}
+
+/* 1 when a second reading of a row with a band lies in it. */
+static int reading_agrees(const csv_table *targets, size_t row, const reproduce_result *result) {
+    double low = 0, high = 0;
+    if (result->failed || kind_of(targets, row) != BAND || !csv_number(targets, row, "low", &low) ||
+        !csv_number(targets, row, "high", &high))
+        return 0;
+    for (unsigned i = 0; i < result->reading_count; i++)
+        if (result->readings[i] >= low && result->readings[i] <= high) return 1;
+    return 0;
 }
 
 /* ---- the program ---- */
@@ -237,7 +261,9 @@ static void print_heading(const options *options) {
                "bench/data/targets.csv, which was fixed "
                "before\nthe measurement. *order*: the relation must hold. *derived*: rests on a derivation of ours and "
                "cannot fail. A row "
-               "outside is\nshown with the reason found; nothing is tuned per row. *todo*: not measured.\n\n"
+               "outside is\nshown with the reason found; nothing is tuned per row. *reading*: inside under a second "
+               "defensible reading of the paper\nonly, whose value stands in the note, or the row's text was revised "
+               "after a value was known. *todo*: not measured.\n\n"
                "| id | where | what | unit | paper | ours | kind | verdict | note "
                "|\n|---|---|---|---|---|---|---|---|---|\n",
                GPUMP_VERSION_MAJOR, GPUMP_VERSION_MINOR, GPUMP_VERSION_PATCH, GPUMP_MODEL_VERSION,
@@ -286,7 +312,7 @@ static void print_row(const options *options, const csv_table *targets, size_t r
 }
 
 static int run(const options *options, const csv_table *targets, const reproduce_row *const *found) {
-    size_t rows = 0, good = 0, outside = 0, wrong = 0;
+    size_t rows = 0, good = 0, reading = 0, outside = 0, wrong = 0;
     size_t measured = 0, wanted = 0;
     progress shown;
     for (size_t row = 0; row < targets->rows; row++)
@@ -300,22 +326,24 @@ static int run(const options *options, const csv_table *targets, const reproduce
         memset(&result, 0, sizeof result);
         rows++;
         if (found[row]) {
-            int agree;
+            int agree, read_so;
             progress_show(&shown, (double)measured / (double)wanted, id);
             measured++;
             found[row]->measure(&options->context, id, &result);
             progress_end(&shown);
             agree = agrees(targets, row, &result);
-            verdict = agree ? "ok" : "outside";
-            good += (size_t)agree;
-            outside += (size_t)!agree;
+            read_so = agree ? result.revised : reading_agrees(targets, row, &result);
+            verdict = read_so ? "reading" : agree ? "ok" : "outside";
+            good += (size_t)(agree && !read_so);
+            reading += (size_t)read_so;
+            outside += (size_t)(!agree && !read_so);
             wrong += !agree && kind_of(targets, row) == EXACT;
         }
         print_row(options, targets, row, &result, verdict);
     }
     if (options->format != CSV)
-        printf("\n%lu rows: %lu ok, %lu outside, %lu todo%s\n", (unsigned long)rows, (unsigned long)good,
-               (unsigned long)outside, (unsigned long)(rows - good - outside),
+        printf("\n%lu rows: %lu ok, %lu reading, %lu outside, %lu todo%s\n", (unsigned long)rows, (unsigned long)good,
+               (unsigned long)reading, (unsigned long)outside, (unsigned long)(rows - good - reading - outside),
                options->context.is_short ? " (--short)" : "");
     if (wrong) fprintf(stderr, "reproduce: %lu exact rows are wrong\n", (unsigned long)wrong);
     return wrong != 0;

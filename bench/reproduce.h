@@ -13,6 +13,8 @@
  * them. The verdict comes from targets.csv: exact   a number must equal the published one; where that is not one plain
  * number, reproduce_holds decides band    every number given must lie in low to high order   reproduce_holds decides
  *     derived reproduce_holds is printed and changes nothing
+ * A row that is inside only under a second reading of its paper, or whose text was revised after a value was known, has
+ * the verdict reading, which the summary counts apart.
  * A row without a function is todo. The functions of one topic may share an experiment through static variables in
  * their file; rows are asked in the order of targets.csv, and with --only some are not asked at all. */
 #ifndef BENCH_REPRODUCE_H
@@ -27,13 +29,16 @@ typedef struct reproduce_context {
 
 enum { REPRODUCE_NUMBERS = 64 };
 typedef struct reproduce_result {
-    double numbers[REPRODUCE_NUMBERS]; /* what is compared */
-    unsigned count;                    /* how many; a call beyond REPRODUCE_NUMBERS makes the row fail */
-    int said;                          /* reproduce_holds was called */
-    int holds;                         /* and every call said yes */
-    int failed;                        /* reproduce_failed was called */
-    char ours[512];                    /* printed as "ours" */
-    char note[2048];                   /* why it is outside, how many samples, ... */
+    double numbers[REPRODUCE_NUMBERS];  /* what is compared */
+    unsigned count;                     /* how many; a call beyond REPRODUCE_NUMBERS makes the row fail */
+    int said;                           /* reproduce_holds was called */
+    int holds;                          /* and every call said yes */
+    int failed;                         /* reproduce_failed was called */
+    int revised;                        /* reproduce_revised was called */
+    double readings[REPRODUCE_NUMBERS]; /* of other readings of the paper */
+    unsigned reading_count;
+    char ours[512];  /* printed as "ours" */
+    char note[2048]; /* why it is outside, how many samples, ... */
 } reproduce_result;
 
 typedef struct reproduce_row {
@@ -50,6 +55,12 @@ void reproduce_holds(reproduce_result *result, int holds, const char *format, ..
     __attribute__((format(printf, 3, 4)));
 /* Adds a sentence to the note: the reason why a value is outside, sample count and confidence, what was left out. */
 void reproduce_note(reproduce_result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Reports the number of a second defensible reading, with the words of the paper that allow it. Where the row's own
+ * numbers are outside its band and one of these is inside, the verdict is reading. */
+void reproduce_reading(reproduce_result *result, double value, int digits, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Says that the row's text was revised after a value was known: the verdict is at best reading. */
+void reproduce_revised(reproduce_result *result);
 /* Says that the row could not be measured, and why; its verdict is outside. */
 void reproduce_failed(reproduce_result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

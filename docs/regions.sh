@@ -68,6 +68,7 @@ awk -F, '
         title["no-forced"] = "none behind barriers and atomics"
         title["paper"] = "the same, and each thread by itself: the text of the paper"
         title["paper-exact"] = "the same, and only where accesses meet in this run"
+        title["published"] = "the same, and through global memory only: what the published lengths suggest; unsafe"
         title["run"] = "only where the run overwrites what its warp has read"
         title["run-thread"] = "only where a thread overwrites what it has read itself"
         for (i = 1; i <= ways; i++) {

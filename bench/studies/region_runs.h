@@ -20,6 +20,7 @@ enum { REGION_KERNELS = 128, REGION_LOG = 4000000 };
 typedef struct region_way {
     uint32_t regions, spilling;         /* as in machine_options */
     const gpump_regions_config *config; /* NULL: the preset */
+    int published;                      /* 1: cuts as the published lengths suggest (region_published); config NULL */
     int lengths;                        /* 1: measure the regions, not only the time */
     int (*run)(machine *m, void *user); /* NULL: machine_run to the end; the same result */
     void *user;
@@ -98,23 +99,51 @@ static inline void region_measure(const machine *m, const region_log *log, regio
     free(live);
 }
 
+/* Antidependences through global memory count, those through shared memory do not; user: the kernel as written. */
+static inline int region_both_global(void *user, uint32_t read, uint32_t write) {
+    const kernel_program *kernel = (const kernel_program *)user;
+    return kernel->instructions[read].space == SPACE_GLOBAL && kernel->instructions[write].space == SPACE_GLOBAL;
+}
+/* Cuts as the published lengths suggest: for global memory only, each thread by itself, none at barriers and atomics.
+ * Not safe: a warp that goes back would read what it has overwritten in shared memory. */
+static inline int region_published(gpump_regions_config *config, const kernel_program *kernel) {
+    if (!kernel || gpump_regions_config_preset(config, "igpu") != GPUMP_OK) return -1;
+    config->without = GPUMP_REGIONS_WITHOUT_BARRIERS | GPUMP_REGIONS_WITHOUT_ATOMICS;
+    config->unit = GPUMP_UNIT_THREAD;
+    config->may_clobber = region_both_global;
+    config->user = (void *)kernel; /* only read */
+    return 0;
+}
+
 static inline void region_run_kernel(const char *name, int is_short, const region_way *way, region_run *out) {
     static region_log_entry *entries;
     char path[1024];
     machine_options options;
     launch_file launch;
+    gpump_regions_config published;
+    ptx_module module;
+    ptx_error wrong;
     machine *m;
     region_log log;
     memset(out, 0, sizeof *out);
+    memset(&module, 0, sizeof module);
     snprintf(path, sizeof path, "%s/kernels/%.63s/%s.yaml", MINIGPU_SOURCE_DIR, name, is_short ? "small" : "launch");
     if (launch_file_read(&launch, path, out->error)) return;
     machine_options_default(&options);
     options.gpu = "igpu4";
     options.regions = way->regions;
     options.spilling = way->spilling;
-    options.regions_config = way->config;
+    options.regions_config = way->published ? &published : way->config;
+    if (way->published && (ptx_read_file(launch.kernels[0].ptx_path, &module, &wrong) ||
+                           region_published(&published, ptx_find_kernel(&module, launch.kernels[0].name)))) {
+        snprintf(out->error, sizeof out->error, "%s is not read again", name);
+        ptx_free(&module);
+        launch_file_free(&launch);
+        return;
+    }
     options.context_form = CONTEXT_LIVE; /* nothing is preempted; it makes the live sets available */
     if (!(m = machine_build(&launch, &options, out->error))) {
+        ptx_free(&module);
         launch_file_free(&launch);
         return;
     }
@@ -129,6 +158,7 @@ static inline void region_run_kernel(const char *name, int is_short, const regio
     out->instructions = m->kernels[0].warp_instructions;
     if (way->lengths && !out->error[0]) region_measure(m, &log, out);
     machine_free(m);
+    ptx_free(&module);
     launch_file_free(&launch);
 }
 #endif

@@ -88,6 +88,18 @@ static void give_nothing(const reproduce_context *c, const char *id, reproduce_r
     (void)id;
     (void)r;
 }
+static void give_second_reading(const reproduce_context *c, const char *id, reproduce_result *r) {
+    (void)c;
+    (void)id;
+    reproduce_number(r, 7, 0);
+    reproduce_reading(r, 0.5, 1, "the text says %s", "so");
+}
+static void give_revised(const reproduce_context *c, const char *id, reproduce_result *r) {
+    (void)c;
+    (void)id;
+    reproduce_number(r, 0.5, 1);
+    reproduce_revised(r);
+}
 static void give_failure(const reproduce_context *c, const char *id, reproduce_result *r) {
     (void)c;
     (void)id;
@@ -121,6 +133,12 @@ static void verdicts_follow_the_table(void **state) {
         {"order,,", "a > b", give_no, "outside", 0},
         {"order,,", "a > b", give_514, "outside", 0},
         {"derived,,", "13", give_no, "ok", 0},
+        {"band,0,1", "9", give_second_reading, "reading", 0},
+        {"band,6,8", "9", give_second_reading, "ok", 0}, /* the first reading is enough */
+        {"band,2,3", "9", give_second_reading, "outside", 0},
+        {"exact,,", "0.5", give_second_reading, "outside", 1}, /* an exact row has one reading */
+        {"band,0,1", "9", give_revised, "reading", 0},
+        {"band,2,3", "9", give_revised, "outside", 0},
         {"band,0,1", "9", NULL, "todo", 0},
         {"exact,,", "9", NULL, "todo", 0},
     };
@@ -139,20 +157,21 @@ static void verdicts_follow_the_table(void **state) {
 }
 
 static void output_is_csv_table_and_page(void **state) {
-    const reproduce_row rows[] = {{"X.a", give_yes}, {"X.b", give_seeds}, {NULL, NULL}};
+    const reproduce_row rows[] = {{"X.a", give_yes}, {"X.b", give_seeds}, {"Z.d", give_second_reading}, {NULL, NULL}};
     const reproduce_row *const topics[] = {rows, NULL};
     char text[8192];
     (void)state;
-    write_targets("X.a,s,1,w,-,g,a > b,order,,,calc\nX.b,s,1,w,%,g,3,band,4,5,calc\nY.c,s,1,w,%,g,3,band,1,5,calc\n");
+    write_targets("Z.d,s,1,w,%,g,3,band,0,1,calc\nX.a,s,1,w,-,g,a > "
+                  "b,order,,,calc\nX.b,s,1,w,%,g,3,band,4,5,calc\nY.c,s,1,w,%,g,3,band,1,5,calc\n");
     assert_int_equal(reproduce(topics, "--csv --only X.", text, sizeof text), 0);
     assert_string_equal(text, "id,paper,ours,unit,kind,verdict\nX.a,a > b,\"a > b, c\",-,order,ok\nX.b,3,3.0 (1.0 to "
                               "6.0 of 3),%,band,outside\n");
     assert_int_equal(reproduce(topics, "", text, sizeof text), 0);
     assert_non_null(strstr(text, "3 is not in 4 to 5"));
-    assert_non_null(strstr(text, "3 rows: 1 ok, 1 outside, 1 todo"));
+    assert_non_null(strstr(text, "4 rows: 1 ok, 1 reading, 1 outside, 1 todo"));
     assert_int_equal(reproduce(topics, "--markdown --only Y --only X.b", text, sizeof text), 0);
     assert_non_null(strstr(text, "| Y.c | s 1 | w | % | 3 |  | band | todo |"));
-    assert_non_null(strstr(text, "2 rows: 0 ok, 1 outside, 1 todo"));
+    assert_non_null(strstr(text, "2 rows: 0 ok, 0 reading, 1 outside, 1 todo"));
     assert_int_equal(reproduce(topics, "--list --only Y", text, sizeof text), 0);
     assert_non_null(strstr(text, "todo"));
 }
