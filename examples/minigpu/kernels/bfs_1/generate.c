@@ -1,4 +1,5 @@
-/* Inputs of bfs_1: the level of a random graph's search that finds the most new nodes. */
+/* Inputs of bfs_1: the level of a random graph's search that finds the most new nodes, or the level that the launch
+ * file fills cost with. */
 #include <stdlib.h>
 #include "graph.h"
 #include "reference.h"
@@ -104,8 +105,10 @@ const char *generate_bfs_1(const reference_launch *launch, uint64_t seed) {
     if (!nodes || !edges || !frontier || !marked || !visited || !cost || edge_count > INT32_MAX)
         return "bfs_1 takes s32 nodes[n][2], s32 edges, u8 frontier, marked and visited[n], s32 cost[n], s32 n";
     bfs_graph graph;
+    const int32_t wanted = count > 0 ? cost[0] : 0;
     const char *error = bfs_graph_build(&graph, count, (uint32_t)edge_count, seed);
     if (error) return error;
+    if (wanted > 0) graph.frontier = wanted;
     memcpy(nodes, graph.nodes, 2 * (size_t)count * sizeof *nodes);
     memcpy(edges, graph.edges, (size_t)edge_count * sizeof *edges);
     for (uint32_t node = 0; node < count; node++) {
