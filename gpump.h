@@ -1030,14 +1030,14 @@ GPUMP_API gpump_result gpump_tlb_bits(const gpump_tlb_config *config, uint64_t *
  * the misses under way in it. */
 GPUMP_API gpump_result gpump_tlb_lookup(gpump_tlb *tlb, uint32_t process, uint64_t page, uint32_t rights,
                                         uint64_t waiter, uint32_t *outcome);
-/* Ends the miss of a page, if there is one: the page's least recently used place takes the translation with `rights`,
- * and the waiters are handed over in the order of their look-ups. Each of them is satisfied when `rights` has what it
- * needs; else it has faulted. rights 0: there is no page, and nothing is kept. A page without a miss is filled as well
- * (a prefetch). Cost: the ways of a set, and the waiters. */
+/* Ends the miss of a page of `process`, if there is one: the page's least recently used place takes the translation
+ * with `rights`, and the waiters are handed over in the order of their look-ups. Each of them is satisfied when
+ * `rights` has what it needs; else it has faulted. rights 0: there is no page, and nothing is kept. A page without a
+ * miss is filled as well (a prefetch). Cost: the ways of a set, and the waiters. */
 GPUMP_API gpump_result gpump_tlb_fill(gpump_tlb *tlb, uint32_t process, uint64_t page, uint32_t rights,
                                       uint64_t *waiters, uint32_t capacity, uint32_t *count);
-/* Takes the first look-up with this `waiter` out of a page's miss: its instruction was squashed. The miss stays until
- * its fill. GPUMP_EMPTY when none waits. Cost: the waiters of the page. */
+/* Takes the first look-up with this `waiter` out of the miss of a page of `process`: its instruction was squashed. The
+ * miss stays until its fill. GPUMP_EMPTY when none waits. Cost: the waiters of the page. */
 GPUMP_API gpump_result gpump_tlb_cancel(gpump_tlb *tlb, uint32_t process, uint64_t page, uint64_t waiter);
 /* Forgets `pages` pages from `first` on, of one process or of GPUMP_TLB_ALL; `first` 0 and `pages` UINT64_MAX: all.
  * Misses under way stay: the host fills them with what the page table says then. Cost: linear in entries. */
@@ -1349,7 +1349,7 @@ GPUMP_INLINE int gpump_replay_awaits_page(const gpump_replay *replay, uint32_t w
 /* Returns 1 when a warp that needs `log_units` log entries cannot get them before a page of another warp is served: it
  * counts as blocked, or its block would never be switched. Cost: linear in warps. */
 GPUMP_API int gpump_replay_waits_for_page(const gpump_replay *replay, uint32_t warp, uint32_t log_units);
-/* Returns the instruction behind a handle. */
+/* Returns the instruction behind the handle `entry`. */
 GPUMP_INLINE gpump_replay_entry gpump_replay_look(const gpump_replay *replay, uint32_t entry) {
     return gpumpi_replay_slot_at(replay, entry)->entry;
 }
@@ -1461,6 +1461,7 @@ GPUMP_INLINE uint64_t gpumpi_replay_blockers(const gpump_replay *replay, uint32_
     if (!older || replay->config.order == GPUMP_REPLAY_PRINTED) return 0;
     return replay->config.order == GPUMP_REPLAY_ADDRESS ? gpumpi_replay_common(replay, entry, older) : older;
 }
+/* May `entry` take effect? Declared above. */
 GPUMP_INLINE gpump_reason gpump_replay_may_take_effect(const gpump_replay *replay, uint32_t entry) {
     const gpumpi_replay_warp *w = gpumpi_replay_at(replay, entry / GPUMP_REPLAY_WINDOW);
     uint64_t blockers = gpumpi_replay_blockers(replay, entry);
@@ -1481,6 +1482,7 @@ GPUMP_INLINE gpump_reason gpumpi_replay_room(const gpump_replay *replay, uint32_
     return log_units > replay->partition && replay->config.wide == GPUMP_REPLAY_WIDE_HOLDS ? GPUMP_REASON_YES
                                                                                            : GPUMP_REASON_LOG_ROOM;
 }
+/* May `warp` issue a memory instruction of `log_units` log entries? Declared above. */
 GPUMP_INLINE gpump_reason gpump_replay_may_issue_memory(const gpump_replay *replay, uint32_t warp, uint32_t log_units) {
     const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
     if (w->state != GPUMP_REPLAY_RUN || w->block == GPUMP_NONE)
@@ -1633,12 +1635,13 @@ GPUMP_API gpump_result gpump_fault_unmap(gpump_fault *fault, uint32_t process);
  * wait for the granule. */
 GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, const gpump_fault_access *access,
                                           uint32_t *outcome);
-/* Ends all waits of a block: it was flushed or killed. The service goes on. GPUMP_EMPTY when it waits for nothing.
- * Cost: linear in waiters. */
+/* Ends all waits of the block `cookie`: it was flushed or killed. The service goes on. GPUMP_EMPTY when it waits for
+ * nothing. Cost: linear in waiters. */
 GPUMP_API gpump_result gpump_fault_cancel(gpump_fault *fault, uint64_t cookie);
-/* Returns the granules that a block waits for. Cost: linear in waiters. */
+/* Returns the number of granules that the block `cookie` waits for. Cost: linear in waiters. */
 GPUMP_API uint32_t gpump_fault_pending(const gpump_fault *fault, uint64_t cookie);
-/* Returns the cycle at which the last of them is there; 0 when it waits for none. Cost: linear in waiters. */
+/* Returns the cycle at which the last page that the block `cookie` waits for is there; 0 when it waits for none. Cost:
+ * linear in waiters. */
 GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t cookie);
 /* Hands over the next *action that is due at `now`: ABORT by process, LOCAL by opening, then the faults by the cycle of
  * their end and their opening: MAP, and WAKE in the order of waiting. GPUMP_EMPTY when none is. Cost: logarithmic. */
@@ -3130,8 +3133,9 @@ GPUMP_API void gpump_read_set_assume_all(gpump_read_set *set);
 /* Reports a load. `address` is that of the segment's first byte (lower bits are ignored), bit w of `words` its word w.
  * Cost: a look-up. */
 GPUMP_API void gpump_read_set_load(gpump_read_set *set, uint64_t address, uint32_t words);
-/* Reports a store, likewise. Returns 1 when the store overwrites something that the block has read, or may do so
- * because the set is full: the block must not be flushed from then on (gpump_sm_report_clobber). Cost: a look-up. */
+/* Reports a store to the `words` of the segment at `address`. Returns 1 when the store overwrites something that the
+ * block has read, or may do so because the set is full: the block must not be flushed from then on
+ * (gpump_sm_report_clobber). Cost: a look-up. */
 GPUMP_API int gpump_read_set_store(gpump_read_set *set, uint64_t address, uint32_t words);
 
 /* Copies the segments of the set, in no order that means anything, to segments[capacity] and sets *count: what travels
@@ -3435,10 +3439,10 @@ GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_
  * GPUMP_ERROR_REFUSED with NEVER_FITS when there never will be. Cost: slots squared at worst. */
 GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm_request *request,
                                       const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag);
-/* Places a block as gpump_sm_place does, but in the entry `slot` of the tables: for a host whose hardware slots have
- * the numbers of gpump's. slot = GPUMP_NONE takes the lowest free entry. GPUMP_BUSY with BLOCK_SLOTS in diag when a
- * block holds the entry: it is free once FREED has been pulled. GPUMP_ERROR_ARGUMENT when `slot` is not below
- * config.entries; else as gpump_sm_place. */
+/* Places a block as gpump_sm_place does from `request` and `saved`, but in the entry `slot` of the tables: for a host
+ * whose hardware slots have the numbers of gpump's. slot = GPUMP_NONE takes the lowest free entry. GPUMP_BUSY with
+ * BLOCK_SLOTS in diag when a block holds the entry: it is free once FREED has been pulled. GPUMP_ERROR_ARGUMENT when
+ * `slot` is not below config.entries; else as gpump_sm_place. */
 GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t slot, const gpump_sm_request *request,
                                          const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag);
 /* Counts `warp_instructions` more warp instructions of a block. Hot: no time, no search. GPUMP_ERROR_STALE if it is not
@@ -4328,9 +4332,9 @@ GPUMP_API gpump_result gpump_partition_config_check(const gpump_partition_config
 
 /* ---- what a kernel asks for ---- */
 
-/* Computes what a kernel asks for from what it did in traffic->cycles on `sms` SMs, projected to all SMs of the machine
- * (Lin 4.5.3; derived, the thesis's text ends before it). With fewer SMs than the machine has, the kernel was sampled
- * on some of them. GPUMP_ERROR_CONFIG; GPUMP_EMPTY, and all 0, when no cycle has passed. */
+/* Computes the `demand` of a kernel, what it asks for, from what it did in traffic->cycles on `sms` SMs, projected to
+ * all SMs of the machine (Lin 4.5.3; derived, the thesis's text ends before it). With fewer SMs than the machine has,
+ * the kernel was sampled on some of them. GPUMP_ERROR_CONFIG; GPUMP_EMPTY, and all 0, when no cycle has passed. */
 GPUMP_API gpump_result gpump_partition_demand(const gpump_partition_config *config, const gpump_traffic *traffic,
                                               uint32_t sms, gpump_demand *demand, gpump_diag *diag);
 /* Returns the gpump_partition_class of a kernel with this demand (derived: below the threshold on network and DRAM it
@@ -4338,8 +4342,9 @@ GPUMP_API gpump_result gpump_partition_demand(const gpump_partition_config *conf
  * GPUMP_PARTITION_CLASSES: it leaves or enters LATENCY only outside the margin around the threshold. */
 GPUMP_API uint32_t gpump_partition_classify(const gpump_partition_config *config, const gpump_demand *demand,
                                             uint32_t previous);
-/* Returns how many L1 misses a kernel may send per unit and SM, Q16.16, to use `network_q16` and `dram_q16` percent of
- * the sustainable bandwidths at most (Lin 4.5.3; derived). GPUMP_RATE_NO_LIMIT when its misses move no bytes. */
+/* Returns how many L1 misses a kernel of this `demand` may send per unit and SM, Q16.16, to use `network_q16` and
+ * `dram_q16` percent of the sustainable bandwidths at most (Lin 4.5.3; derived). GPUMP_RATE_NO_LIMIT when its misses
+ * move no bytes. */
 GPUMP_API uint32_t gpump_partition_rate(const gpump_partition_config *config, const gpump_demand *demand,
                                         uint32_t network_q16, uint32_t dram_q16);
 
@@ -4527,32 +4532,32 @@ GPUMP_API gpump_result gpump_sharing_join(gpump_sharing *sharing, uint64_t now, 
 /* Reports that a member ends, or is preempted: its caps and limits become 0, what was measured is discarded, and the
  * other members are measured anew. GPUMP_ERROR_STATE when there is no such member. */
 GPUMP_API gpump_result gpump_sharing_leave(gpump_sharing *sharing, uint64_t now, uint32_t member);
-/* Reports that a member has `blocks` blocks on an SM now. GPUMP_ERROR_ARGUMENT. */
+/* Reports that a member has `blocks` blocks on SM number `sm` now. GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_sharing_report_blocks(gpump_sharing *sharing, uint64_t now, uint32_t sm, uint32_t member,
                                                    uint32_t blocks);
-/* Reports in state REPORT what the member of an SM (gpump_sharing_sampled) did there since MEASURE, in
+/* Reports in state REPORT what the member of SM `sm` (gpump_sharing_sampled) of *machine did there since MEASURE, in
  * traffic->cycles. GPUMP_ERROR_STATE in other states. */
 GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint64_t now, uint32_t sm,
                                                    const gpump_partition_config *machine, const gpump_traffic *traffic,
                                                    gpump_diag *diag);
-/* Reports in state RUN what a member did on all SMs in a window. A bandwidth-intensive member that leaves its share
- * unused, or a latency-sensitive one that uses more than the threshold, config.class_windows times in a row, changes
- * its class, and all members are measured anew. Ignored in other states. */
+/* Reports in state RUN the *traffic of a member on all SMs of *machine in a window. A bandwidth-intensive member that
+ * leaves its share unused, or a latency-sensitive one that uses more than the threshold, config.class_windows times in
+ * a row, changes its class, and all members are measured anew. Ignored in other states. */
 GPUMP_API gpump_result gpump_sharing_report_window(gpump_sharing *sharing, uint64_t now, uint32_t member,
                                                    const gpump_partition_config *machine, const gpump_traffic *traffic,
                                                    gpump_diag *diag);
 
 /* ---- questions ---- */
 
-/* Returns 1 when the member may have one block more on the SM. Hot: a compare. */
+/* Returns 1 when the member may have one block more on SM `sm`. Hot: a compare. */
 GPUMP_INLINE int gpump_sharing_may_place(const gpump_sharing *sharing, uint32_t sm, uint32_t member) {
     const gpumpi_sharing_cell *cell = gpumpi_sharing_cell_of(sharing, sm, member);
     return cell->blocks < cell->cap;
 }
-/* Returns the member that is furthest below its cap on the SM, the lowest of equals; config.members when all caps are
+/* Returns the member that is furthest below its cap on SM `sm`, the lowest of equals; config.members when all caps are
  * reached. Cost: linear in members. */
 GPUMP_API uint32_t gpump_sharing_pick(const gpump_sharing *sharing, uint32_t sm);
-/* Returns the member that an SM measures, from the first MOVE to REPORT; config.members in other states. */
+/* Returns the member that SM `sm` measures, from the first MOVE to REPORT; config.members in other states. */
 GPUMP_API uint32_t gpump_sharing_sampled(const gpump_sharing *sharing, uint32_t sm);
 /* Returns the state of the group (gpump_sharing_state). */
 GPUMP_API uint32_t gpump_sharing_state_now(const gpump_sharing *sharing);

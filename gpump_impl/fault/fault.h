@@ -138,12 +138,13 @@ GPUMP_API gpump_result gpump_fault_unmap(gpump_fault *fault, uint32_t process);
  * wait for the granule. */
 GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, const gpump_fault_access *access,
                                           uint32_t *outcome);
-/* Ends all waits of a block: it was flushed or killed. The service goes on. GPUMP_EMPTY when it waits for nothing.
- * Cost: linear in waiters. */
+/* Ends all waits of the block `cookie`: it was flushed or killed. The service goes on. GPUMP_EMPTY when it waits for
+ * nothing. Cost: linear in waiters. */
 GPUMP_API gpump_result gpump_fault_cancel(gpump_fault *fault, uint64_t cookie);
-/* Returns the granules that a block waits for. Cost: linear in waiters. */
+/* Returns the number of granules that the block `cookie` waits for. Cost: linear in waiters. */
 GPUMP_API uint32_t gpump_fault_pending(const gpump_fault *fault, uint64_t cookie);
-/* Returns the cycle at which the last of them is there; 0 when it waits for none. Cost: linear in waiters. */
+/* Returns the cycle at which the last page that the block `cookie` waits for is there; 0 when it waits for none. Cost:
+ * linear in waiters. */
 GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t cookie);
 /* Hands over the next *action that is due at `now`: ABORT by process, LOCAL by opening, then the faults by the cycle of
  * their end and their opening: MAP, and WAKE in the order of waiting. GPUMP_EMPTY when none is. Cost: logarithmic. */

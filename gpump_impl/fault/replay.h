@@ -287,7 +287,7 @@ GPUMP_INLINE int gpump_replay_awaits_page(const gpump_replay *replay, uint32_t w
 /* Returns 1 when a warp that needs `log_units` log entries cannot get them before a page of another warp is served: it
  * counts as blocked, or its block would never be switched. Cost: linear in warps. */
 GPUMP_API int gpump_replay_waits_for_page(const gpump_replay *replay, uint32_t warp, uint32_t log_units);
-/* Returns the instruction behind a handle. */
+/* Returns the instruction behind the handle `entry`. */
 GPUMP_INLINE gpump_replay_entry gpump_replay_look(const gpump_replay *replay, uint32_t entry) {
     return gpumpi_replay_slot_at(replay, entry)->entry;
 }
@@ -399,6 +399,7 @@ GPUMP_INLINE uint64_t gpumpi_replay_blockers(const gpump_replay *replay, uint32_
     if (!older || replay->config.order == GPUMP_REPLAY_PRINTED) return 0;
     return replay->config.order == GPUMP_REPLAY_ADDRESS ? gpumpi_replay_common(replay, entry, older) : older;
 }
+/* May `entry` take effect? Declared above. */
 GPUMP_INLINE gpump_reason gpump_replay_may_take_effect(const gpump_replay *replay, uint32_t entry) {
     const gpumpi_replay_warp *w = gpumpi_replay_at(replay, entry / GPUMP_REPLAY_WINDOW);
     uint64_t blockers = gpumpi_replay_blockers(replay, entry);
@@ -419,6 +420,7 @@ GPUMP_INLINE gpump_reason gpumpi_replay_room(const gpump_replay *replay, uint32_
     return log_units > replay->partition && replay->config.wide == GPUMP_REPLAY_WIDE_HOLDS ? GPUMP_REASON_YES
                                                                                            : GPUMP_REASON_LOG_ROOM;
 }
+/* May `warp` issue a memory instruction of `log_units` log entries? Declared above. */
 GPUMP_INLINE gpump_reason gpump_replay_may_issue_memory(const gpump_replay *replay, uint32_t warp, uint32_t log_units) {
     const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
     if (w->state != GPUMP_REPLAY_RUN || w->block == GPUMP_NONE)

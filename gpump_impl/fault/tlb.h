@@ -91,14 +91,14 @@ GPUMP_API gpump_result gpump_tlb_bits(const gpump_tlb_config *config, uint64_t *
  * the misses under way in it. */
 GPUMP_API gpump_result gpump_tlb_lookup(gpump_tlb *tlb, uint32_t process, uint64_t page, uint32_t rights,
                                         uint64_t waiter, uint32_t *outcome);
-/* Ends the miss of a page, if there is one: the page's least recently used place takes the translation with `rights`,
- * and the waiters are handed over in the order of their look-ups. Each of them is satisfied when `rights` has what it
- * needs; else it has faulted. rights 0: there is no page, and nothing is kept. A page without a miss is filled as well
- * (a prefetch). Cost: the ways of a set, and the waiters. */
+/* Ends the miss of a page of `process`, if there is one: the page's least recently used place takes the translation
+ * with `rights`, and the waiters are handed over in the order of their look-ups. Each of them is satisfied when
+ * `rights` has what it needs; else it has faulted. rights 0: there is no page, and nothing is kept. A page without a
+ * miss is filled as well (a prefetch). Cost: the ways of a set, and the waiters. */
 GPUMP_API gpump_result gpump_tlb_fill(gpump_tlb *tlb, uint32_t process, uint64_t page, uint32_t rights,
                                       uint64_t *waiters, uint32_t capacity, uint32_t *count);
-/* Takes the first look-up with this `waiter` out of a page's miss: its instruction was squashed. The miss stays until
- * its fill. GPUMP_EMPTY when none waits. Cost: the waiters of the page. */
+/* Takes the first look-up with this `waiter` out of the miss of a page of `process`: its instruction was squashed. The
+ * miss stays until its fill. GPUMP_EMPTY when none waits. Cost: the waiters of the page. */
 GPUMP_API gpump_result gpump_tlb_cancel(gpump_tlb *tlb, uint32_t process, uint64_t page, uint64_t waiter);
 /* Forgets `pages` pages from `first` on, of one process or of GPUMP_TLB_ALL; `first` 0 and `pages` UINT64_MAX: all.
  * Misses under way stay: the host fills them with what the page table says then. Cost: linear in entries. */

@@ -126,9 +126,9 @@ GPUMP_API gpump_result gpump_partition_config_check(const gpump_partition_config
 
 /* ---- what a kernel asks for ---- */
 
-/* Computes what a kernel asks for from what it did in traffic->cycles on `sms` SMs, projected to all SMs of the machine
- * (Lin 4.5.3; derived, the thesis's text ends before it). With fewer SMs than the machine has, the kernel was sampled
- * on some of them. GPUMP_ERROR_CONFIG; GPUMP_EMPTY, and all 0, when no cycle has passed. */
+/* Computes the `demand` of a kernel, what it asks for, from what it did in traffic->cycles on `sms` SMs, projected to
+ * all SMs of the machine (Lin 4.5.3; derived, the thesis's text ends before it). With fewer SMs than the machine has,
+ * the kernel was sampled on some of them. GPUMP_ERROR_CONFIG; GPUMP_EMPTY, and all 0, when no cycle has passed. */
 GPUMP_API gpump_result gpump_partition_demand(const gpump_partition_config *config, const gpump_traffic *traffic,
                                               uint32_t sms, gpump_demand *demand, gpump_diag *diag);
 /* Returns the gpump_partition_class of a kernel with this demand (derived: below the threshold on network and DRAM it
@@ -136,8 +136,9 @@ GPUMP_API gpump_result gpump_partition_demand(const gpump_partition_config *conf
  * GPUMP_PARTITION_CLASSES: it leaves or enters LATENCY only outside the margin around the threshold. */
 GPUMP_API uint32_t gpump_partition_classify(const gpump_partition_config *config, const gpump_demand *demand,
                                             uint32_t previous);
-/* Returns how many L1 misses a kernel may send per unit and SM, Q16.16, to use `network_q16` and `dram_q16` percent of
- * the sustainable bandwidths at most (Lin 4.5.3; derived). GPUMP_RATE_NO_LIMIT when its misses move no bytes. */
+/* Returns how many L1 misses a kernel of this `demand` may send per unit and SM, Q16.16, to use `network_q16` and
+ * `dram_q16` percent of the sustainable bandwidths at most (Lin 4.5.3; derived). GPUMP_RATE_NO_LIMIT when its misses
+ * move no bytes. */
 GPUMP_API uint32_t gpump_partition_rate(const gpump_partition_config *config, const gpump_demand *demand,
                                         uint32_t network_q16, uint32_t dram_q16);
 

@@ -159,32 +159,32 @@ GPUMP_API gpump_result gpump_sharing_join(gpump_sharing *sharing, uint64_t now, 
 /* Reports that a member ends, or is preempted: its caps and limits become 0, what was measured is discarded, and the
  * other members are measured anew. GPUMP_ERROR_STATE when there is no such member. */
 GPUMP_API gpump_result gpump_sharing_leave(gpump_sharing *sharing, uint64_t now, uint32_t member);
-/* Reports that a member has `blocks` blocks on an SM now. GPUMP_ERROR_ARGUMENT. */
+/* Reports that a member has `blocks` blocks on SM number `sm` now. GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_sharing_report_blocks(gpump_sharing *sharing, uint64_t now, uint32_t sm, uint32_t member,
                                                    uint32_t blocks);
-/* Reports in state REPORT what the member of an SM (gpump_sharing_sampled) did there since MEASURE, in
+/* Reports in state REPORT what the member of SM `sm` (gpump_sharing_sampled) of *machine did there since MEASURE, in
  * traffic->cycles. GPUMP_ERROR_STATE in other states. */
 GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint64_t now, uint32_t sm,
                                                    const gpump_partition_config *machine, const gpump_traffic *traffic,
                                                    gpump_diag *diag);
-/* Reports in state RUN what a member did on all SMs in a window. A bandwidth-intensive member that leaves its share
- * unused, or a latency-sensitive one that uses more than the threshold, config.class_windows times in a row, changes
- * its class, and all members are measured anew. Ignored in other states. */
+/* Reports in state RUN the *traffic of a member on all SMs of *machine in a window. A bandwidth-intensive member that
+ * leaves its share unused, or a latency-sensitive one that uses more than the threshold, config.class_windows times in
+ * a row, changes its class, and all members are measured anew. Ignored in other states. */
 GPUMP_API gpump_result gpump_sharing_report_window(gpump_sharing *sharing, uint64_t now, uint32_t member,
                                                    const gpump_partition_config *machine, const gpump_traffic *traffic,
                                                    gpump_diag *diag);
 
 /* ---- questions ---- */
 
-/* Returns 1 when the member may have one block more on the SM. Hot: a compare. */
+/* Returns 1 when the member may have one block more on SM `sm`. Hot: a compare. */
 GPUMP_INLINE int gpump_sharing_may_place(const gpump_sharing *sharing, uint32_t sm, uint32_t member) {
     const gpumpi_sharing_cell *cell = gpumpi_sharing_cell_of(sharing, sm, member);
     return cell->blocks < cell->cap;
 }
-/* Returns the member that is furthest below its cap on the SM, the lowest of equals; config.members when all caps are
+/* Returns the member that is furthest below its cap on SM `sm`, the lowest of equals; config.members when all caps are
  * reached. Cost: linear in members. */
 GPUMP_API uint32_t gpump_sharing_pick(const gpump_sharing *sharing, uint32_t sm);
-/* Returns the member that an SM measures, from the first MOVE to REPORT; config.members in other states. */
+/* Returns the member that SM `sm` measures, from the first MOVE to REPORT; config.members in other states. */
 GPUMP_API uint32_t gpump_sharing_sampled(const gpump_sharing *sharing, uint32_t sm);
 /* Returns the state of the group (gpump_sharing_state). */
 GPUMP_API uint32_t gpump_sharing_state_now(const gpump_sharing *sharing);

@@ -67,8 +67,9 @@ GPUMP_API void gpump_read_set_assume_all(gpump_read_set *set);
 /* Reports a load. `address` is that of the segment's first byte (lower bits are ignored), bit w of `words` its word w.
  * Cost: a look-up. */
 GPUMP_API void gpump_read_set_load(gpump_read_set *set, uint64_t address, uint32_t words);
-/* Reports a store, likewise. Returns 1 when the store overwrites something that the block has read, or may do so
- * because the set is full: the block must not be flushed from then on (gpump_sm_report_clobber). Cost: a look-up. */
+/* Reports a store to the `words` of the segment at `address`. Returns 1 when the store overwrites something that the
+ * block has read, or may do so because the set is full: the block must not be flushed from then on
+ * (gpump_sm_report_clobber). Cost: a look-up. */
 GPUMP_API int gpump_read_set_store(gpump_read_set *set, uint64_t address, uint32_t words);
 
 /* Copies the segments of the set, in no order that means anything, to segments[capacity] and sets *count: what travels

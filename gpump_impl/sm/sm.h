@@ -285,10 +285,10 @@ GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_
  * GPUMP_ERROR_REFUSED with NEVER_FITS when there never will be. Cost: slots squared at worst. */
 GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm_request *request,
                                       const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag);
-/* Places a block as gpump_sm_place does, but in the entry `slot` of the tables: for a host whose hardware slots have
- * the numbers of gpump's. slot = GPUMP_NONE takes the lowest free entry. GPUMP_BUSY with BLOCK_SLOTS in diag when a
- * block holds the entry: it is free once FREED has been pulled. GPUMP_ERROR_ARGUMENT when `slot` is not below
- * config.entries; else as gpump_sm_place. */
+/* Places a block as gpump_sm_place does from `request` and `saved`, but in the entry `slot` of the tables: for a host
+ * whose hardware slots have the numbers of gpump's. slot = GPUMP_NONE takes the lowest free entry. GPUMP_BUSY with
+ * BLOCK_SLOTS in diag when a block holds the entry: it is free once FREED has been pulled. GPUMP_ERROR_ARGUMENT when
+ * `slot` is not below config.entries; else as gpump_sm_place. */
 GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t slot, const gpump_sm_request *request,
                                          const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag);
 /* Counts `warp_instructions` more warp instructions of a block. Hot: no time, no search. GPUMP_ERROR_STALE if it is not
