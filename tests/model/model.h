@@ -7,7 +7,8 @@
  *   - MODEL_CALL holds every result against what the mirror expects, and compares the memory of the component byte by
  *     byte after each error: an error changes nothing.
  *   - At random moments the memory is copied to another place, the old place is overwritten, the copy is adopted and
- *     checked, and the host goes on with it.
+ *     checked, and the host goes on with it. A bit that is altered is refused, or changes the hash, or
+ *     has no effect.
  *   - After `per_life` events a new configuration begins.
  * An event is one call of `event`. Continuous integration does MODEL_EVENTS of each component; GPUMP_TEST_CASES=100
  * does a hundred times as many. A failure prints seed and event; GPUMP_TEST_SEED repeats it. */
@@ -68,6 +69,13 @@ static void model_move(const model *m) {
     memcpy(there, model_here, model_bytes);
     memset(model_here, 0xa5, model_bytes);
     model_here = there;
+    for (int i = 0; i < 2; i++) {
+        const uint32_t bit = below((uint32_t)model_bytes * 8);
+        there[bit >> 6] ^= UINT64_C(1) << (bit & 63);
+        /* Neither refused nor hashed: the bit stays altered, and what follows shows whether it has an effect. */
+        if (m->adopt(there, model_bytes) == GPUMP_OK && m->hash() == hash) continue;
+        there[bit >> 6] ^= UINT64_C(1) << (bit & 63);
+    }
     MODEL_CHECK(m->adopt(there, model_bytes) == GPUMP_OK);
     MODEL_CHECK(m->hash() == hash);
     MODEL_CHECK(m->adopt(there, model_bytes - 8) < 0); /* cut off */
