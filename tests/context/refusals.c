@@ -319,6 +319,30 @@ static void plans_in_place(void **state) {
     assert_int_equal(plan.blocks, 1);
     assert_int_equal(plan.give_up[0], GPUMP_PARTS_IN_PLACE);
     assert_int_equal(plan.shared_bases[0], 50);
+    /* of two blocks of which either would do, the one with fewer bytes goes; of equal ones the first */
+    need.register_placement = GPUMP_IN_PLACE_BEST;
+    assert_int_equal(gpump_in_place_find(&sm, &need, &plan, NULL), GPUMP_OK);
+    assert_int_equal(plan.give_up[0] & 1u, 1);
+    blocks[0].registers = 101;
+    blocks[1].register_base = 101;
+    blocks[1].registers = 99;
+    blocks[0].shared_bytes = 50;
+    need.registers = 99;
+    need.shared_bytes = 0;
+    assert_int_equal(gpump_in_place_find(&sm, &need, &plan, NULL), GPUMP_OK);
+    assert_int_equal(plan.give_up[0], 0);
+    assert_int_equal(plan.give_up[1], GPUMP_PART_REGISTERS);
+    assert_int_equal(plan.register_bytes, 99 * 4);
+    assert_int_equal(plan.register_bases[0], 101);
+    /* a block that holds all of the register file */
+    blocks[0].registers = 200;
+    sm.count = 1;
+    assert_int_equal(gpump_in_place_find(&sm, &need, &plan, NULL), GPUMP_OK);
+    assert_int_equal(plan.register_bytes, 800);
+    blocks[0].registers = 100;
+    blocks[1].registers = 100;
+    blocks[1].register_base = 100;
+    sm.count = 2;
     /* a need of nothing takes nothing, and its bases are 0 */
     need = good;
     need.registers = need.shared_bytes = 0;

@@ -46,10 +46,12 @@ one() {
     $quick $flags -c "$work/mutant.c" -o "$work/mutant.o" >/dev/null 2>&1 || answer invalid compiler
     cmp -s "$work/mutant.o" "$build/work/$name.o" && answer invalid "same code"
     ld -shared -o "$work/libgpump.so" "$work/mutant.o" "$build/work/$name.others.o" "$(cat "$build/libgcc")" -lm 2>/dev/null || answer invalid linker
+    : >>"$build/work/$name.results"
     # The program that has killed most mutants of this file for its time comes first.
     awk -F '\t' 'FILENAME ~ /seconds$/ { seconds[$1] = $2; kills[$1] += 0; next } $1 == "killed" { kills[$2]++ }
         END { for (p in seconds) printf "%f\t%s\t%d\n", (kills[p] + 1) / (seconds[p] + 0.02), p, 10 * seconds[p] + 2.5 }' \
         "$build/work/$name.seconds" "$build/work/$name.results" | sort -rn >"$work/order"
+    [ -s "$work/order" ] || { echo "no test programs for $file" >&2; exit 2; }
     cd "$work" || exit 2
     export LD_LIBRARY_PATH="$work" GPUMP_TEST_CASES="$cases"
     while IFS=$tab read -r _ program limit; do

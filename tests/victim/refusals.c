@@ -263,6 +263,192 @@ static void just_in_time(void **state) {
     }
 }
 
+/* Sample variance times n (n - 1), of n steps; up to 64 steps of 24 bits fit 64 bits. */
+static uint64_t spread(uint64_t n, uint64_t sum, uint64_t squares) { return n * squares - sum * sum; }
+
+static uint32_t no_technique(const gpump_victim_technique_args *args) {
+    (void)args;
+    return GPUMP_TECHNIQUES;
+}
+
+/* Positions beyond the count do not take part, whatever `open` says; an answer that is no technique is late. */
+static void only_what_was_asked(void **state) {
+    gpump_victim_policy hooked = *gpump_victim_find("switch");
+    const uint64_t sets[2] = {2, 1};
+    uint8_t technique[2];
+    gpump_victim_candidate chosen;
+    scene s;
+    (void)state;
+    scene_make(&s);
+    s.estimates[0].overhead[GPUMP_TECHNIQUE_SWITCH] = 1; /* the second would be better */
+    assert_int_equal(
+        gpump_victim_select(gpump_victim_find("switch"), &s.request, &s.sm, sets, 1, 3, technique, &chosen), GPUMP_OK);
+    assert_int_equal(chosen.position, 0);
+    assert_int_equal(technique[0], GPUMP_VICTIM_NO_TECHNIQUE);
+    hooked.technique = no_technique;
+    assert_int_equal(gpump_victim_select(&hooked, &s.request, &s.sm, sets, 1, 1, technique, &chosen), GPUMP_OK);
+    assert_true(chosen.latency == GPUMP_UNKNOWN && chosen.overhead == GPUMP_UNKNOWN && chosen.late == 1);
+    assert_int_equal(technique[1], GPUMP_VICTIM_NO_TECHNIQUE);
+}
+
+/* An SM whose six positions are all taken by blocks of another kernel. */
+typedef struct full_scene {
+    scene s;
+    gpump_block_view blocks[6];
+    gpump_cost_estimate estimates[6];
+} full_scene;
+static void full_make(full_scene *f) {
+    scene_make(&f->s);
+    for (uint32_t i = 0; i < 6; i++) {
+        f->blocks[i] = f->s.blocks[0];
+        f->blocks[i].block.slot = i;
+        f->blocks[i].register_base = 4096 * i;
+        f->blocks[i].shared_base = 8192 * i;
+        f->estimates[i] = f->s.estimates[0];
+    }
+    f->s.sm.blocks = f->blocks;
+    f->s.sm.estimates = f->estimates;
+    f->s.sm.count = 6;
+}
+
+static void full_sms(void **state) {
+    gpump_victim_decision decision;
+    gpump_victim_sm two[64];
+    gpump_cost_estimate cheap[6];
+    gpump_victim_policy waits = *gpump_victim_find("dual");
+    full_scene f;
+    (void)state;
+    waits.flags = 0; /* what leaves already counts for the latency of its position */
+    /* A block that drains already costs nothing, if it ends in time; else a flush does. */
+    for (uint32_t limit = 129; limit <= 131; limit++) {
+        full_make(&f);
+        f.blocks[3].state = GPUMP_BLOCK_DRAINING;
+        f.estimates[3].latency[GPUMP_TECHNIQUE_DRAIN] = 130;
+        f.s.request.positions = 1;
+        f.s.request.limit_cycles = limit;
+        f.s.question.policy = &waits;
+        assert_int_equal(gpump_victim_decide(&f.s.question, &decision, NULL), GPUMP_OK);
+        assert_int_equal(decision.places, 1);
+        assert_int_equal(f.s.places[0].late, 0);
+        assert_int_equal(decision.choices, limit < 130);
+        if (limit >= 130) assert_int_equal(f.s.places[0].position, 3);
+        if (limit >= 130) assert_int_equal(f.s.places[0].latency, 130);
+    }
+    /* What needs no port keeps the order of the blocks. */
+    full_make(&f);
+    for (uint32_t i = 0; i < 6; i++) f.estimates[i].latency[GPUMP_TECHNIQUE_FLUSH] = 600 - 100 * i;
+    f.s.question.policy = gpump_victim_find("flush");
+    assert_int_equal(gpump_victim_decide(&f.s.question, &decision, NULL), GPUMP_OK);
+    assert_int_equal(decision.choices, 6);
+    for (uint32_t i = 0; i < 6; i++) assert_int_equal(f.s.choices[i].block.slot, i);
+    /* One position on one of two SMs, and of 64: the one that loses least. */
+    full_make(&f);
+    memcpy(cheap, f.estimates, sizeof cheap);
+    for (uint32_t i = 0; i < 6; i++)
+        for (uint32_t t = 0; t < GPUMP_TECHNIQUES; t++) cheap[i].overhead[t] = 1 + t;
+    for (uint32_t count = 2; count <= 64; count += 62)
+        for (uint32_t best = 0; best < count; best++) {
+            f.s.request.limit_cycles = best % 2 ? 0 : GPUMP_UNKNOWN; /* all are late, or none */
+            for (uint32_t i = 0; i < count; i++) {
+                two[i] = f.s.sm;
+                two[i].sm = i;
+            }
+            two[best].estimates = cheap;
+            f.s.request.positions = 1;
+            f.s.question.sms = two;
+            f.s.question.sm_count = count;
+            assert_int_equal(gpump_victim_decide(&f.s.question, &decision, NULL), GPUMP_OK);
+            assert_int_equal(decision.places, 1);
+            assert_int_equal(f.s.places[0].sm, best);
+        }
+}
+
+/* A block that leaves a part in place keeps its entry of the tables: with two entries the other block has to go. */
+static void entries_of_parked_blocks(void **state) {
+    gpump_victim_decision decision;
+    scene s;
+    (void)state;
+    for (uint32_t keep = 0; keep < 2; keep++) {
+        scene_make(&s);
+        s.geometry.entries = 2;
+        s.request.positions = 1;
+        s.blocks[0].state = GPUMP_BLOCK_STOPPING;
+        s.blocks[0].technique = GPUMP_TECHNIQUE_SWITCH;
+        s.blocks[0].keep = keep;
+        assert_int_equal(gpump_victim_decide(&s.question, &decision, NULL), GPUMP_OK);
+        assert_int_equal(decision.places, 1);
+        assert_int_equal(decision.choices, keep);
+    }
+}
+
+/* The window counts at most 2^56 instructions of a block; both halves of a block's record are in the hash; and a CPI of
+ * exactly 2^16 cycles is that. */
+static void histories(void **state) {
+    gpump_cost_history a, b;
+    (void)state;
+    memset(&a, 0, sizeof a);
+    memset(&b, 0, sizeof b);
+    gpump_cost_history_record(&a, 10, 20);
+    gpump_cost_history_record(&b, 20, 40); /* the same CPI */
+    assert_true(gpump_cost_history_hash(&a) != gpump_cost_history_hash(&b));
+    memset(&b, 0, sizeof b);
+    gpump_cost_history_record(&b, 10, 30);
+    assert_true(gpump_cost_history_hash(&a) != gpump_cost_history_hash(&b));
+    memset(&a, 0, sizeof a);
+    gpump_cost_history_record(&a, UINT64_MAX, 1);
+    assert_true(gpump_cost_history_instructions(&a) == UINT64_C(1) << 56);
+    for (uint64_t cycles = 65534; cycles <= 65538; cycles++) assert_true(gpump_cost_cpi_of(1, cycles) == cycles << 16);
+    assert_true(gpump_cost_cpi_of(UINT64_C(1) << 32, UINT64_C(1) << 32) == 65536);
+    assert_true(gpump_cost_cpi_of((UINT64_C(1) << 32) + 1, 65535) == 1);
+}
+
+/* Which deviation is smaller, also where products of the sums need more than 64 bits. */
+static void large_deviations(void **state) {
+    uint64_t seed = test_seed(), random = seed;
+    (void)state;
+    for (uint64_t n = 0; n < test_cases(4000); n++) {
+        gpump_block_view blocks[32];
+        gpump_cost_history history;
+        const uint32_t count = 2 + gpump_random_below(&random, 31);
+        uint32_t finished = 2 + gpump_random_below(&random, gpump_random_below(&random, 2) ? 4 : 63);
+        uint64_t sum = 0, squares = 0;
+        memset(blocks, 0, sizeof blocks);
+        memset(&history, 0, sizeof history);
+        for (uint32_t i = 0; i < count; i++) {
+            uint64_t step;
+            blocks[i].kernel = 1;
+            blocks[i].executed = 1;
+            blocks[i].cycles = gpump_random_below(&random, 2) ? 65536 : gpump_random_below(&random, 65537);
+            if (n % 2 && i % 2) blocks[i].cycles = 0;
+            step = blocks[i].cycles * 256;
+            sum += step;
+            squares += step * step;
+        }
+        for (uint32_t i = 0; i < finished; i++)
+            gpump_cost_history_record(&history, 1, n % 3 && i ? 0 : gpump_random_below(&random, 65536));
+        test_check(gpump_cost_cpi_source(&history, blocks, count, 1) ==
+                       (gpump_compare_products(spread(count, sum, squares), (uint64_t)finished * (finished - 1),
+                                               spread(finished, history.deviation_sum, history.deviation_squares),
+                                               (uint64_t)count * (count - 1)) <= 0
+                            ? GPUMP_COST_CPI_RUNNING
+                            : GPUMP_COST_CPI_FINISHED),
+                   seed, n);
+    }
+    { /* 2^54 x 33 x 32 wraps to less than the other product does */
+        gpump_block_view blocks[16];
+        gpump_cost_history history;
+        memset(blocks, 0, sizeof blocks);
+        memset(&history, 0, sizeof history);
+        for (uint32_t i = 0; i < 16; i++) {
+            blocks[i].kernel = 1;
+            blocks[i].executed = 1;
+            blocks[i].cycles = i % 2 ? 65536 : 0;
+        }
+        for (uint32_t i = 0; i < 33; i++) gpump_cost_history_record(&history, 1, i ? 0 : 38968);
+        assert_int_equal(gpump_cost_cpi_source(&history, blocks, 16, 1), GPUMP_COST_CPI_FINISHED);
+    }
+}
+
 /* ---- costs in plain arithmetic ---- */
 
 static uint64_t below_bits(uint64_t *random, uint32_t bits) { return gpump_random_next(random) >> (64 - bits); }
@@ -272,9 +458,6 @@ static uint64_t times_q16(uint64_t a, uint64_t q) { /* a q / 2^16, rounded up */
     return gpump_muldiv_up(a, q, 65536);
 }
 static uint64_t twice(uint64_t a) { return a + a < a ? UINT64_MAX : a + a; }
-
-/* Sample variance times n (n - 1), of n steps; up to 64 steps of 24 bits fit 64 bits. */
-static uint64_t spread(uint64_t n, uint64_t sum, uint64_t squares) { return n * squares - sum * sum; }
 
 static void costs(void **state) {
     uint64_t seed = test_seed(), random = seed;
@@ -419,8 +602,11 @@ static void charged_drains(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(geometries), cmocka_unit_test(questions),      cmocka_unit_test(just_in_time),
-        cmocka_unit_test(costs),      cmocka_unit_test(charged_drains),
+        cmocka_unit_test(geometries),   cmocka_unit_test(questions),
+        cmocka_unit_test(just_in_time), cmocka_unit_test(only_what_was_asked),
+        cmocka_unit_test(full_sms),     cmocka_unit_test(entries_of_parked_blocks),
+        cmocka_unit_test(histories),    cmocka_unit_test(large_deviations),
+        cmocka_unit_test(costs),        cmocka_unit_test(charged_drains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
