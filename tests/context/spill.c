@@ -392,6 +392,11 @@ static void stop_now_or_run_on(void **state) {
     assert_int_equal(gpump_spill_run_on(&d, &here, &there), 1);
     d.distance = GPUMP_UNKNOWN;
     assert_int_equal(gpump_spill_run_on(&d, NULL, NULL), 0);
+    d.here_bytes = d.there_bytes; /* a tie stops: nothing is gained by a point that is here */
+    d.distance = 0;
+    assert_int_equal(gpump_spill_run_on(&d, &here, &there), 0);
+    assert_int_equal(here, there);
+    d.here_bytes = 1664;
     d.distance = 30;
     d.byte_weight_q16 = 65536 / 8; /* bytes cost bandwidth that others want */
     assert_int_equal(gpump_spill_run_on(&d, NULL, NULL), 1);
