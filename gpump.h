@@ -19477,6 +19477,7 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpum
          * gives more positions. */
         gpump_victim_plan_args within = gpumpi_victim_args_within(args, args->left);
         gpump_victim_plan sure;
+        sure.later = 0;
         if (gpumpi_victim_greedy(&within, &sure)) {
             uint32_t positions = gpump_bits_count64(sure.positions);
             if (positions < args->want) gpumpi_victim_greedy(args, plan);

@@ -11,7 +11,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 2
 stages=${*:-memory thread long fuzz cross}
 jobs=$(nproc 2>/dev/null || echo 2)
-library='^(base|gpu|sm|victim|scheduler|context|memory|program)_'
+library='^(base|gpu|sm|victim|scheduler|context|memory|program|sharing|fault)_'
 hosts='^(minigpu|ptx|tbsim|report|fuzz)_'
 
 build() { # build DIRECTORY COMPILER FLAGS CMAKE-OPTION...: configures and builds
@@ -39,9 +39,12 @@ cases() { awk -v a="$1" -v b="${GPUMP_TEST_CASES:-1}" 'BEGIN { print a * b }'; }
 stage_memory() {
     build build-memory clang "-fsanitize=memory -fno-omit-frame-pointer -fno-sanitize-recover=all" \
         "-DGPUMP_TEST_CASES=$(cases 0.05)" -DGPUMP_INSTALL_TOOLS=OFF || return 1
-    tests build-memory -R "$library" -LE 'compile|command|full' || return 1
+    failures=0
+    # The machine's memory cannot be mapped at an address of the sanitizer's (memory_queued makes two).
+    tests build-memory -R "$library" -E '^memory_(machine|queued)$' -LE 'compile|command|full' || failures=1
     # The hosts' libraries (YAML, JSON, C++) are not instrumented: what they allocate and fill counts as filled.
-    MSAN_OPTIONS=poison_in_malloc=0 tests build-memory -R "$hosts" -LE 'compile|command|full'
+    MSAN_OPTIONS=poison_in_malloc=0 tests build-memory -R "$hosts" -LE 'compile|command|full' || failures=1
+    return $failures
 }
 stage_thread() {
     build build-thread clang "-fsanitize=thread -fno-omit-frame-pointer" "-DGPUMP_TEST_CASES=$(cases 0.1)" -DGPUMP_INSTALL_TOOLS=OFF || return 1
