@@ -47,6 +47,39 @@ static void test_preempted_while_faulted(void **state) {
     }
 }
 
+/* SMs are emptied again and again, also while contexts are on their way there or back. */
+static void again_and_again(const char *name, uint64_t seed) {
+    launch_file launch;
+    machine *m = build(&launch, name);
+    uint64_t end, expected = undisturbed(m, &launch, name, &end), requests = 0;
+    int ended = 0;
+    m->kernels[INTRUDER].arrival_cycle = 0;
+    while (!ended) {
+        seed = gpump_hash_u64(seed, requests);
+        if ((ended = machine_run(m, m->now + 50 + seed % 900)) < 0)
+            fail_msg("%s, %s, %s: %s", name, scheme, model, m->error);
+        if (!ended && ++requests < 60)
+            (void)preemption_request(m, m->sms[seed / 1000 % m->sm_count], techniques[seed / 7 % 4 % 3], 0, 1);
+    }
+    if (machine_result_hash(m, &launch) != expected) fail_msg("%s, %s, %s: another result", name, scheme, model);
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
+static void test_again_and_again(void **state) {
+    static const char *const schemes[] = {"queue", "log8", "log16", "wd_check", "stall"};
+    static const char *const names[] = {"hotspot", "bfs_1", "everything", "array_walk"};
+    uint64_t i;
+    (void)state;
+    absent = "all";
+    for (i = 0; i < test_cases(40); i++) {
+        scheme = schemes[i % 5];
+        model = configs[i / 5 % 2];
+        lazy = i / 10 % 2;
+        again_and_again(names[i % 4], test_seed() * 1000 + i);
+    }
+}
+
 static void test_sections_are_needed(void **state) {
     (void)state;
     absent = "all";
@@ -63,6 +96,7 @@ static void test_sections_are_needed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_preempted_while_faulted),
+                                       cmocka_unit_test(test_again_and_again),
                                        cmocka_unit_test(test_sections_are_needed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
