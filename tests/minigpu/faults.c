@@ -104,6 +104,41 @@ static void test_every_launch(void **state) {
     printf("%u launches\n", launches);
 }
 
+/* ---- idle cycles ---- */
+
+/* A machine that skips idle cycles and one that ticks through them are in the same cycle and state at the end. */
+static void test_idle_cycles(void **state) {
+    static const char *const names[] = {"bfs_1", "sgemm", "tpacf"};
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < 6; i++) {
+        uint64_t hash[2];
+        uint32_t skips;
+        for (skips = 0; skips < 2; skips++) {
+            char path[512], error[LAUNCH_ERROR_BYTES];
+            machine_options options;
+            launch_file launch;
+            machine *m;
+            machine_options_default(&options);
+            options.gpu = "table61";
+            options.config = configs[i % CONFIGS];
+            options.skip_idle = skips;
+            options.absent = "all";
+            options.faults.scheme = faults_scheme_name(i);
+            options.fault_service_ns = 3000;
+            snprintf(path, sizeof path, "%s/examples/minigpu/kernels/%s/small.yaml", GPUMP_SOURCE_DIR, names[i % 3]);
+            if (launch_file_read(&launch, path, error)) fail_msg("%s", error);
+            launch.sms = 2;
+            if (!(m = machine_build(&launch, &options, error))) fail_msg("%s", error);
+            if (machine_run(m, NEVER) != 1) fail_msg("%s", m->error);
+            hash[skips] = machine_hash(m);
+            machine_free(m);
+            launch_file_free(&launch);
+        }
+        if (hash[0] != hash[1]) fail_msg("%s, %s: another state", names[i % 3], faults_scheme_name(i));
+    }
+}
+
 /* ---- memory order ---- */
 
 /* What tests/minigpu/machine/order.ptx does, in C. */
@@ -184,7 +219,7 @@ static void test_watchdog(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_launch), cmocka_unit_test(test_memory_order),
-                                       cmocka_unit_test(test_watchdog)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_launch), cmocka_unit_test(test_idle_cycles),
+                                       cmocka_unit_test(test_memory_order), cmocka_unit_test(test_watchdog)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
