@@ -1,13 +1,13 @@
 #!/bin/sh
 # How many small mistakes in the library do its tests notice?
-#   sh tests/mutate/run.sh [--mutants N] [--seed S] [--jobs J] [--build FOLDER] [--fresh] [--page FILE] [FILE.c ...]
+#   sh tests/mutate/run.sh [--mutants N] [--seed S] [--jobs J] [--build FOLDER] [--fresh] [--prepare] [--page FILE] [FILE.c ...]
 # For every named file of gpump_impl (default: all of them), N mutants (default 60) are drawn by seed S (default 1) from the places
 # that tests/mutate/mutate.c finds. Each mutant is compiled, linked into a shared library, and given to the test programs of its room
 # (tests_of, below) until one of them fails: the mutant is killed. If all pass, it survives. Mutants that do not compile, or compile to
 # the code of the original, are drawn again. A mutant that runs ten times as long as the original, and two seconds, is killed as well.
 # Results stay in FOLDER (default build-mutate): while a file, N and S are the same, a later call tries its survivors only; --fresh
-# tries all. --page writes the page with the table and all survivors of all files that FOLDER has results of.
-# tests/mutate/equivalent.txt holds the arguments why some survivors cannot be killed. Exit status: 0 when at least 95 % of each file's
+# tries all. --prepare only builds the library and the test programs. --page writes the page with the table and the survivors of all
+# files that FOLDER has results of. tests/mutate/equivalent.txt holds the arguments why some survivors cannot be killed. Exit status: 0 when at least 95 % of each file's
 # other mutants are killed, 1 when not, 2 usage.
 set -u
 script=$(cd "$(dirname "$0")" && pwd)/run.sh
@@ -95,8 +95,8 @@ mkdir -p "$build/objects" "$build/tests" "$build/places" "$build/results" "$buil
 # The test programs that may notice a mistake in a room: those of the room, of the rooms that use it, and those of several rooms.
 tests_of() {
     case $1 in
-    base) areas="base gpu memory program context sm victim scheduler model" ;;
-    gpu) areas="gpu memory context sm victim scheduler model" ;;
+    base) areas="base gpu memory program context sm victim scheduler fault sharing model" ;;
+    gpu) areas="gpu memory context sm victim scheduler fault sharing model" ;;
     sm) areas="sm victim model" ;;
     context | victim | scheduler) areas="$1 model" ;;
     *) areas=$1 ;;
@@ -177,8 +177,7 @@ done
 if [ -n "$page" ]; then
     {
         printf '%s\n' '# Mutation: do the tests notice mistakes?' '' \
-            'This page is written by `sh tests/mutate/run.sh --page docs/mutation.md`, which takes about an hour on two cores.' \
-            "Last written on $(date -u +%Y-%m-%d)."
+            "This page is written by \`sh tests/mutate/run.sh --page docs/mutation.md\`, last on $(date -u +%Y-%m-%d)."
         cat tests/mutate/page.md
         awk -f tests/mutate/report.awk -v what=head tests/mutate/equivalent.txt
         for file in gpump_impl/*/*.c; do
