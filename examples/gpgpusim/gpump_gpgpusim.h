@@ -106,6 +106,8 @@ class gpump_gpgpusim {
     void report(FILE *out) const;
     // A counter of gpump_sm_statistics, summed over the SMs; 0 for an unknown name.
     uint64_t counter(const char *name) const;
+    // The cycles that the slowest SM took until it was empty, of all requests that have been met; 0: none.
+    uint64_t slowest_request() const;
 
   private:
     gpump_gpgpusim(const gpump_gpgpusim &);

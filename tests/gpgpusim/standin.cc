@@ -254,7 +254,7 @@ struct outcome {
     bool ended;
     std::vector<uint32_t> memory;
     uint64_t cycles, kernel_end[5];
-    uint64_t flushed, saved, drained, done;
+    uint64_t flushed, saved, drained, done, slowest;
 };
 // The four programs one after the other on stream 0, and a short one, urgent, on stream 1.
 outcome simulate(const char *options, bool forgets_shared = false, bool hides_accesses = false) {
@@ -276,6 +276,7 @@ outcome simulate(const char *options, bool forgets_shared = false, bool hides_ac
     if (options) {
         o.flushed = m.gpump->counter("flushed"), o.saved = m.gpump->counter("saved");
         o.drained = m.gpump->counter("drained"), o.done = m.gpump->counter("done");
+        o.slowest = m.gpump->slowest_request();
         if (getenv("REPORT")) m.gpump->report(stdout);
     }
     delete m.gpump;
@@ -320,6 +321,12 @@ int main() {
                                           : drains || saves || flushes,
               std::string("... and blocks left by ") + policy);
     }
+    outcome in_time = simulate("urgent=1 sms=2 limit=800 policy=drain-then-switch");
+    check(
+        in_time.ended && in_time.memory == plain.memory && in_time.saved && in_time.slowest <= 800 + 100,
+        "urgent by drain-then-switch: the saves of an SM follow each other and still end at the limit of 800 cycles, "
+        "but for what is in flight: " +
+            std::to_string(in_time.slowest));
     outcome later = simulate("schedule=fcfs");
     check(later.ended && later.memory == plain.memory, "scheduled: fcfs");
     for (const char *mechanism : {"switch", "drain", "select"}) {
