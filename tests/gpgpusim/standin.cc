@@ -322,11 +322,10 @@ int main() {
               std::string("... and blocks left by ") + policy);
     }
     outcome in_time = simulate("urgent=1 sms=2 limit=800 policy=drain-then-switch");
-    check(
-        in_time.ended && in_time.memory == plain.memory && in_time.saved && in_time.slowest <= 800 + 100,
-        "urgent by drain-then-switch: the saves of an SM follow each other and still end at the limit of 800 cycles, "
-        "but for what is in flight: " +
-            std::to_string(in_time.slowest));
+    check(in_time.ended && in_time.memory == plain.memory && in_time.saved && in_time.slowest <= 800 + 100,
+          "urgent by drain-then-switch: the saves of an SM follow each other and still end at the limit of 800 cycles, "
+          "but for what is in flight: " +
+              std::to_string(in_time.slowest));
     outcome later = simulate("schedule=fcfs");
     check(later.ended && later.memory == plain.memory, "scheduled: fcfs");
     for (const char *mechanism : {"switch", "drain", "select"}) {
