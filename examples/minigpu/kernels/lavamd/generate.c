@@ -6,7 +6,7 @@ const char *generate_lavamd(const reference_launch *launch, uint64_t seed) {
     const uint64_t count = launch->grid[0], particles = reference_u32(launch, 4);
     float *positions = reference_f32s(launch, 1, count * particles * 4);
     int32_t *boxes = reference_i32s(launch, 2, count * 27), *lengths = reference_i32s(launch, 3, count);
-    if (!positions || !boxes || !lengths || count < 1 || particles < 1)
+    if (!positions || !boxes || !lengths || count < 1 || particles < 1 || particles > 128)
         return "lavamd needs positions[boxes][particles][4], boxes[boxes][27] and lengths[boxes]";
     uint64_t state = seed;
     int64_t edge = 1;
