@@ -41,6 +41,11 @@ static int is_special_prefix(const ptx_token *token) {
     return 0;
 }
 
+/* %clusterid, %cluster_ctaid, %nclusterid and their kin. */
+static int is_of_clusters(const char *name, size_t length) {
+    return (length > 8 && memcmp(name, "%cluster", 8) == 0) || (length > 9 && memcmp(name, "%ncluster", 9) == 0);
+}
+
 /* A part of shared memory that the system keeps for itself and for the libraries: here it is a variable like any other.
  */
 #define SYSTEM_SHARED_BYTES 1024u
@@ -87,8 +92,10 @@ static int named_operand(ptx_reader *reader, raw_operand *raw) {
     int shown = (int)(name.length < 80 ? name.length : 80);
     if (!named) {
         if (is_special_prefix(&raw->token))
-            return ptx_refuse(reader, &raw->token, "",
-                              "unsupported special register %.*s; pass the value as an argument", shown, name.text);
+            return ptx_refuse(reader, &raw->token, "", "unsupported special register %.*s; %s", shown, name.text,
+                              is_of_clusters(name.text, name.length)
+                                  ? "there are no clusters; launch single blocks, as for sm_80"
+                                  : "pass the value as an argument");
         return ptx_fail(reader, &raw->token, "'%.*s' is not declared", shown, name.text);
     }
     switch (named->kind) {
