@@ -407,7 +407,7 @@ static void gpumpi_replay_take_effect(gpump_replay *replay, uint32_t entry) {
 
 static void gpumpi_replay_drain(gpump_replay *replay, uint32_t warp) {
     replay->statistics.drains++;
-    gpumpi_replay_warp_of(replay, warp)->flags &= ~(uint32_t)(GPUMPI_REPLAY_DRAINED | GPUMPI_REPLAY_SERVED);
+    gpumpi_replay_warp_of(replay, warp)->flags &= ~((uint32_t)GPUMPI_REPLAY_DRAINED | (uint32_t)GPUMPI_REPLAY_SERVED);
     gpumpi_replay_enter(replay, warp, GPUMP_REPLAY_DRAIN);
 }
 
