@@ -47,11 +47,11 @@ static void fuzz_read(const unsigned char *memory, uint64_t bytes) {
         (void)gpump_context_get_registers(&other, section.index, values, 3, 32);
         memset(&layout, 0, sizeof layout);
         if (section.type != GPUMP_CONTEXT_COMPRESSED || section.bytes < 32) continue;
-        layout.warps = gpumpi_context_load32(section.payload + 4);
-        layout.registers = gpumpi_context_load32(section.payload + 8);
-        layout.lanes = gpumpi_context_load32(section.payload + 12);
-        layout.last_lanes = gpumpi_context_load32(section.payload + 16);
-        layout.group = gpumpi_context_load32(section.payload + 20);
+        layout.warps = gpumpi_get_word(section.payload + 4);
+        layout.registers = gpumpi_get_word(section.payload + 8);
+        layout.lanes = gpumpi_get_word(section.payload + 12);
+        layout.last_lanes = gpumpi_get_word(section.payload + 16);
+        layout.group = gpumpi_get_word(section.payload + 20);
         if (layout.warps > 64 || layout.registers > 256 || layout.lanes > 64) continue;
         layout.register_stride = layout.lanes;
         layout.warp_stride = layout.lanes * layout.registers;
@@ -82,8 +82,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         }
         memset(copy, 0, GPUMP_CONTEXT_HEADER_BYTES);
         memcpy(copy, gpumpi_context_magic, 8);
-        gpumpi_context_store32(copy + 8, GPUMP_CONTEXT_VERSION);
-        gpumpi_context_store32(copy + 12, sections);
+        gpumpi_put_word(copy + 8, GPUMP_CONTEXT_VERSION);
+        gpumpi_put_word(copy + 12, sections);
         gpumpi_context_store64(copy + 16, offset);
         gpumpi_context_store64(copy + 24, gpumpi_context_checksum(copy, offset));
         fuzz_read(copy, offset);
@@ -98,13 +98,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         gpump_context_begin(&writer, copy, size + 200);
         payload = (unsigned char *)gpump_context_reserve(&writer, GPUMP_CONTEXT_COMPRESSED, GPUMP_NONE, 32 + size - 8);
         if (payload) {
-            gpumpi_context_store32(payload, data[0] & 7u);
-            gpumpi_context_store32(payload + 4, data[1] & 63u);
-            gpumpi_context_store32(payload + 8, data[2]);
-            gpumpi_context_store32(payload + 12, data[3] & 127u);
-            gpumpi_context_store32(payload + 16, data[4] & 127u);
-            gpumpi_context_store32(payload + 20, data[5] & 127u);
-            gpumpi_context_store32(payload + 24, (uint32_t)(size - 8));
+            gpumpi_put_word(payload, data[0] & 7u);
+            gpumpi_put_word(payload + 4, data[1] & 63u);
+            gpumpi_put_word(payload + 8, data[2]);
+            gpumpi_put_word(payload + 12, data[3] & 127u);
+            gpumpi_put_word(payload + 16, data[4] & 127u);
+            gpumpi_put_word(payload + 20, data[5] & 127u);
+            gpumpi_put_word(payload + 24, (uint32_t)(size - 8));
             memcpy(payload + 32, data + 8, size - 8);
             if (gpump_context_end(&writer, &bytes) == GPUMP_OK) fuzz_read(copy, bytes);
         }
