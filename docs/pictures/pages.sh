@@ -3,7 +3,7 @@
 # Runs each command of the list below and takes a picture of the page it writes, in a headless Chromium. What a picture shows is noted
 # in pages.txt, as a checksum of the recorded run and of the drawing code; `check` runs the commands again and compares these. Where the
 # browser and the font are those that made the pictures, as the first line of pages.txt names them, it also takes each picture again and
-# compares it byte for byte. docs/pictures/new_machines.svg is drawn from the table of docs/new_machines.md. Exit status: 0 done, or current; 1 a picture is out of date; 2 something is missing.
+# compares it byte for byte. docs/pictures/new_machines.svg is drawn from the table before it in docs/new_machines.md. Exit status: 0 done, or current; 1 a picture is out of date; 2 something is missing.
 set -u
 build=$(cd "$1" && pwd) || exit 2
 cd "$(dirname "$0")/../.." || exit 2
@@ -55,7 +55,8 @@ done
 # Its request, from near: K1 is saved, K3 set up.
 picture figure_5_1_request 1100,440 "plain&from=158.5&to=173.5&rows=10" "$tbsim" run $figure --policy ppq
 
-"$tbsim" machines --table docs/new_machines.md --svg "$pictures/new_machines.svg" || exit 2
+sed '/(pictures\/new_machines.svg)/q' docs/new_machines.md >"$work/table.md" # other tables stand below it
+"$tbsim" machines --table "$work/table.md" --svg "$pictures/new_machines.svg" || exit 2
 cmp "$pictures/new_machines.svg" docs/pictures/new_machines.svg || status=1
 
 if [ "$mode" = check ]; then
