@@ -3813,9 +3813,11 @@ typedef struct gpump_victim_technique_args {
     const gpump_victim_request *request;
     const gpump_block_view *block;
     const gpump_cost_estimate *estimate;
-    uint32_t allowed;    /* techniques the block may leave by and the policy uses, as bits; not 0 */
-    uint32_t draining;   /* 1: it is draining already, the question is whether it goes on */
-    uint64_t left;       /* cycles until the deadline; GPUMP_UNKNOWN: no limit */
+    uint32_t allowed;  /* techniques the block may leave by and the policy uses, as bits; not 0 */
+    uint32_t draining; /* 1: it is draining already, the question is whether it goes on */
+    uint64_t left;     /* cycles until the deadline; GPUMP_UNKNOWN: no limit */
+    uint64_t saves;    /* cycles that switching every block of the SM takes that is asked about here: their sum, or the
+                          longest with GPUMP_VICTIM_PARALLEL_SAVES; computed when request->limit_cycles is known */
     uint64_t *ask_again; /* lower it to a cycle after request->now to be asked again about blocks that drain */
 } gpump_victim_technique_args;
 
@@ -19169,7 +19171,7 @@ static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_v
                                 const gpump_victim_sm *sm, uint64_t which, const uint8_t *allowed, uint64_t left,
                                 gpumpi_victim_priced *priced) {
     const gpump_cost_estimate *estimates = sm->estimates;
-    uint64_t late = 0, rest;
+    uint64_t late = 0, saves = 0, rest;
     priced->ask_again = GPUMP_UNKNOWN;
     for (rest = policy->technique ? 0 : which; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
@@ -19178,6 +19180,14 @@ static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_v
         priced->latency[i] = estimates[i].latency[pick.technique];
         priced->overhead[i] = estimates[i].overhead[pick.technique];
         late |= pick.rank >> 63 << i;
+    }
+    for (rest = policy->technique && request->limit_cycles != GPUMP_UNKNOWN ? which : 0; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        uint64_t save = allowed[i] >> GPUMP_TECHNIQUE_SWITCH & 1u ? estimates[i].latency[GPUMP_TECHNIQUE_SWITCH] : 0;
+        if (!(request->flags & GPUMP_VICTIM_PARALLEL_SAVES))
+            saves = gpump_add_saturated(saves, save);
+        else if (save > saves)
+            saves = save;
     }
     for (rest = policy->technique ? which : 0; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest), t;
@@ -19189,6 +19199,7 @@ static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_v
         args.allowed = allowed[i];
         args.draining = sm->blocks[i].state == GPUMP_BLOCK_DRAINING;
         args.left = left;
+        args.saves = saves;
         args.ask_again = &priced->ask_again;
         t = policy->technique(&args);
         priced->technique[i] = (uint8_t)(t < GPUMP_TECHNIQUES ? t : GPUMP_VICTIM_NO_TECHNIQUE);
@@ -19950,9 +19961,9 @@ static void gpumpi_victim_plan_exact(const gpump_victim_plan_args *args, gpump_v
 
 static uint32_t gpumpi_victim_technique_timeout(const gpump_victim_technique_args *args) {
     const gpump_victim_request *request = args->request;
-    uint64_t timeout = request->timeout_cycles, at, save = args->estimate->latency[GPUMP_TECHNIQUE_SWITCH];
+    uint64_t timeout = request->timeout_cycles, at;
     if (timeout == GPUMP_UNKNOWN && request->limit_cycles != GPUMP_UNKNOWN)
-        timeout = request->limit_cycles > save ? request->limit_cycles - save : 0;
+        timeout = request->limit_cycles > args->saves ? request->limit_cycles - args->saves : 0;
     at = gpump_add_saturated(request->since, timeout);
     if (!(args->allowed >> GPUMP_TECHNIQUE_SWITCH & 1u)) return GPUMP_TECHNIQUE_DRAIN;
     if (request->now >= at || !(args->allowed >> GPUMP_TECHNIQUE_DRAIN & 1u)) return GPUMP_TECHNIQUE_SWITCH;

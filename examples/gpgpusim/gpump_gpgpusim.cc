@@ -333,12 +333,6 @@ struct gpump_gpgpusim::implementation {
                                              &s.policy->cost, estimates, &diag),
                   "the estimates", &diag))
             return false;
-        if (!again && s.request.limit_cycles != GPUMP_UNKNOWN) { // all saves of the SM, one after the other, must fit
-            uint64_t saves = 0;
-            for (uint32_t i = 0; i < count; i++)
-                saves = gpump_add_saturated(saves, estimates[i].latency[GPUMP_TECHNIQUE_SWITCH]);
-            s.request.timeout_cycles = s.request.limit_cycles > saves ? s.request.limit_cycles - saves : 0;
-        }
         gpump_victim_sm view = {views, estimates, 0, count, sm};
         gpump_victim_question question = gpump_victim_question();
         question.policy = s.policy, question.request = &s.request, question.sms = &view;

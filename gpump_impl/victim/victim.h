@@ -125,9 +125,11 @@ typedef struct gpump_victim_technique_args {
     const gpump_victim_request *request;
     const gpump_block_view *block;
     const gpump_cost_estimate *estimate;
-    uint32_t allowed;    /* techniques the block may leave by and the policy uses, as bits; not 0 */
-    uint32_t draining;   /* 1: it is draining already, the question is whether it goes on */
-    uint64_t left;       /* cycles until the deadline; GPUMP_UNKNOWN: no limit */
+    uint32_t allowed;  /* techniques the block may leave by and the policy uses, as bits; not 0 */
+    uint32_t draining; /* 1: it is draining already, the question is whether it goes on */
+    uint64_t left;     /* cycles until the deadline; GPUMP_UNKNOWN: no limit */
+    uint64_t saves;    /* cycles that switching every block of the SM takes that is asked about here: their sum, or the
+                          longest with GPUMP_VICTIM_PARALLEL_SAVES; computed when request->limit_cycles is known */
     uint64_t *ask_again; /* lower it to a cycle after request->now to be asked again about blocks that drain */
 } gpump_victim_technique_args;
 

@@ -15,7 +15,7 @@ static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_v
                                 const gpump_victim_sm *sm, uint64_t which, const uint8_t *allowed, uint64_t left,
                                 gpumpi_victim_priced *priced) {
     const gpump_cost_estimate *estimates = sm->estimates;
-    uint64_t late = 0, rest;
+    uint64_t late = 0, saves = 0, rest;
     priced->ask_again = GPUMP_UNKNOWN;
     for (rest = policy->technique ? 0 : which; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
@@ -24,6 +24,14 @@ static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_v
         priced->latency[i] = estimates[i].latency[pick.technique];
         priced->overhead[i] = estimates[i].overhead[pick.technique];
         late |= pick.rank >> 63 << i;
+    }
+    for (rest = policy->technique && request->limit_cycles != GPUMP_UNKNOWN ? which : 0; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        uint64_t save = allowed[i] >> GPUMP_TECHNIQUE_SWITCH & 1u ? estimates[i].latency[GPUMP_TECHNIQUE_SWITCH] : 0;
+        if (!(request->flags & GPUMP_VICTIM_PARALLEL_SAVES))
+            saves = gpump_add_saturated(saves, save);
+        else if (save > saves)
+            saves = save;
     }
     for (rest = policy->technique ? which : 0; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest), t;
@@ -35,6 +43,7 @@ static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_v
         args.allowed = allowed[i];
         args.draining = sm->blocks[i].state == GPUMP_BLOCK_DRAINING;
         args.left = left;
+        args.saves = saves;
         args.ask_again = &priced->ask_again;
         t = policy->technique(&args);
         priced->technique[i] = (uint8_t)(t < GPUMP_TECHNIQUES ? t : GPUMP_VICTIM_NO_TECHNIQUE);

@@ -13,9 +13,9 @@ static void gpumpi_victim_plan_exact(const gpump_victim_plan_args *args, gpump_v
 
 static uint32_t gpumpi_victim_technique_timeout(const gpump_victim_technique_args *args) {
     const gpump_victim_request *request = args->request;
-    uint64_t timeout = request->timeout_cycles, at, save = args->estimate->latency[GPUMP_TECHNIQUE_SWITCH];
+    uint64_t timeout = request->timeout_cycles, at;
     if (timeout == GPUMP_UNKNOWN && request->limit_cycles != GPUMP_UNKNOWN)
-        timeout = request->limit_cycles > save ? request->limit_cycles - save : 0;
+        timeout = request->limit_cycles > args->saves ? request->limit_cycles - args->saves : 0;
     at = gpump_add_saturated(request->since, timeout);
     if (!(args->allowed >> GPUMP_TECHNIQUE_SWITCH & 1u)) return GPUMP_TECHNIQUE_DRAIN;
     if (request->now >= at || !(args->allowed >> GPUMP_TECHNIQUE_DRAIN & 1u)) return GPUMP_TECHNIQUE_SWITCH;
