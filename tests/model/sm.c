@@ -20,7 +20,7 @@ static struct mirror {
     gpump_sm_config config;
     gpump_sm_statistics statistics;
     mirror_block blocks[ENTRIES];
-    uint64_t now, port_free, cookies, room[KERNELS + 1];
+    uint64_t now, told, port_free, cookies, room[KERNELS + 1];
     uint32_t of_kernel[KERNELS + 1]; /* blocks here */
     uint32_t reserved_for, shared_bytes;
     gpump_sm_history saved[8]; /* blocks that were saved or flushed, to be placed again */
@@ -204,7 +204,7 @@ static void end_restore(mirror_block *b, uint64_t at) {
     if (w.config.timing == GPUMP_SM_TIMING_PORT) post(b, GPUMP_SM_ACTION_RESUME);
 }
 static void pass(uint64_t now) {
-    w.now = now;
+    w.now = w.told = now; /* told: the time of the last call that took one */
     for (uint32_t i = 0; w.config.timing == GPUMP_SM_TIMING_PORT && i < w.config.entries; i++) {
         mirror_block *b = &w.blocks[i];
         if (b->port_end > now) continue;
@@ -221,6 +221,9 @@ static void pass(uint64_t now) {
 static gpump_block_ref any_ref(void) {
     gpump_block_ref ref;
     ref.slot = below(w.config.entries + (once_in(20) ? 2 : 0));
+    if (once_in(3)) /* one with a transfer, if there is one */
+        for (uint32_t i = 0; i < w.config.entries; i++)
+            if (w.blocks[i].state == GPUMP_BLOCK_SAVING || w.blocks[i].state == GPUMP_BLOCK_RESTORING) ref.slot = i;
     ref.generation = ref.slot < w.config.entries ? w.blocks[ref.slot].generation : 1;
     if (once_in(40)) ref.generation += below(3) - 1;
     return ref;
@@ -230,7 +233,7 @@ static gpump_block_ref any_ref(void) {
 static gpump_result fact(uint64_t time, gpump_block_ref ref, uint32_t states) {
     struct mirror before = w;
     int allowed;
-    if (model_time_is_wrong(time, w.now)) return GPUMP_ERROR_TIME;
+    if (model_time_is_wrong(time, w.told)) return GPUMP_ERROR_TIME;
     if (!is_here(ref)) return GPUMP_ERROR_STALE;
     pass(time); /* a restore may end first */
     allowed = (states >> w.blocks[ref.slot].state & 1) != 0;
@@ -244,7 +247,7 @@ static void place(void) {
     gpump_block_ref ref = {77, 77};
     gpump_diag diag;
     uint32_t bases[2], index = 0, slot = once_in(4) ? below(w.config.entries + once_in(10)) : GPUMP_NONE;
-    uint64_t time = model_time(w.now, w.now);
+    uint64_t time = model_time(w.now, w.told);
     gpump_reason reason;
     gpump_result expected;
     int either;
@@ -278,7 +281,7 @@ static void place(void) {
         return;
     }
     if (!reason && slot != GPUMP_NONE && w.blocks[slot].state) reason = GPUMP_REASON_BLOCK_SLOTS;
-    expected = model_time_is_wrong(time, w.now)    ? GPUMP_ERROR_TIME
+    expected = model_time_is_wrong(time, w.told)   ? GPUMP_ERROR_TIME
                : reason == GPUMP_REASON_NEVER_FITS ? GPUMP_ERROR_REFUSED
                : reason                            ? GPUMP_BUSY
                                                    : GPUMP_OK;
@@ -423,7 +426,7 @@ static void carry_out(const gpump_block_choice *choices, uint32_t count) {
 static void preempt(void) {
     gpump_block_choice choices[2 * ENTRIES];
     uint32_t count = 1 + below(once_in(3) ? w.config.entries : 2), fault = 0;
-    uint64_t time = model_time(w.now, w.now);
+    uint64_t time = model_time(w.now, w.told);
     struct mirror before = w;
     gpump_reason reason = GPUMP_REASON_YES;
     gpump_result expected;
@@ -450,7 +453,7 @@ static void preempt(void) {
                 choices[count++].block = ref_of(&w.blocks[i]);
             }
     }
-    if (model_time_is_wrong(time, w.now))
+    if (model_time_is_wrong(time, w.told))
         expected = GPUMP_ERROR_TIME;
     else {
         pass(time);
@@ -466,7 +469,7 @@ static void preempt(void) {
 
 static void unpark(void) {
     gpump_block_ref ref = any_ref();
-    uint64_t time = model_time(w.now, w.now);
+    uint64_t time = model_time(w.now, w.told);
     gpump_result expected = fact(time, ref, 1u << GPUMP_BLOCK_PARKED);
     gpump_diag diag;
     gpump_reason reason;
@@ -505,10 +508,10 @@ static void unpark(void) {
 
 static void next(void) {
     gpump_sm_action a;
-    uint64_t time = model_time(w.now, w.now);
+    uint64_t time = model_time(w.now, w.told);
     mirror_block *b = w.blocks;
     int has_action;
-    if (model_time_is_wrong(time, w.now)) {
+    if (model_time_is_wrong(time, w.told)) {
         MODEL_CALL(GPUMP_ERROR_TIME, gpump_sm_next(w.sm, time, &a));
         return;
     }
@@ -558,7 +561,7 @@ static void next(void) {
 
 static void report_done(void) {
     gpump_block_ref ref = any_ref();
-    uint64_t time = model_time(w.now, w.now);
+    uint64_t time = model_time(w.now, w.told);
     mirror_block *b = block_of(ref);
     gpump_result expected = fact(time, ref,
                                  1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_DRAINING |
@@ -593,7 +596,7 @@ static void report_done(void) {
 
 static void report_waits(void) {
     gpump_block_ref ref = any_ref();
-    uint64_t time = model_time(w.now, w.now);
+    uint64_t time = model_time(w.now, w.told);
     uint32_t waits = once_in(2) ? 0 : below(64) & (once_in(10) ? 127 : w.config.waits);
     gpump_result expected = fact(time, ref, 1u << GPUMP_BLOCK_STOPPING);
     if (waits & ~w.config.waits) expected = GPUMP_ERROR_ARGUMENT;
@@ -607,7 +610,7 @@ static void report_waits(void) {
 /* saved, restored and dropped: facts that answer an action. */
 static void report_moved(void) {
     gpump_block_ref ref = any_ref();
-    uint64_t time = model_time(w.now, w.now);
+    uint64_t time = model_time(w.now, w.told);
     const uint32_t which = below(3);
     static const uint32_t states[3] = {GPUMP_BLOCK_SAVING, GPUMP_BLOCK_RESTORING, GPUMP_BLOCK_FLUSHED};
     gpump_result expected = fact(time, ref, 1u << states[which]);
@@ -634,7 +637,7 @@ static void report_moved(void) {
 
 static void report_blocked(void) {
     gpump_block_ref ref = any_ref();
-    uint64_t time = model_time(w.now, w.now);
+    uint64_t time = model_time(w.now, w.told);
     const uint32_t blocked = below(2);
     gpump_result expected = fact(time, ref, 1u << (blocked ? GPUMP_BLOCK_RUNNING : GPUMP_BLOCK_BLOCKED));
     MODEL_CALL(expected, gpump_sm_report_blocked(w.sm, time, ref, blocked));
@@ -722,7 +725,17 @@ static void settings(void) {
         if (!expected) w.shared_bytes = bytes;
         break;
     }
-    default: pass(w.now += once_in(3) ? below(300) : below(4)); MODEL_CALL(GPUMP_OK, gpump_sm_advance(w.sm, w.now));
+    default: /* time passes; the SM is told now, or by the next call */
+        w.now += once_in(3) ? below(300) : below(4);
+        if (once_in(2)) {
+            const uint32_t which = below(4);
+            if (which == 0) report_done();
+            if (which == 1) report_blocked();
+            if (which == 2) report_moved();
+            return;
+        }
+        pass(w.now);
+        MODEL_CALL(GPUMP_OK, gpump_sm_advance(w.sm, w.now));
     }
 }
 
@@ -755,6 +768,8 @@ static void decide(void) {
     const gpump_victim_policy *policy;
     uint8_t in_registers[CELLS], in_shared[CELLS];
     if (w.shared_bytes != w.config.shared_bytes || w.config.placement != GPUMP_SM_ALIGNED) return;
+    pass(w.now);
+    MODEL_CALL(GPUMP_OK, gpump_sm_advance(w.sm, w.now));
     MODEL_CHECK(gpump_gpu_config_preset(&gpu, "gtx480_shieh") == GPUMP_OK);
     gpu.lanes = w.config.lanes;
     gpu.block_slots = w.config.block_slots;
@@ -799,8 +814,6 @@ static void decide(void) {
     MODEL_CHECK(decision.places + decision.missing == request.positions || decision.places == request.positions);
     MODEL_CHECK((decision.missing != 0) == (decision.reason != GPUMP_REASON_YES));
     /* The SM does what was decided. */
-    pass(w.now);
-    MODEL_CALL(GPUMP_OK, gpump_sm_advance(w.sm, w.now));
     for (uint32_t i = 0; i < decision.choices; i++)
         MODEL_CHECK(may(&w.blocks[choices[i].block.slot], choices[i].technique) == GPUMP_REASON_YES);
     if (check_choices(choices, decision.choices, &reason,
@@ -919,7 +932,7 @@ static void compare(void) {
     }
     MODEL_CHECK(at == count);
     if (pending)
-        wake = w.now;
+        wake = w.told;
     else if (w.config.timing != GPUMP_SM_TIMING_PORT)
         wake = GPUMP_UNKNOWN;
     MODEL_CHECK(gpump_sm_next_cycle(w.sm) == wake);
