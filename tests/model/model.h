@@ -11,12 +11,13 @@
  *     has no effect.
  *   - After `per_life` events a new configuration begins.
  * An event is one call of `event`. Continuous integration does MODEL_EVENTS of each component; GPUMP_TEST_CASES=100
- * does a hundred times as many. A failure prints seed and event; GPUMP_TEST_SEED repeats it. */
+ * does a hundred times as many, and a small fraction MODEL_LEAST. A failure prints seed and event; GPUMP_TEST_SEED
+ * repeats it. */
 #ifndef GPUMP_MODEL_H
 #define GPUMP_MODEL_H
 #include "test.h"
 
-enum { MODEL_EVENTS = 1000000, MODEL_MEMORY_BYTES = 1 << 18 };
+enum { MODEL_EVENTS = 1000000, MODEL_LEAST = 250000, MODEL_MEMORY_BYTES = 1 << 18 };
 
 typedef struct model {
     const char *name;
@@ -83,7 +84,8 @@ static void model_move(const model *m) {
 }
 
 static void model_run(const model *m) {
-    const uint64_t events = test_cases(MODEL_EVENTS);
+    uint64_t events = test_cases(MODEL_EVENTS);
+    if (events < MODEL_LEAST) events = MODEL_LEAST;
     model_seed = model_random = test_seed();
     for (model_event_number = 0; model_event_number < events; model_event_number++) {
         if (model_event_number % m->per_life == 0) {
