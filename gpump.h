@@ -359,6 +359,9 @@ typedef struct gpumpi_head {
 } gpumpi_head;
 /* Checks memory before gpump_x_init writes to it: not NULL, 8-byte aligned, large enough. */
 GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes, uint64_t needed, gpump_diag *diag);
+/* Makes the memory of gpump_x_init: checked as above, all 0, with its head. */
+GPUMP_API gpump_result gpumpi_head_init(void *memory, size_t bytes, uint64_t magic, uint64_t layout, uint64_t needed,
+                                        gpump_diag *diag);
 /* Checks a block before gpump_x_adopt hands it out: alignment, magic, layout, and the size, exactly `needed`. */
 GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout,
                                          uint64_t needed, gpump_diag *diag);
@@ -370,6 +373,12 @@ GPUMP_API gpump_result gpumpi_range(gpump_diag *diag, const char *field, uint64_
                                     uint64_t maximum);
 /* The same for a refusal with a reason. */
 GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field, uint64_t index);
+
+/* What every gpump_x_statistics_field answers: entry `index` of words[count] (name, unit, description) and of
+ * `values`, which has as many. GPUMP_ERROR_ARGUMENT when values is NULL, GPUMP_EMPTY past the last. The out pointers
+ * may be NULL. */
+GPUMP_API gpump_result gpumpi_field(const char *const (*words)[3], size_t count, const uint64_t *values, uint32_t index,
+                                    const char **name, const char **unit, const char **description, uint64_t *value);
 
 /* ---- sparse map: u64 key to u64 value, open addressing, fixed capacity, in the caller's memory, no pointers ---- */
 typedef struct gpump_map gpump_map;
@@ -479,6 +488,15 @@ GPUMP_API uint64_t gpump_gpu_save_cycles(const gpump_gpu *gpu, uint64_t bytes);
 GPUMP_API uint64_t gpump_gpu_save_ps(const gpump_gpu *gpu, uint64_t bytes);
 /* Returns `ns` nanoseconds as cycles of the SM clock, rounded up; UINT64_MAX when that does not fit. */
 GPUMP_API uint64_t gpump_gpu_cycles_from_ns(const gpump_gpu *gpu, uint64_t ns);
+
+/* The resources of an SM in the order of gpump_resource's bits. */
+#define GPUMPI_GPU_RESOURCES 5u
+/* Sets need[] to what one block of *footprint takes of each, rounded to the granules. */
+GPUMP_API void gpumpi_gpu_need(const gpump_gpu *gpu, const gpump_footprint *footprint,
+                               uint64_t need[GPUMPI_GPU_RESOURCES]);
+/* Sets capacity[] to what an SM set to `shared_bytes` of shared memory has of each. */
+GPUMP_API void gpumpi_gpu_capacity(const gpump_gpu *gpu, uint32_t shared_bytes,
+                                   uint64_t capacity[GPUMPI_GPU_RESOURCES]);
 
 /* AMD's queue save area for compute wave save and restore (docs/papers.md, "CWSR"). */
 typedef struct gpump_gpu_cwsr {
@@ -4097,8 +4115,8 @@ typedef char gpumpi_rate_has_no_padding[sizeof(gpump_rate) == sizeof(gpumpi_head
 GPUMP_INLINE gpumpi_rate_kernel *gpumpi_rate_kernels(gpump_rate *rate) {
     return (gpumpi_rate_kernel *)(void *)(rate + 1);
 }
-GPUMP_INLINE uint32_t gpumpi_rate_closed(const gpump_rate *rate, uint32_t kernel) {
-    return ((const gpumpi_rate_kernel *)(const void *)(rate + 1))[kernel].closed;
+GPUMP_INLINE const gpumpi_rate_kernel *gpumpi_rate_kernel_of(const gpump_rate *rate, uint32_t kernel) {
+    return (const gpumpi_rate_kernel *)(const void *)(rate + 1) + kernel;
 }
 
 /* Fills *config: "lin" (2 kernels, units of 200 cycles, epochs of 10,000). GPUMP_ERROR_UNKNOWN_NAME otherwise. */
@@ -4134,15 +4152,15 @@ GPUMP_API gpump_result gpump_rate_bits(const gpump_rate_config *config, uint64_t
 
 /* Returns 1 when the kernel may issue a warp instruction: its epoch's quota is not used up. */
 GPUMP_INLINE int gpump_rate_may_issue(const gpump_rate *rate, uint32_t kernel) {
-    return !(gpumpi_rate_closed(rate, kernel) & GPUMPI_RATE_ISSUE);
+    return !(gpumpi_rate_kernel_of(rate, kernel)->closed & GPUMPI_RATE_ISSUE);
 }
 /* Returns 1 when the kernel may issue a memory instruction: fewer than its limit are in flight. */
 GPUMP_INLINE int gpump_rate_may_issue_memory(const gpump_rate *rate, uint32_t kernel) {
-    return !(gpumpi_rate_closed(rate, kernel) & GPUMPI_RATE_MEMORY);
+    return !(gpumpi_rate_kernel_of(rate, kernel)->closed & GPUMPI_RATE_MEMORY);
 }
 /* Returns 1 when an L1 miss of the kernel may leave the miss queue: it has a token. */
 GPUMP_INLINE int gpump_rate_may_send(const gpump_rate *rate, uint32_t kernel) {
-    return !(gpumpi_rate_closed(rate, kernel) & GPUMPI_RATE_SEND);
+    return !(gpumpi_rate_kernel_of(rate, kernel)->closed & GPUMPI_RATE_SEND);
 }
 /* Returns which kernel of `ready` (a mask of kernels with a memory instruction to issue, not 0) goes first: the one
  * with the largest credit of the round, the lowest of equals (Dai et al.). Cost: linear in kernels. */
@@ -4496,13 +4514,17 @@ GPUMP_INLINE gpumpi_sharing_cell *gpumpi_sharing_cells(gpump_sharing *sharing, u
                                            (size_t)sharing->config.sms * sharing->config.members) +
            (size_t)sm * sharing->config.members;
 }
+GPUMP_INLINE const gpumpi_sharing_member *gpumpi_sharing_member_of(const gpump_sharing *sharing, uint32_t member) {
+    return (const gpumpi_sharing_member *)(const void *)(sharing + 1) + member;
+}
+GPUMP_INLINE const gpumpi_sharing_sample *gpumpi_sharing_sample_of(const gpump_sharing *sharing, uint32_t sm,
+                                                                   uint32_t member) {
+    return (const gpumpi_sharing_sample *)(const void *)gpumpi_sharing_member_of(sharing, sharing->config.members) +
+           (size_t)sm * sharing->config.members + member;
+}
 GPUMP_INLINE const gpumpi_sharing_cell *gpumpi_sharing_cell_of(const gpump_sharing *sharing, uint32_t sm,
                                                                uint32_t member) {
-    const gpumpi_sharing_member *members = (const gpumpi_sharing_member *)(const void *)(sharing + 1);
-    const gpumpi_sharing_sample *samples =
-        (const gpumpi_sharing_sample *)(const void *)(members + sharing->config.members);
-    return (const gpumpi_sharing_cell *)(const void *)(samples +
-                                                       (size_t)sharing->config.sms * sharing->config.members) +
+    return (const gpumpi_sharing_cell *)(const void *)gpumpi_sharing_sample_of(sharing, sharing->config.sms, 0) +
            (size_t)sm * sharing->config.members + member;
 }
 
@@ -5996,6 +6018,18 @@ GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes
     return GPUMP_OK;
 }
 
+GPUMP_API gpump_result gpumpi_head_init(void *memory, size_t bytes, uint64_t magic, uint64_t layout, uint64_t needed,
+                                        gpump_diag *diag) {
+    gpumpi_head *head = (gpumpi_head *)memory;
+    gpump_result result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    if (result) return result;
+    memset(memory, 0, (size_t)needed);
+    head->magic = magic;
+    head->layout = layout;
+    head->bytes = needed;
+    return GPUMP_OK;
+}
+
 GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout,
                                          uint64_t needed, gpump_diag *diag) {
     gpump_result result = gpumpi_head_check_memory(memory, bytes, sizeof(gpumpi_head), diag);
@@ -6005,6 +6039,17 @@ GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint6
     if (head->layout != layout) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "layout", 0, head->layout, layout, layout);
     if (head->bytes != needed) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, head->bytes, needed, needed);
     if (bytes < needed) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, bytes, needed, UINT64_MAX);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpumpi_field(const char *const (*words)[3], size_t count, const uint64_t *values, uint32_t index,
+                                    const char **name, const char **unit, const char **description, uint64_t *value) {
+    if (!values) return GPUMP_ERROR_ARGUMENT;
+    if (index >= count) return GPUMP_EMPTY;
+    if (name) *name = words[index][0];
+    if (unit) *unit = words[index][1];
+    if (description) *description = words[index][2];
+    if (value) *value = values[index];
     return GPUMP_OK;
 }
 
@@ -6446,38 +6491,48 @@ static uint64_t gpumpi_gpu_round(uint32_t value, uint32_t granule) {
     return ((uint64_t)value + granule - 1u) / granule * granule;
 }
 
+GPUMP_API void gpumpi_gpu_need(const gpump_gpu *gpu, const gpump_footprint *footprint,
+                               uint64_t need[GPUMPI_GPU_RESOURCES]) {
+    need[0] = 1;
+    need[1] = ((uint64_t)footprint->threads + gpu->lanes - 1u) / gpu->lanes;
+    need[2] = footprint->threads;
+    need[3] = gpumpi_gpu_round(footprint->registers, gpu->register_granule);
+    need[4] = gpumpi_gpu_round(footprint->shared_bytes, gpu->shared_granule_bytes);
+}
+
+GPUMP_API void gpumpi_gpu_capacity(const gpump_gpu *gpu, uint32_t shared_bytes,
+                                   uint64_t capacity[GPUMPI_GPU_RESOURCES]) {
+    capacity[0] = gpu->block_slots;
+    capacity[1] = gpu->warp_slots;
+    capacity[2] = gpu->thread_slots;
+    capacity[3] = gpu->registers;
+    capacity[4] = shared_bytes;
+}
+
 GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_footprint *need,
                                            gpump_occupancy *occupancy, gpump_diag *diag) {
     gpump_result result = gpump_gpu_check(gpu, diag);
-    uint64_t bounds[5], registers, shared, warps;
-    uint32_t option = 0, blocks;
-    static const uint32_t resources[5] = {GPUMP_RESOURCE_BLOCK_SLOTS, GPUMP_RESOURCE_WARP_SLOTS,
-                                          GPUMP_RESOURCE_THREAD_SLOTS, GPUMP_RESOURCE_REGISTERS,
-                                          GPUMP_RESOURCE_SHARED_MEMORY};
+    uint64_t takes[GPUMPI_GPU_RESOURCES], capacity[GPUMPI_GPU_RESOURCES], bounds[GPUMPI_GPU_RESOURCES];
+    uint64_t blocks = UINT64_MAX;
+    uint32_t option = 0, i;
     if (result) return result;
     if (!need || !occupancy)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, need ? "occupancy" : "need", 0, 0, 1, UINT64_MAX);
     if (!need->threads) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, UINT32_MAX);
-    warps = ((uint64_t)need->threads + gpu->lanes - 1u) / gpu->lanes;
-    registers = gpumpi_gpu_round(need->registers, gpu->register_granule);
-    shared = gpumpi_gpu_round(need->shared_bytes, gpu->shared_granule_bytes);
-    while (option + 1u < gpu->shared_option_count && gpu->shared_bytes[option] < shared) option++;
-    bounds[0] = gpu->block_slots;
-    bounds[1] = gpu->warp_slots / warps;
-    bounds[2] = gpu->thread_slots / need->threads;
-    bounds[3] = registers ? gpu->registers / registers : UINT64_MAX;
-    bounds[4] = shared ? gpu->shared_bytes[option] / shared : UINT64_MAX;
-    blocks = gpu->block_slots;
-    for (int i = 1; i < 5; i++)
-        if (bounds[i] < blocks) blocks = (uint32_t)bounds[i];
+    gpumpi_gpu_need(gpu, need, takes);
+    while (option + 1u < gpu->shared_option_count && gpu->shared_bytes[option] < takes[4]) option++;
+    gpumpi_gpu_capacity(gpu, gpu->shared_bytes[option], capacity);
+    for (i = 0; i < GPUMPI_GPU_RESOURCES; i++) {
+        bounds[i] = takes[i] ? capacity[i] / takes[i] : UINT64_MAX;
+        if (bounds[i] < blocks) blocks = bounds[i];
+    }
     memset(occupancy, 0, sizeof *occupancy);
-    occupancy->blocks = blocks;
-    for (int i = 0; i < 5; i++)
-        if (bounds[i] == blocks) occupancy->limits |= resources[i];
+    occupancy->blocks = (uint32_t)blocks;
+    for (i = 0; i < GPUMPI_GPU_RESOURCES; i++) occupancy->limits |= (uint32_t)(bounds[i] == blocks) << i;
     occupancy->shared_bytes = gpu->shared_bytes[option];
-    occupancy->registers = registers > UINT32_MAX ? UINT32_MAX : (uint32_t)registers;
-    occupancy->block_shared_bytes = shared > UINT32_MAX ? UINT32_MAX : (uint32_t)shared;
-    occupancy->warps = (uint32_t)warps;
+    occupancy->registers = takes[3] > UINT32_MAX ? UINT32_MAX : (uint32_t)takes[3];
+    occupancy->block_shared_bytes = takes[4] > UINT32_MAX ? UINT32_MAX : (uint32_t)takes[4];
+    occupancy->warps = (uint32_t)takes[1];
     return GPUMP_OK;
 }
 
@@ -6752,12 +6807,8 @@ GPUMP_API gpump_result gpump_meter_init(void *memory, size_t bytes, const gpump_
     gpump_result result = gpump_meter_bytes(config, &needed, diag);
     if (result) return result;
     if (!meter) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "meter", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_METER_MAGIC, gpumpi_meter_layout(config), needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
-    fresh->head.magic = GPUMPI_METER_MAGIC;
-    fresh->head.layout = gpumpi_meter_layout(config);
-    fresh->head.bytes = needed;
     fresh->config = *config;
     *meter = fresh;
     return GPUMP_OK;
@@ -6851,13 +6902,8 @@ GPUMP_API gpump_result gpump_traffic_field(const gpump_traffic *traffic, uint32_
         GPUMP_TRAFFIC(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
     };
-    if (!traffic) return GPUMP_ERROR_ARGUMENT;
-    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
-    if (name) *name = words[index][0];
-    if (unit) *unit = words[index][1];
-    if (description) *description = words[index][2];
-    if (value) *value = (&traffic->cycles)[index];
-    return GPUMP_OK;
+    return gpumpi_field(words, sizeof words / sizeof words[0], traffic ? &traffic->cycles : NULL, index, name, unit,
+                        description, value);
 }
 
 /* part / (cycles x units), Q16.16, with units in millionths of a unit. */
@@ -7009,12 +7055,8 @@ GPUMP_API gpump_result gpump_tlb_init(void *memory, size_t bytes, const gpump_tl
     gpump_result result = gpump_tlb_bytes(config, &needed, diag);
     if (result) return result;
     if (!tlb) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "tlb", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_TLB_MAGIC, gpumpi_tlb_layout(config), needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
-    fresh->head.magic = GPUMPI_TLB_MAGIC;
-    fresh->head.layout = gpumpi_tlb_layout(config);
-    fresh->head.bytes = needed;
     fresh->config = *config;
     fresh->sets = config->entries / config->ways;
     for (uint32_t i = 0; i < config->misses; i++)
@@ -7295,13 +7337,8 @@ GPUMP_API gpump_result gpump_tlb_statistics_field(const gpump_tlb_statistics *st
         GPUMP_TLB_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
     };
-    if (!statistics) return GPUMP_ERROR_ARGUMENT;
-    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
-    if (name) *name = words[index][0];
-    if (unit) *unit = words[index][1];
-    if (description) *description = words[index][2];
-    if (value) *value = (&statistics->hits)[index];
-    return GPUMP_OK;
+    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->hits : NULL, index, name, unit,
+                        description, value);
 }
 
 /* ---- gpump_impl/fault/replay.c ---- */
@@ -7433,12 +7470,8 @@ GPUMP_API gpump_result gpump_replay_init(void *memory, size_t bytes, const gpump
     gpump_result result = gpump_replay_bytes(config, &needed, diag);
     if (result) return result;
     if (!replay) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "replay", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_REPLAY_MAGIC, gpumpi_replay_layout(config), needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
-    fresh->head.magic = GPUMPI_REPLAY_MAGIC;
-    fresh->head.layout = gpumpi_replay_layout(config);
-    fresh->head.bytes = needed;
     fresh->config = *config;
     fresh->running = config->blocks;
     fresh->partition = gpumpi_replay_share(config, config->blocks);
@@ -8186,13 +8219,8 @@ GPUMP_API gpump_result gpump_replay_statistics_field(const gpump_replay_statisti
         GPUMP_REPLAY_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
     };
-    if (!statistics) return GPUMP_ERROR_ARGUMENT;
-    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
-    if (name) *name = words[index][0];
-    if (unit) *unit = words[index][1];
-    if (description) *description = words[index][2];
-    if (value) *value = (&statistics->issued)[index];
-    return GPUMP_OK;
+    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->issued : NULL, index, name,
+                        unit, description, value);
 }
 
 /* ---- gpump_impl/fault/fault.c ---- */
@@ -8350,12 +8378,8 @@ GPUMP_API gpump_result gpump_fault_init(void *memory, size_t bytes, const gpump_
     gpump_result result = gpump_fault_bytes(config, &needed, diag);
     if (result) return result;
     if (!fault) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "fault", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_FAULT_MAGIC, gpumpi_fault_layout(config), needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
-    f->head.magic = GPUMPI_FAULT_MAGIC;
-    f->head.layout = gpumpi_fault_layout(config);
-    f->head.bytes = needed;
     f->config = *config;
     f->granule_shift = (uint32_t)gpumpi_bits_for(config->granule_pages);
     f->local_first = f->local_last = GPUMP_NONE;
@@ -8913,13 +8937,8 @@ GPUMP_API gpump_result gpump_fault_statistics_field(const gpump_fault_statistics
         GPUMP_FAULT_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
     };
-    if (!statistics) return GPUMP_ERROR_ARGUMENT;
-    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
-    if (name) *name = words[index][0];
-    if (unit) *unit = words[index][1];
-    if (description) *description = words[index][2];
-    if (value) *value = (&statistics->reported)[index];
-    return GPUMP_OK;
+    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->reported : NULL, index, name,
+                        unit, description, value);
 }
 
 /* ---- gpump_impl/program/program.c ---- */
@@ -16295,12 +16314,9 @@ GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const
     gpump_result result = gpump_context_pool_bytes(config, &needed, diag);
     if (result) return result;
     if (!pool) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "pool", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result =
+        gpumpi_head_init(memory, bytes, GPUMPI_CONTEXT_POOL_MAGIC, gpumpi_context_pool_layout(config), needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
-    fresh->head.magic = GPUMPI_CONTEXT_POOL_MAGIC;
-    fresh->head.layout = gpumpi_context_pool_layout(config);
-    fresh->head.bytes = needed;
     fresh->context_bytes = config->context_bytes;
     fresh->kernels = config->kernels;
     fresh->contexts = config->contexts;
@@ -16683,12 +16699,8 @@ GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_
     gpump_result result = gpump_spill_bytes(config, &needed, diag);
     if (result) return result;
     if (!spill) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "spill", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_SPILL_MAGIC, gpumpi_spill_layout(config), needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
-    fresh->head.magic = GPUMPI_SPILL_MAGIC;
-    fresh->head.layout = gpumpi_spill_layout(config);
-    fresh->head.bytes = needed;
     fresh->config = *config;
     *spill = fresh;
     return GPUMP_OK;
@@ -17182,13 +17194,8 @@ GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics
         GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
     };
-    if (!statistics) return GPUMP_ERROR_ARGUMENT;
-    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
-    if (name) *name = words[index][0];
-    if (unit) *unit = words[index][1];
-    if (description) *description = words[index][2];
-    if (value) *value = (&statistics->saves)[index];
-    return GPUMP_OK;
+    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->saves : NULL, index, name,
+                        unit, description, value);
 }
 
 GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later,
@@ -17427,12 +17434,8 @@ GPUMP_API gpump_result gpump_read_set_init(void *memory, size_t bytes, const gpu
     gpump_result result = gpump_read_set_bytes(config, &needed, diag);
     if (result) return result;
     if (!set) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "set", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_READ_SET_MAGIC, gpumpi_read_set_layout(config), needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
-    fresh->head.magic = GPUMPI_READ_SET_MAGIC;
-    fresh->head.layout = gpumpi_read_set_layout(config);
-    fresh->head.bytes = needed;
     fresh->config = *config;
     fresh->epoch = 1;
     *set = fresh;
@@ -17709,12 +17712,10 @@ GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_
     gpump_sm *fresh = (gpump_sm *)memory;
     if (result) return result;
     if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_SM_MAGIC,
+                              gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), config),
+                              needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
-    fresh->head.magic = GPUMPI_SM_MAGIC;
-    fresh->head.layout = gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), config);
-    fresh->head.bytes = needed;
     fresh->config = *config;
     fresh->shared_bytes = config->shared_bytes;
     fresh->wake_cycle = GPUMP_UNKNOWN;
@@ -18754,13 +18755,8 @@ GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *stat
         GPUMP_SM_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
     };
-    if (!statistics) return GPUMP_ERROR_ARGUMENT;
-    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
-    if (name) *name = words[index][0];
-    if (unit) *unit = words[index][1];
-    if (description) *description = words[index][2];
-    if (value) *value = (&statistics->placed)[index];
-    return GPUMP_OK;
+    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->placed : NULL, index, name,
+                        unit, description, value);
 }
 
 /* ---- gpump_impl/victim/cost.c ---- */
@@ -20982,12 +20978,8 @@ GPUMP_API gpump_result gpump_rate_init(void *memory, size_t bytes, const gpump_r
     gpump_result result = gpump_rate_bytes(config, &needed, diag);
     if (result) return result;
     if (!rate) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "rate", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_RATE_MAGIC, gpumpi_rate_layout(config), needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
-    fresh->head.magic = GPUMPI_RATE_MAGIC;
-    fresh->head.layout = gpumpi_rate_layout(config);
-    fresh->head.bytes = needed;
     fresh->config = *config;
     for (i = 0; i < config->kernels; i++) {
         gpumpi_rate_kernel *k = gpumpi_rate_kernels(fresh) + i;
@@ -21021,7 +21013,7 @@ GPUMP_API gpump_result gpump_rate_check(const gpump_rate *rate, gpump_diag *diag
     if (rate->epoch_start > rate->now || rate->unit_start > rate->now || rate->now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "now", 0, rate->now, rate->epoch_start, GPUMP_UNKNOWN - 1);
     for (i = 0; i < rate->config.kernels; i++) {
-        const gpumpi_rate_kernel *k = (const gpumpi_rate_kernel *)(const void *)(rate + 1) + i;
+        const gpumpi_rate_kernel *k = gpumpi_rate_kernel_of(rate, i);
         const int64_t least = -GPUMPI_RATE_UNLIMITED;
         if (k->closed != gpumpi_rate_gates(k))
             return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "closed", i, k->closed, 0, 7);
@@ -21043,7 +21035,7 @@ GPUMP_API uint64_t gpump_rate_hash(const gpump_rate *rate) {
     uint32_t i;
     hash = gpump_hash_u32s(hash, &rate->config.struct_size, sizeof rate->config / 4);
     for (i = 0; i < rate->config.kernels; i++) {
-        const gpumpi_rate_kernel *k = (const gpumpi_rate_kernel *)(const void *)(rate + 1) + i;
+        const gpumpi_rate_kernel *k = gpumpi_rate_kernel_of(rate, i);
         hash = gpump_hash_u64s(hash, (const uint64_t *)(const void *)&k->instructions_left, 3);
         hash = gpump_hash_u64s(hash, &k->statistics.instructions, sizeof k->statistics / 8);
         hash = gpump_hash_u32s(hash, &k->limits.instructions, 6);
@@ -21075,7 +21067,7 @@ GPUMP_API gpump_result gpump_rate_bits(const gpump_rate_config *config, uint64_t
 /* ---- questions and facts ---- */
 
 GPUMP_API uint32_t gpump_rate_memory_first(const gpump_rate *rate, uint32_t ready) {
-    const gpumpi_rate_kernel *kernels = (const gpumpi_rate_kernel *)(const void *)(rate + 1);
+    const gpumpi_rate_kernel *kernels = gpumpi_rate_kernel_of(rate, 0);
     uint32_t best = gpump_bits_lowest64(ready), i;
     for (i = best + 1; i < rate->config.kernels; i++)
         if (ready >> i & 1u && kernels[i].memory_credit > kernels[best].memory_credit) best = i;
@@ -21140,7 +21132,7 @@ GPUMP_API uint64_t gpump_rate_next_cycle(const gpump_rate *rate) {
     uint64_t next = GPUMP_UNKNOWN;
     uint32_t i;
     for (i = 0; i < rate->config.kernels; i++) {
-        const gpumpi_rate_kernel *k = (const gpumpi_rate_kernel *)(const void *)(rate + 1) + i;
+        const gpumpi_rate_kernel *k = gpumpi_rate_kernel_of(rate, i);
         uint64_t at = GPUMP_UNKNOWN;
         if (k->closed & GPUMPI_RATE_ISSUE && k->limits.instructions)
             at = gpump_add_saturated(rate->epoch_start, rate->config.epoch_cycles);
@@ -21158,7 +21150,7 @@ GPUMP_API uint64_t gpump_rate_next_cycle(const gpump_rate *rate) {
 GPUMP_API gpump_result gpump_rate_get_statistics(const gpump_rate *rate, uint32_t kernel,
                                                  gpump_rate_statistics *statistics) {
     if (!rate || !statistics || kernel >= rate->config.kernels) return GPUMP_ERROR_ARGUMENT;
-    *statistics = ((const gpumpi_rate_kernel *)(const void *)(rate + 1))[kernel].statistics;
+    *statistics = gpumpi_rate_kernel_of(rate, kernel)->statistics;
     return GPUMP_OK;
 }
 
@@ -21177,13 +21169,8 @@ GPUMP_API gpump_result gpump_rate_statistics_field(const gpump_rate_statistics *
         GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
     };
-    if (!statistics) return GPUMP_ERROR_ARGUMENT;
-    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
-    if (name) *name = words[index][0];
-    if (unit) *unit = words[index][1];
-    if (description) *description = words[index][2];
-    if (value) *value = (&statistics->instructions)[index];
-    return GPUMP_OK;
+    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->instructions : NULL, index,
+                        name, unit, description, value);
 }
 
 /* ---- gpump_impl/sharing/partition.c ---- */
@@ -21315,46 +21302,32 @@ GPUMP_API uint32_t gpump_partition_rate(const gpump_partition_config *config, co
 
 /* ---- what fits ---- */
 
-/* What the blocks of all kernels take on one SM, resource by resource, and what the SM has. */
-#define GPUMPI_PARTITION_RESOURCES 5u
-static void gpumpi_partition_need(const gpump_gpu *gpu, const gpump_partition_kernel *kernel, uint64_t *need) {
-    gpump_occupancy alone;
-    (void)gpump_gpu_occupancy(gpu, &kernel->need, &alone, NULL);
-    need[0] = alone.registers;
-    need[1] = alone.block_shared_bytes;
-    need[2] = kernel->need.threads;
-    need[3] = alone.warps;
-    need[4] = 1;
-}
+/* What an SM has that all kernels share: the largest shared memory it can be set to. */
 static void gpumpi_partition_capacity(const gpump_gpu *gpu, uint64_t *capacity) {
-    capacity[0] = gpu->registers;
-    capacity[1] = gpu->shared_bytes[gpu->shared_option_count - 1];
-    capacity[2] = gpu->thread_slots;
-    capacity[3] = gpu->warp_slots;
-    capacity[4] = gpu->block_slots;
+    gpumpi_gpu_capacity(gpu, gpu->shared_bytes[gpu->shared_option_count - 1], capacity);
 }
 
 GPUMP_API int gpump_partition_fits(const gpump_partition_request *request, const uint32_t *blocks) {
-    uint64_t sum[GPUMPI_PARTITION_RESOURCES] = {0, 0, 0, 0, 0}, capacity[GPUMPI_PARTITION_RESOURCES];
+    uint64_t sum[GPUMPI_GPU_RESOURCES] = {0, 0, 0, 0, 0}, capacity[GPUMPI_GPU_RESOURCES];
     uint32_t k, i;
     gpumpi_partition_capacity(&request->config->gpu, capacity);
     for (k = 0; k < request->count; k++) {
-        uint64_t need[GPUMPI_PARTITION_RESOURCES];
-        gpumpi_partition_need(&request->config->gpu, &request->kernels[k], need);
-        for (i = 0; i < GPUMPI_PARTITION_RESOURCES; i++) sum[i] += need[i] * blocks[k];
+        uint64_t need[GPUMPI_GPU_RESOURCES];
+        gpumpi_gpu_need(&request->config->gpu, &request->kernels[k].need, need);
+        for (i = 0; i < GPUMPI_GPU_RESOURCES; i++) sum[i] += need[i] * blocks[k];
     }
-    for (i = 0; i < GPUMPI_PARTITION_RESOURCES; i++)
+    for (i = 0; i < GPUMPI_GPU_RESOURCES; i++)
         if (sum[i] > capacity[i]) return 0;
     return 1;
 }
 
 /* The largest share of any resource that `blocks` blocks take, as percent in Q16.16. */
 static uint64_t gpumpi_partition_static_share(const gpump_partition_request *request, uint32_t k, uint32_t blocks) {
-    uint64_t need[GPUMPI_PARTITION_RESOURCES], capacity[GPUMPI_PARTITION_RESOURCES], largest = 0;
+    uint64_t need[GPUMPI_GPU_RESOURCES], capacity[GPUMPI_GPU_RESOURCES], largest = 0;
     uint32_t i;
     gpumpi_partition_capacity(&request->config->gpu, capacity);
-    gpumpi_partition_need(&request->config->gpu, &request->kernels[k], need);
-    for (i = 0; i < GPUMPI_PARTITION_RESOURCES; i++) {
+    gpumpi_gpu_need(&request->config->gpu, &request->kernels[k].need, need);
+    for (i = 0; i < GPUMPI_GPU_RESOURCES; i++) {
         uint64_t share = need[i] ? gpump_muldiv_down(need[i] * blocks, GPUMPI_PARTITION_FULL, capacity[i]) : 0;
         if (share > largest) largest = share;
     }
@@ -21600,13 +21573,13 @@ static void gpumpi_partition_crisp(const gpump_partition_args *args, gpump_parti
 /* Even: each kernel gets the same part of every static resource. */
 static void gpumpi_partition_even(const gpump_partition_args *args, gpump_partition_share *shares) {
     const gpump_partition_request *request = args->request;
-    uint64_t need[GPUMPI_PARTITION_RESOURCES], capacity[GPUMPI_PARTITION_RESOURCES];
+    uint64_t need[GPUMPI_GPU_RESOURCES], capacity[GPUMPI_GPU_RESOURCES];
     uint32_t k, i;
     gpumpi_partition_capacity(&request->config->gpu, capacity);
     for (k = 0; k < request->count; k++) {
         uint64_t blocks = request->kernels[k].blocks;
-        gpumpi_partition_need(&request->config->gpu, &request->kernels[k], need);
-        for (i = 0; i < GPUMPI_PARTITION_RESOURCES; i++)
+        gpumpi_gpu_need(&request->config->gpu, &request->kernels[k].need, need);
+        for (i = 0; i < GPUMPI_GPU_RESOURCES; i++)
             if (need[i] && capacity[i] / request->count / need[i] < blocks)
                 blocks = capacity[i] / request->count / need[i];
         shares[k].blocks = (uint32_t)blocks;
@@ -21791,12 +21764,8 @@ GPUMP_API gpump_result gpump_sharing_init(void *memory, size_t bytes, const gpum
     gpump_result result = gpump_sharing_bytes(config, &needed, diag);
     if (result) return result;
     if (!sharing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sharing", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_SHARING_MAGIC, gpumpi_sharing_layout(config), needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
-    fresh->head.magic = GPUMPI_SHARING_MAGIC;
-    fresh->head.layout = gpumpi_sharing_layout(config);
-    fresh->head.bytes = needed;
     fresh->config = *config;
     fresh->cursor = UINT32_MAX;
     *sharing = fresh;
@@ -21817,9 +21786,6 @@ GPUMP_API gpump_result gpump_sharing_adopt(void *memory, size_t bytes, const gpu
     return GPUMP_OK;
 }
 
-static const gpumpi_sharing_member *gpumpi_sharing_member_of(const gpump_sharing *sharing, uint32_t member) {
-    return (const gpumpi_sharing_member *)(const void *)(sharing + 1) + member;
-}
 static uint32_t gpumpi_sharing_count(const gpump_sharing *sharing) {
     uint32_t count = 0, i;
     for (i = 0; i < sharing->config.members; i++) count += gpumpi_sharing_member_of(sharing, i)->is_member;
@@ -22122,14 +22088,12 @@ static uint32_t gpumpi_sharing_between(uint32_t low, uint32_t high, uint32_t par
 /* The curve of a member from the SMs that measured it: points measured twice are averaged, points between two measured
  * ones lie on the line between them, and no block means nothing asked. */
 static void gpumpi_sharing_curve(const gpump_sharing *sharing, uint32_t member, gpump_partition_point *curve) {
-    const gpumpi_sharing_sample *samples =
-        (const gpumpi_sharing_sample *)(const void *)gpumpi_sharing_member_of(sharing, sharing->config.members);
     const uint32_t blocks = gpumpi_sharing_member_of(sharing, member)->kernel.blocks;
     uint32_t times[GPUMPI_SHARING_BLOCKS + 1] = {0}, sm, c, low = 0;
     gpump_partition_point before = {0, 0, 0};
     memset(curve, 0, blocks * sizeof *curve);
     for (sm = 0; sm < sharing->config.sms; sm++) {
-        const gpumpi_sharing_sample *sample = &samples[(size_t)sm * sharing->config.members + member];
+        const gpumpi_sharing_sample *sample = gpumpi_sharing_sample_of(sharing, sm, member);
         gpump_partition_point *point;
         uint32_t n;
         if (!sample->reported) continue;
@@ -22201,11 +22165,9 @@ static gpump_result gpumpi_sharing_decide(gpump_sharing *sharing, const gpump_pa
 /* ---- actions and time ---- */
 
 static int gpumpi_sharing_reported(const gpump_sharing *sharing) {
-    const gpumpi_sharing_sample *samples =
-        (const gpumpi_sharing_sample *)(const void *)gpumpi_sharing_member_of(sharing, sharing->config.members);
     uint32_t sm;
     for (sm = 0; sm < sharing->config.sms; sm++)
-        if (!samples[(size_t)sm * sharing->config.members + gpumpi_sharing_measured(sharing, sm)].reported) return 0;
+        if (!gpumpi_sharing_sample_of(sharing, sm, gpumpi_sharing_measured(sharing, sm))->reported) return 0;
     return 1;
 }
 
@@ -22371,13 +22333,10 @@ GPUMP_API gpump_result gpump_scheduler_init(void *memory, size_t bytes, const gp
     gpump_scheduler *s = (gpump_scheduler *)memory;
     if (result) return result;
     if (!scheduler) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scheduler", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result =
+        gpumpi_head_init(memory, bytes, GPUMPI_SCHEDULER_MAGIC, gpumpi_scheduler_layout_hash(config), needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
     gpumpi_scheduler_layout(s, config);
-    s->head.magic = GPUMPI_SCHEDULER_MAGIC;
-    s->head.layout = gpumpi_scheduler_layout_hash(config);
-    s->head.bytes = needed;
     s->config = *config;
     s->policy_due = s->policy_wake = GPUMP_UNKNOWN;
     s->serials = 1;
@@ -22515,13 +22474,8 @@ GPUMP_API gpump_result gpump_scheduler_statistics_field(const gpump_scheduler_st
         GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
     };
-    if (!statistics) return GPUMP_ERROR_ARGUMENT;
-    if (index >= sizeof fields / sizeof *fields) return GPUMP_EMPTY;
-    if (name) *name = fields[index][0];
-    if (unit) *unit = fields[index][1];
-    if (description) *description = fields[index][2];
-    if (value) *value = (&statistics->submitted)[index];
-    return GPUMP_OK;
+    return gpumpi_field(fields, sizeof fields / sizeof *fields, statistics ? &statistics->submitted : NULL, index, name,
+                        unit, description, value);
 }
 
 /* ---- checking: everything that the other functions rely on ---- */

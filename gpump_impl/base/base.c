@@ -184,6 +184,18 @@ GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes
     return GPUMP_OK;
 }
 
+GPUMP_API gpump_result gpumpi_head_init(void *memory, size_t bytes, uint64_t magic, uint64_t layout, uint64_t needed,
+                                        gpump_diag *diag) {
+    gpumpi_head *head = (gpumpi_head *)memory;
+    gpump_result result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    if (result) return result;
+    memset(memory, 0, (size_t)needed);
+    head->magic = magic;
+    head->layout = layout;
+    head->bytes = needed;
+    return GPUMP_OK;
+}
+
 GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout,
                                          uint64_t needed, gpump_diag *diag) {
     gpump_result result = gpumpi_head_check_memory(memory, bytes, sizeof(gpumpi_head), diag);
@@ -193,6 +205,17 @@ GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint6
     if (head->layout != layout) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "layout", 0, head->layout, layout, layout);
     if (head->bytes != needed) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, head->bytes, needed, needed);
     if (bytes < needed) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, bytes, needed, UINT64_MAX);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpumpi_field(const char *const (*words)[3], size_t count, const uint64_t *values, uint32_t index,
+                                    const char **name, const char **unit, const char **description, uint64_t *value) {
+    if (!values) return GPUMP_ERROR_ARGUMENT;
+    if (index >= count) return GPUMP_EMPTY;
+    if (name) *name = words[index][0];
+    if (unit) *unit = words[index][1];
+    if (description) *description = words[index][2];
+    if (value) *value = values[index];
     return GPUMP_OK;
 }
 

@@ -243,6 +243,9 @@ typedef struct gpumpi_head {
 } gpumpi_head;
 /* Checks memory before gpump_x_init writes to it: not NULL, 8-byte aligned, large enough. */
 GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes, uint64_t needed, gpump_diag *diag);
+/* Makes the memory of gpump_x_init: checked as above, all 0, with its head. */
+GPUMP_API gpump_result gpumpi_head_init(void *memory, size_t bytes, uint64_t magic, uint64_t layout, uint64_t needed,
+                                        gpump_diag *diag);
 /* Checks a block before gpump_x_adopt hands it out: alignment, magic, layout, and the size, exactly `needed`. */
 GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout,
                                          uint64_t needed, gpump_diag *diag);
@@ -254,6 +257,12 @@ GPUMP_API gpump_result gpumpi_range(gpump_diag *diag, const char *field, uint64_
                                     uint64_t maximum);
 /* The same for a refusal with a reason. */
 GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field, uint64_t index);
+
+/* What every gpump_x_statistics_field answers: entry `index` of words[count] (name, unit, description) and of
+ * `values`, which has as many. GPUMP_ERROR_ARGUMENT when values is NULL, GPUMP_EMPTY past the last. The out pointers
+ * may be NULL. */
+GPUMP_API gpump_result gpumpi_field(const char *const (*words)[3], size_t count, const uint64_t *values, uint32_t index,
+                                    const char **name, const char **unit, const char **description, uint64_t *value);
 
 /* ---- sparse map: u64 key to u64 value, open addressing, fixed capacity, in the caller's memory, no pointers ---- */
 typedef struct gpump_map gpump_map;

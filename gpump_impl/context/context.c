@@ -475,12 +475,9 @@ GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const
     gpump_result result = gpump_context_pool_bytes(config, &needed, diag);
     if (result) return result;
     if (!pool) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "pool", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result =
+        gpumpi_head_init(memory, bytes, GPUMPI_CONTEXT_POOL_MAGIC, gpumpi_context_pool_layout(config), needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
-    fresh->head.magic = GPUMPI_CONTEXT_POOL_MAGIC;
-    fresh->head.layout = gpumpi_context_pool_layout(config);
-    fresh->head.bytes = needed;
     fresh->context_bytes = config->context_bytes;
     fresh->kernels = config->kernels;
     fresh->contexts = config->contexts;

@@ -106,12 +106,8 @@ GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_
     gpump_result result = gpump_spill_bytes(config, &needed, diag);
     if (result) return result;
     if (!spill) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "spill", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_SPILL_MAGIC, gpumpi_spill_layout(config), needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
-    fresh->head.magic = GPUMPI_SPILL_MAGIC;
-    fresh->head.layout = gpumpi_spill_layout(config);
-    fresh->head.bytes = needed;
     fresh->config = *config;
     *spill = fresh;
     return GPUMP_OK;
@@ -605,13 +601,8 @@ GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics
         GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
     };
-    if (!statistics) return GPUMP_ERROR_ARGUMENT;
-    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
-    if (name) *name = words[index][0];
-    if (unit) *unit = words[index][1];
-    if (description) *description = words[index][2];
-    if (value) *value = (&statistics->saves)[index];
-    return GPUMP_OK;
+    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->saves : NULL, index, name,
+                        unit, description, value);
 }
 
 GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later,

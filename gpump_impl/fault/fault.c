@@ -152,12 +152,8 @@ GPUMP_API gpump_result gpump_fault_init(void *memory, size_t bytes, const gpump_
     gpump_result result = gpump_fault_bytes(config, &needed, diag);
     if (result) return result;
     if (!fault) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "fault", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_FAULT_MAGIC, gpumpi_fault_layout(config), needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
-    f->head.magic = GPUMPI_FAULT_MAGIC;
-    f->head.layout = gpumpi_fault_layout(config);
-    f->head.bytes = needed;
     f->config = *config;
     f->granule_shift = (uint32_t)gpumpi_bits_for(config->granule_pages);
     f->local_first = f->local_last = GPUMP_NONE;
@@ -715,11 +711,6 @@ GPUMP_API gpump_result gpump_fault_statistics_field(const gpump_fault_statistics
         GPUMP_FAULT_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
     };
-    if (!statistics) return GPUMP_ERROR_ARGUMENT;
-    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
-    if (name) *name = words[index][0];
-    if (unit) *unit = words[index][1];
-    if (description) *description = words[index][2];
-    if (value) *value = (&statistics->reported)[index];
-    return GPUMP_OK;
+    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->reported : NULL, index, name,
+                        unit, description, value);
 }

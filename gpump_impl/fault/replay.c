@@ -126,12 +126,8 @@ GPUMP_API gpump_result gpump_replay_init(void *memory, size_t bytes, const gpump
     gpump_result result = gpump_replay_bytes(config, &needed, diag);
     if (result) return result;
     if (!replay) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "replay", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_REPLAY_MAGIC, gpumpi_replay_layout(config), needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
-    fresh->head.magic = GPUMPI_REPLAY_MAGIC;
-    fresh->head.layout = gpumpi_replay_layout(config);
-    fresh->head.bytes = needed;
     fresh->config = *config;
     fresh->running = config->blocks;
     fresh->partition = gpumpi_replay_share(config, config->blocks);
@@ -879,11 +875,6 @@ GPUMP_API gpump_result gpump_replay_statistics_field(const gpump_replay_statisti
         GPUMP_REPLAY_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
     };
-    if (!statistics) return GPUMP_ERROR_ARGUMENT;
-    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
-    if (name) *name = words[index][0];
-    if (unit) *unit = words[index][1];
-    if (description) *description = words[index][2];
-    if (value) *value = (&statistics->issued)[index];
-    return GPUMP_OK;
+    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->issued : NULL, index, name,
+                        unit, description, value);
 }

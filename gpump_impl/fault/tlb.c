@@ -112,12 +112,8 @@ GPUMP_API gpump_result gpump_tlb_init(void *memory, size_t bytes, const gpump_tl
     gpump_result result = gpump_tlb_bytes(config, &needed, diag);
     if (result) return result;
     if (!tlb) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "tlb", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_TLB_MAGIC, gpumpi_tlb_layout(config), needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
-    fresh->head.magic = GPUMPI_TLB_MAGIC;
-    fresh->head.layout = gpumpi_tlb_layout(config);
-    fresh->head.bytes = needed;
     fresh->config = *config;
     fresh->sets = config->entries / config->ways;
     for (uint32_t i = 0; i < config->misses; i++)
@@ -398,11 +394,6 @@ GPUMP_API gpump_result gpump_tlb_statistics_field(const gpump_tlb_statistics *st
         GPUMP_TLB_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
     };
-    if (!statistics) return GPUMP_ERROR_ARGUMENT;
-    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
-    if (name) *name = words[index][0];
-    if (unit) *unit = words[index][1];
-    if (description) *description = words[index][2];
-    if (value) *value = (&statistics->hits)[index];
-    return GPUMP_OK;
+    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->hits : NULL, index, name, unit,
+                        description, value);
 }

@@ -318,38 +318,48 @@ static uint64_t gpumpi_gpu_round(uint32_t value, uint32_t granule) {
     return ((uint64_t)value + granule - 1u) / granule * granule;
 }
 
+GPUMP_API void gpumpi_gpu_need(const gpump_gpu *gpu, const gpump_footprint *footprint,
+                               uint64_t need[GPUMPI_GPU_RESOURCES]) {
+    need[0] = 1;
+    need[1] = ((uint64_t)footprint->threads + gpu->lanes - 1u) / gpu->lanes;
+    need[2] = footprint->threads;
+    need[3] = gpumpi_gpu_round(footprint->registers, gpu->register_granule);
+    need[4] = gpumpi_gpu_round(footprint->shared_bytes, gpu->shared_granule_bytes);
+}
+
+GPUMP_API void gpumpi_gpu_capacity(const gpump_gpu *gpu, uint32_t shared_bytes,
+                                   uint64_t capacity[GPUMPI_GPU_RESOURCES]) {
+    capacity[0] = gpu->block_slots;
+    capacity[1] = gpu->warp_slots;
+    capacity[2] = gpu->thread_slots;
+    capacity[3] = gpu->registers;
+    capacity[4] = shared_bytes;
+}
+
 GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_footprint *need,
                                            gpump_occupancy *occupancy, gpump_diag *diag) {
     gpump_result result = gpump_gpu_check(gpu, diag);
-    uint64_t bounds[5], registers, shared, warps;
-    uint32_t option = 0, blocks;
-    static const uint32_t resources[5] = {GPUMP_RESOURCE_BLOCK_SLOTS, GPUMP_RESOURCE_WARP_SLOTS,
-                                          GPUMP_RESOURCE_THREAD_SLOTS, GPUMP_RESOURCE_REGISTERS,
-                                          GPUMP_RESOURCE_SHARED_MEMORY};
+    uint64_t takes[GPUMPI_GPU_RESOURCES], capacity[GPUMPI_GPU_RESOURCES], bounds[GPUMPI_GPU_RESOURCES];
+    uint64_t blocks = UINT64_MAX;
+    uint32_t option = 0, i;
     if (result) return result;
     if (!need || !occupancy)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, need ? "occupancy" : "need", 0, 0, 1, UINT64_MAX);
     if (!need->threads) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, UINT32_MAX);
-    warps = ((uint64_t)need->threads + gpu->lanes - 1u) / gpu->lanes;
-    registers = gpumpi_gpu_round(need->registers, gpu->register_granule);
-    shared = gpumpi_gpu_round(need->shared_bytes, gpu->shared_granule_bytes);
-    while (option + 1u < gpu->shared_option_count && gpu->shared_bytes[option] < shared) option++;
-    bounds[0] = gpu->block_slots;
-    bounds[1] = gpu->warp_slots / warps;
-    bounds[2] = gpu->thread_slots / need->threads;
-    bounds[3] = registers ? gpu->registers / registers : UINT64_MAX;
-    bounds[4] = shared ? gpu->shared_bytes[option] / shared : UINT64_MAX;
-    blocks = gpu->block_slots;
-    for (int i = 1; i < 5; i++)
-        if (bounds[i] < blocks) blocks = (uint32_t)bounds[i];
+    gpumpi_gpu_need(gpu, need, takes);
+    while (option + 1u < gpu->shared_option_count && gpu->shared_bytes[option] < takes[4]) option++;
+    gpumpi_gpu_capacity(gpu, gpu->shared_bytes[option], capacity);
+    for (i = 0; i < GPUMPI_GPU_RESOURCES; i++) {
+        bounds[i] = takes[i] ? capacity[i] / takes[i] : UINT64_MAX;
+        if (bounds[i] < blocks) blocks = bounds[i];
+    }
     memset(occupancy, 0, sizeof *occupancy);
-    occupancy->blocks = blocks;
-    for (int i = 0; i < 5; i++)
-        if (bounds[i] == blocks) occupancy->limits |= resources[i];
+    occupancy->blocks = (uint32_t)blocks;
+    for (i = 0; i < GPUMPI_GPU_RESOURCES; i++) occupancy->limits |= (uint32_t)(bounds[i] == blocks) << i;
     occupancy->shared_bytes = gpu->shared_bytes[option];
-    occupancy->registers = registers > UINT32_MAX ? UINT32_MAX : (uint32_t)registers;
-    occupancy->block_shared_bytes = shared > UINT32_MAX ? UINT32_MAX : (uint32_t)shared;
-    occupancy->warps = (uint32_t)warps;
+    occupancy->registers = takes[3] > UINT32_MAX ? UINT32_MAX : (uint32_t)takes[3];
+    occupancy->block_shared_bytes = takes[4] > UINT32_MAX ? UINT32_MAX : (uint32_t)takes[4];
+    occupancy->warps = (uint32_t)takes[1];
     return GPUMP_OK;
 }
 

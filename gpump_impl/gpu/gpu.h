@@ -90,6 +90,15 @@ GPUMP_API uint64_t gpump_gpu_save_ps(const gpump_gpu *gpu, uint64_t bytes);
 /* Returns `ns` nanoseconds as cycles of the SM clock, rounded up; UINT64_MAX when that does not fit. */
 GPUMP_API uint64_t gpump_gpu_cycles_from_ns(const gpump_gpu *gpu, uint64_t ns);
 
+/* The resources of an SM in the order of gpump_resource's bits. */
+#define GPUMPI_GPU_RESOURCES 5u
+/* Sets need[] to what one block of *footprint takes of each, rounded to the granules. */
+GPUMP_API void gpumpi_gpu_need(const gpump_gpu *gpu, const gpump_footprint *footprint,
+                               uint64_t need[GPUMPI_GPU_RESOURCES]);
+/* Sets capacity[] to what an SM set to `shared_bytes` of shared memory has of each. */
+GPUMP_API void gpumpi_gpu_capacity(const gpump_gpu *gpu, uint32_t shared_bytes,
+                                   uint64_t capacity[GPUMPI_GPU_RESOURCES]);
+
 /* AMD's queue save area for compute wave save and restore (docs/papers.md, "CWSR"). */
 typedef struct gpump_gpu_cwsr {
     uint64_t control_stack_bytes; /* T */

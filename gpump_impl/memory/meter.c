@@ -70,12 +70,8 @@ GPUMP_API gpump_result gpump_meter_init(void *memory, size_t bytes, const gpump_
     gpump_result result = gpump_meter_bytes(config, &needed, diag);
     if (result) return result;
     if (!meter) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "meter", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_METER_MAGIC, gpumpi_meter_layout(config), needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
-    fresh->head.magic = GPUMPI_METER_MAGIC;
-    fresh->head.layout = gpumpi_meter_layout(config);
-    fresh->head.bytes = needed;
     fresh->config = *config;
     *meter = fresh;
     return GPUMP_OK;
@@ -169,13 +165,8 @@ GPUMP_API gpump_result gpump_traffic_field(const gpump_traffic *traffic, uint32_
         GPUMP_TRAFFIC(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
     };
-    if (!traffic) return GPUMP_ERROR_ARGUMENT;
-    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
-    if (name) *name = words[index][0];
-    if (unit) *unit = words[index][1];
-    if (description) *description = words[index][2];
-    if (value) *value = (&traffic->cycles)[index];
-    return GPUMP_OK;
+    return gpumpi_field(words, sizeof words / sizeof words[0], traffic ? &traffic->cycles : NULL, index, name, unit,
+                        description, value);
 }
 
 /* part / (cycles x units), Q16.16, with units in millionths of a unit. */

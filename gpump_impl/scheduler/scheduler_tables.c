@@ -89,13 +89,10 @@ GPUMP_API gpump_result gpump_scheduler_init(void *memory, size_t bytes, const gp
     gpump_scheduler *s = (gpump_scheduler *)memory;
     if (result) return result;
     if (!scheduler) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scheduler", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result =
+        gpumpi_head_init(memory, bytes, GPUMPI_SCHEDULER_MAGIC, gpumpi_scheduler_layout_hash(config), needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
     gpumpi_scheduler_layout(s, config);
-    s->head.magic = GPUMPI_SCHEDULER_MAGIC;
-    s->head.layout = gpumpi_scheduler_layout_hash(config);
-    s->head.bytes = needed;
     s->config = *config;
     s->policy_due = s->policy_wake = GPUMP_UNKNOWN;
     s->serials = 1;
@@ -233,13 +230,8 @@ GPUMP_API gpump_result gpump_scheduler_statistics_field(const gpump_scheduler_st
         GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
     };
-    if (!statistics) return GPUMP_ERROR_ARGUMENT;
-    if (index >= sizeof fields / sizeof *fields) return GPUMP_EMPTY;
-    if (name) *name = fields[index][0];
-    if (unit) *unit = fields[index][1];
-    if (description) *description = fields[index][2];
-    if (value) *value = (&statistics->submitted)[index];
-    return GPUMP_OK;
+    return gpumpi_field(fields, sizeof fields / sizeof *fields, statistics ? &statistics->submitted : NULL, index, name,
+                        unit, description, value);
 }
 
 /* ---- checking: everything that the other functions rely on ---- */

@@ -126,46 +126,32 @@ GPUMP_API uint32_t gpump_partition_rate(const gpump_partition_config *config, co
 
 /* ---- what fits ---- */
 
-/* What the blocks of all kernels take on one SM, resource by resource, and what the SM has. */
-#define GPUMPI_PARTITION_RESOURCES 5u
-static void gpumpi_partition_need(const gpump_gpu *gpu, const gpump_partition_kernel *kernel, uint64_t *need) {
-    gpump_occupancy alone;
-    (void)gpump_gpu_occupancy(gpu, &kernel->need, &alone, NULL);
-    need[0] = alone.registers;
-    need[1] = alone.block_shared_bytes;
-    need[2] = kernel->need.threads;
-    need[3] = alone.warps;
-    need[4] = 1;
-}
+/* What an SM has that all kernels share: the largest shared memory it can be set to. */
 static void gpumpi_partition_capacity(const gpump_gpu *gpu, uint64_t *capacity) {
-    capacity[0] = gpu->registers;
-    capacity[1] = gpu->shared_bytes[gpu->shared_option_count - 1];
-    capacity[2] = gpu->thread_slots;
-    capacity[3] = gpu->warp_slots;
-    capacity[4] = gpu->block_slots;
+    gpumpi_gpu_capacity(gpu, gpu->shared_bytes[gpu->shared_option_count - 1], capacity);
 }
 
 GPUMP_API int gpump_partition_fits(const gpump_partition_request *request, const uint32_t *blocks) {
-    uint64_t sum[GPUMPI_PARTITION_RESOURCES] = {0, 0, 0, 0, 0}, capacity[GPUMPI_PARTITION_RESOURCES];
+    uint64_t sum[GPUMPI_GPU_RESOURCES] = {0, 0, 0, 0, 0}, capacity[GPUMPI_GPU_RESOURCES];
     uint32_t k, i;
     gpumpi_partition_capacity(&request->config->gpu, capacity);
     for (k = 0; k < request->count; k++) {
-        uint64_t need[GPUMPI_PARTITION_RESOURCES];
-        gpumpi_partition_need(&request->config->gpu, &request->kernels[k], need);
-        for (i = 0; i < GPUMPI_PARTITION_RESOURCES; i++) sum[i] += need[i] * blocks[k];
+        uint64_t need[GPUMPI_GPU_RESOURCES];
+        gpumpi_gpu_need(&request->config->gpu, &request->kernels[k].need, need);
+        for (i = 0; i < GPUMPI_GPU_RESOURCES; i++) sum[i] += need[i] * blocks[k];
     }
-    for (i = 0; i < GPUMPI_PARTITION_RESOURCES; i++)
+    for (i = 0; i < GPUMPI_GPU_RESOURCES; i++)
         if (sum[i] > capacity[i]) return 0;
     return 1;
 }
 
 /* The largest share of any resource that `blocks` blocks take, as percent in Q16.16. */
 static uint64_t gpumpi_partition_static_share(const gpump_partition_request *request, uint32_t k, uint32_t blocks) {
-    uint64_t need[GPUMPI_PARTITION_RESOURCES], capacity[GPUMPI_PARTITION_RESOURCES], largest = 0;
+    uint64_t need[GPUMPI_GPU_RESOURCES], capacity[GPUMPI_GPU_RESOURCES], largest = 0;
     uint32_t i;
     gpumpi_partition_capacity(&request->config->gpu, capacity);
-    gpumpi_partition_need(&request->config->gpu, &request->kernels[k], need);
-    for (i = 0; i < GPUMPI_PARTITION_RESOURCES; i++) {
+    gpumpi_gpu_need(&request->config->gpu, &request->kernels[k].need, need);
+    for (i = 0; i < GPUMPI_GPU_RESOURCES; i++) {
         uint64_t share = need[i] ? gpump_muldiv_down(need[i] * blocks, GPUMPI_PARTITION_FULL, capacity[i]) : 0;
         if (share > largest) largest = share;
     }
@@ -411,13 +397,13 @@ static void gpumpi_partition_crisp(const gpump_partition_args *args, gpump_parti
 /* Even: each kernel gets the same part of every static resource. */
 static void gpumpi_partition_even(const gpump_partition_args *args, gpump_partition_share *shares) {
     const gpump_partition_request *request = args->request;
-    uint64_t need[GPUMPI_PARTITION_RESOURCES], capacity[GPUMPI_PARTITION_RESOURCES];
+    uint64_t need[GPUMPI_GPU_RESOURCES], capacity[GPUMPI_GPU_RESOURCES];
     uint32_t k, i;
     gpumpi_partition_capacity(&request->config->gpu, capacity);
     for (k = 0; k < request->count; k++) {
         uint64_t blocks = request->kernels[k].blocks;
-        gpumpi_partition_need(&request->config->gpu, &request->kernels[k], need);
-        for (i = 0; i < GPUMPI_PARTITION_RESOURCES; i++)
+        gpumpi_gpu_need(&request->config->gpu, &request->kernels[k].need, need);
+        for (i = 0; i < GPUMPI_GPU_RESOURCES; i++)
             if (need[i] && capacity[i] / request->count / need[i] < blocks)
                 blocks = capacity[i] / request->count / need[i];
         shares[k].blocks = (uint32_t)blocks;

@@ -100,12 +100,8 @@ GPUMP_API gpump_result gpump_rate_init(void *memory, size_t bytes, const gpump_r
     gpump_result result = gpump_rate_bytes(config, &needed, diag);
     if (result) return result;
     if (!rate) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "rate", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_RATE_MAGIC, gpumpi_rate_layout(config), needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
-    fresh->head.magic = GPUMPI_RATE_MAGIC;
-    fresh->head.layout = gpumpi_rate_layout(config);
-    fresh->head.bytes = needed;
     fresh->config = *config;
     for (i = 0; i < config->kernels; i++) {
         gpumpi_rate_kernel *k = gpumpi_rate_kernels(fresh) + i;
@@ -139,7 +135,7 @@ GPUMP_API gpump_result gpump_rate_check(const gpump_rate *rate, gpump_diag *diag
     if (rate->epoch_start > rate->now || rate->unit_start > rate->now || rate->now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "now", 0, rate->now, rate->epoch_start, GPUMP_UNKNOWN - 1);
     for (i = 0; i < rate->config.kernels; i++) {
-        const gpumpi_rate_kernel *k = (const gpumpi_rate_kernel *)(const void *)(rate + 1) + i;
+        const gpumpi_rate_kernel *k = gpumpi_rate_kernel_of(rate, i);
         const int64_t least = -GPUMPI_RATE_UNLIMITED;
         if (k->closed != gpumpi_rate_gates(k))
             return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "closed", i, k->closed, 0, 7);
@@ -161,7 +157,7 @@ GPUMP_API uint64_t gpump_rate_hash(const gpump_rate *rate) {
     uint32_t i;
     hash = gpump_hash_u32s(hash, &rate->config.struct_size, sizeof rate->config / 4);
     for (i = 0; i < rate->config.kernels; i++) {
-        const gpumpi_rate_kernel *k = (const gpumpi_rate_kernel *)(const void *)(rate + 1) + i;
+        const gpumpi_rate_kernel *k = gpumpi_rate_kernel_of(rate, i);
         hash = gpump_hash_u64s(hash, (const uint64_t *)(const void *)&k->instructions_left, 3);
         hash = gpump_hash_u64s(hash, &k->statistics.instructions, sizeof k->statistics / 8);
         hash = gpump_hash_u32s(hash, &k->limits.instructions, 6);
@@ -193,7 +189,7 @@ GPUMP_API gpump_result gpump_rate_bits(const gpump_rate_config *config, uint64_t
 /* ---- questions and facts ---- */
 
 GPUMP_API uint32_t gpump_rate_memory_first(const gpump_rate *rate, uint32_t ready) {
-    const gpumpi_rate_kernel *kernels = (const gpumpi_rate_kernel *)(const void *)(rate + 1);
+    const gpumpi_rate_kernel *kernels = gpumpi_rate_kernel_of(rate, 0);
     uint32_t best = gpump_bits_lowest64(ready), i;
     for (i = best + 1; i < rate->config.kernels; i++)
         if (ready >> i & 1u && kernels[i].memory_credit > kernels[best].memory_credit) best = i;
@@ -258,7 +254,7 @@ GPUMP_API uint64_t gpump_rate_next_cycle(const gpump_rate *rate) {
     uint64_t next = GPUMP_UNKNOWN;
     uint32_t i;
     for (i = 0; i < rate->config.kernels; i++) {
-        const gpumpi_rate_kernel *k = (const gpumpi_rate_kernel *)(const void *)(rate + 1) + i;
+        const gpumpi_rate_kernel *k = gpumpi_rate_kernel_of(rate, i);
         uint64_t at = GPUMP_UNKNOWN;
         if (k->closed & GPUMPI_RATE_ISSUE && k->limits.instructions)
             at = gpump_add_saturated(rate->epoch_start, rate->config.epoch_cycles);
@@ -276,7 +272,7 @@ GPUMP_API uint64_t gpump_rate_next_cycle(const gpump_rate *rate) {
 GPUMP_API gpump_result gpump_rate_get_statistics(const gpump_rate *rate, uint32_t kernel,
                                                  gpump_rate_statistics *statistics) {
     if (!rate || !statistics || kernel >= rate->config.kernels) return GPUMP_ERROR_ARGUMENT;
-    *statistics = ((const gpumpi_rate_kernel *)(const void *)(rate + 1))[kernel].statistics;
+    *statistics = gpumpi_rate_kernel_of(rate, kernel)->statistics;
     return GPUMP_OK;
 }
 
@@ -295,11 +291,6 @@ GPUMP_API gpump_result gpump_rate_statistics_field(const gpump_rate_statistics *
         GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
     };
-    if (!statistics) return GPUMP_ERROR_ARGUMENT;
-    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
-    if (name) *name = words[index][0];
-    if (unit) *unit = words[index][1];
-    if (description) *description = words[index][2];
-    if (value) *value = (&statistics->instructions)[index];
-    return GPUMP_OK;
+    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->instructions : NULL, index,
+                        name, unit, description, value);
 }

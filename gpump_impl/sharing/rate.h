@@ -71,8 +71,8 @@ typedef char gpumpi_rate_has_no_padding[sizeof(gpump_rate) == sizeof(gpumpi_head
 GPUMP_INLINE gpumpi_rate_kernel *gpumpi_rate_kernels(gpump_rate *rate) {
     return (gpumpi_rate_kernel *)(void *)(rate + 1);
 }
-GPUMP_INLINE uint32_t gpumpi_rate_closed(const gpump_rate *rate, uint32_t kernel) {
-    return ((const gpumpi_rate_kernel *)(const void *)(rate + 1))[kernel].closed;
+GPUMP_INLINE const gpumpi_rate_kernel *gpumpi_rate_kernel_of(const gpump_rate *rate, uint32_t kernel) {
+    return (const gpumpi_rate_kernel *)(const void *)(rate + 1) + kernel;
 }
 
 /* Fills *config: "lin" (2 kernels, units of 200 cycles, epochs of 10,000). GPUMP_ERROR_UNKNOWN_NAME otherwise. */
@@ -108,15 +108,15 @@ GPUMP_API gpump_result gpump_rate_bits(const gpump_rate_config *config, uint64_t
 
 /* Returns 1 when the kernel may issue a warp instruction: its epoch's quota is not used up. */
 GPUMP_INLINE int gpump_rate_may_issue(const gpump_rate *rate, uint32_t kernel) {
-    return !(gpumpi_rate_closed(rate, kernel) & GPUMPI_RATE_ISSUE);
+    return !(gpumpi_rate_kernel_of(rate, kernel)->closed & GPUMPI_RATE_ISSUE);
 }
 /* Returns 1 when the kernel may issue a memory instruction: fewer than its limit are in flight. */
 GPUMP_INLINE int gpump_rate_may_issue_memory(const gpump_rate *rate, uint32_t kernel) {
-    return !(gpumpi_rate_closed(rate, kernel) & GPUMPI_RATE_MEMORY);
+    return !(gpumpi_rate_kernel_of(rate, kernel)->closed & GPUMPI_RATE_MEMORY);
 }
 /* Returns 1 when an L1 miss of the kernel may leave the miss queue: it has a token. */
 GPUMP_INLINE int gpump_rate_may_send(const gpump_rate *rate, uint32_t kernel) {
-    return !(gpumpi_rate_closed(rate, kernel) & GPUMPI_RATE_SEND);
+    return !(gpumpi_rate_kernel_of(rate, kernel)->closed & GPUMPI_RATE_SEND);
 }
 /* Returns which kernel of `ready` (a mask of kernels with a memory instruction to issue, not 0) goes first: the one
  * with the largest credit of the round, the lowest of equals (Dai et al.). Cost: linear in kernels. */

@@ -61,12 +61,8 @@ GPUMP_API gpump_result gpump_sharing_init(void *memory, size_t bytes, const gpum
     gpump_result result = gpump_sharing_bytes(config, &needed, diag);
     if (result) return result;
     if (!sharing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sharing", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_SHARING_MAGIC, gpumpi_sharing_layout(config), needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
-    fresh->head.magic = GPUMPI_SHARING_MAGIC;
-    fresh->head.layout = gpumpi_sharing_layout(config);
-    fresh->head.bytes = needed;
     fresh->config = *config;
     fresh->cursor = UINT32_MAX;
     *sharing = fresh;
@@ -87,9 +83,6 @@ GPUMP_API gpump_result gpump_sharing_adopt(void *memory, size_t bytes, const gpu
     return GPUMP_OK;
 }
 
-static const gpumpi_sharing_member *gpumpi_sharing_member_of(const gpump_sharing *sharing, uint32_t member) {
-    return (const gpumpi_sharing_member *)(const void *)(sharing + 1) + member;
-}
 static uint32_t gpumpi_sharing_count(const gpump_sharing *sharing) {
     uint32_t count = 0, i;
     for (i = 0; i < sharing->config.members; i++) count += gpumpi_sharing_member_of(sharing, i)->is_member;
@@ -392,14 +385,12 @@ static uint32_t gpumpi_sharing_between(uint32_t low, uint32_t high, uint32_t par
 /* The curve of a member from the SMs that measured it: points measured twice are averaged, points between two measured
  * ones lie on the line between them, and no block means nothing asked. */
 static void gpumpi_sharing_curve(const gpump_sharing *sharing, uint32_t member, gpump_partition_point *curve) {
-    const gpumpi_sharing_sample *samples =
-        (const gpumpi_sharing_sample *)(const void *)gpumpi_sharing_member_of(sharing, sharing->config.members);
     const uint32_t blocks = gpumpi_sharing_member_of(sharing, member)->kernel.blocks;
     uint32_t times[GPUMPI_SHARING_BLOCKS + 1] = {0}, sm, c, low = 0;
     gpump_partition_point before = {0, 0, 0};
     memset(curve, 0, blocks * sizeof *curve);
     for (sm = 0; sm < sharing->config.sms; sm++) {
-        const gpumpi_sharing_sample *sample = &samples[(size_t)sm * sharing->config.members + member];
+        const gpumpi_sharing_sample *sample = gpumpi_sharing_sample_of(sharing, sm, member);
         gpump_partition_point *point;
         uint32_t n;
         if (!sample->reported) continue;
@@ -471,11 +462,9 @@ static gpump_result gpumpi_sharing_decide(gpump_sharing *sharing, const gpump_pa
 /* ---- actions and time ---- */
 
 static int gpumpi_sharing_reported(const gpump_sharing *sharing) {
-    const gpumpi_sharing_sample *samples =
-        (const gpumpi_sharing_sample *)(const void *)gpumpi_sharing_member_of(sharing, sharing->config.members);
     uint32_t sm;
     for (sm = 0; sm < sharing->config.sms; sm++)
-        if (!samples[(size_t)sm * sharing->config.members + gpumpi_sharing_measured(sharing, sm)].reported) return 0;
+        if (!gpumpi_sharing_sample_of(sharing, sm, gpumpi_sharing_measured(sharing, sm))->reported) return 0;
     return 1;
 }
 

@@ -121,13 +121,17 @@ GPUMP_INLINE gpumpi_sharing_cell *gpumpi_sharing_cells(gpump_sharing *sharing, u
                                            (size_t)sharing->config.sms * sharing->config.members) +
            (size_t)sm * sharing->config.members;
 }
+GPUMP_INLINE const gpumpi_sharing_member *gpumpi_sharing_member_of(const gpump_sharing *sharing, uint32_t member) {
+    return (const gpumpi_sharing_member *)(const void *)(sharing + 1) + member;
+}
+GPUMP_INLINE const gpumpi_sharing_sample *gpumpi_sharing_sample_of(const gpump_sharing *sharing, uint32_t sm,
+                                                                   uint32_t member) {
+    return (const gpumpi_sharing_sample *)(const void *)gpumpi_sharing_member_of(sharing, sharing->config.members) +
+           (size_t)sm * sharing->config.members + member;
+}
 GPUMP_INLINE const gpumpi_sharing_cell *gpumpi_sharing_cell_of(const gpump_sharing *sharing, uint32_t sm,
                                                                uint32_t member) {
-    const gpumpi_sharing_member *members = (const gpumpi_sharing_member *)(const void *)(sharing + 1);
-    const gpumpi_sharing_sample *samples =
-        (const gpumpi_sharing_sample *)(const void *)(members + sharing->config.members);
-    return (const gpumpi_sharing_cell *)(const void *)(samples +
-                                                       (size_t)sharing->config.sms * sharing->config.members) +
+    return (const gpumpi_sharing_cell *)(const void *)gpumpi_sharing_sample_of(sharing, sharing->config.sms, 0) +
            (size_t)sm * sharing->config.members + member;
 }
 

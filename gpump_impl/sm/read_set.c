@@ -63,12 +63,8 @@ GPUMP_API gpump_result gpump_read_set_init(void *memory, size_t bytes, const gpu
     gpump_result result = gpump_read_set_bytes(config, &needed, diag);
     if (result) return result;
     if (!set) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "set", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_READ_SET_MAGIC, gpumpi_read_set_layout(config), needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
-    fresh->head.magic = GPUMPI_READ_SET_MAGIC;
-    fresh->head.layout = gpumpi_read_set_layout(config);
-    fresh->head.bytes = needed;
     fresh->config = *config;
     fresh->epoch = 1;
     *set = fresh;

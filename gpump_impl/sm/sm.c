@@ -129,12 +129,10 @@ GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_
     gpump_sm *fresh = (gpump_sm *)memory;
     if (result) return result;
     if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_SM_MAGIC,
+                              gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), config),
+                              needed, diag);
     if (result) return result;
-    memset(memory, 0, needed);
-    fresh->head.magic = GPUMPI_SM_MAGIC;
-    fresh->head.layout = gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), config);
-    fresh->head.bytes = needed;
     fresh->config = *config;
     fresh->shared_bytes = config->shared_bytes;
     fresh->wake_cycle = GPUMP_UNKNOWN;
@@ -1174,11 +1172,6 @@ GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *stat
         GPUMP_SM_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
     };
-    if (!statistics) return GPUMP_ERROR_ARGUMENT;
-    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
-    if (name) *name = words[index][0];
-    if (unit) *unit = words[index][1];
-    if (description) *description = words[index][2];
-    if (value) *value = (&statistics->placed)[index];
-    return GPUMP_OK;
+    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->placed : NULL, index, name,
+                        unit, description, value);
 }
