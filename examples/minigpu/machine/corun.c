@@ -191,23 +191,25 @@ void corun_advance(machine *m) {
 
 /* ---- gates ---- */
 
-uint64_t corun_may_issue(machine *m, sm *s, uint64_t ready) {
+/* The slots of `ready` whose kernels have quota left. */
+static uint64_t with_quota(const machine *m, const sm *s, uint64_t ready) {
     uint64_t open = 0, rest;
-    machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, m->now), NULL);
     for (rest = ready; rest; rest &= rest - 1) {
         const uint32_t slot = gpump_bits_lowest64(rest);
         const uint32_t member = corun_member(m, m->blocks[m->warps[s->slot_warp[slot]].block].kernel);
         if (member == NONE || gpump_rate_may_issue(s->rate, member)) open |= UINT64_C(1) << slot;
     }
+    return open;
+}
+
+uint64_t corun_may_issue(machine *m, sm *s, uint64_t ready) {
+    uint64_t open;
+    machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, m->now), NULL);
+    open = with_quota(m, s, ready);
     if (open || !ready) return open;
     /* Nobody with quota has a ready warp: the next epoch begins (SMK). */
     machine_must(m, "gpump_rate_report_starved", gpump_rate_report_starved(s->rate, m->now), NULL);
-    for (rest = ready; rest; rest &= rest - 1) {
-        const uint32_t slot = gpump_bits_lowest64(rest);
-        const uint32_t member = corun_member(m, m->blocks[m->warps[s->slot_warp[slot]].block].kernel);
-        if (gpump_rate_may_issue(s->rate, member)) open |= UINT64_C(1) << slot;
-    }
-    return open;
+    return with_quota(m, s, ready);
 }
 
 int corun_may_send(const machine *m, const sm *s, uint32_t kernel) {
