@@ -315,7 +315,7 @@ GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint6
     sample->point.dram_q16 = demand.dram_q16;
     sample->point.speed_q16 = demand.speed_q16;
     sample->reported = 1;
-    /* The sample with most blocks says what a miss moves. */
+    /* The fastest sample says what a miss moves: it is nearest to the kernel alone. */
     member = gpumpi_sharing_members(sharing) + gpump_sharing_sampled(sharing, sm);
     if (demand.speed_q16 >= member->demand.speed_q16) member->demand = demand;
     return GPUMP_OK;

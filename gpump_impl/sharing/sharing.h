@@ -85,7 +85,7 @@ typedef struct gpumpi_sharing_member {
     uint32_t kind;               /* gpump_partition_class */
     uint32_t other_windows;      /* windows in a row that spoke for another class */
     uint32_t unused;
-    gpump_demand demand; /* bytes per miss, of all its samples */
+    gpump_demand demand; /* bytes per miss, of its fastest sample */
 } gpumpi_sharing_member;
 /* A member on an SM. */
 typedef struct gpumpi_sharing_cell {

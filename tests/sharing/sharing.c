@@ -10,7 +10,8 @@ static uint64_t draw(uint64_t below) {
     return (random_state >> 33) % below;
 }
 
-/* A kernel of the toy: what one SM asks for grows with its blocks up to `flat` of them. */
+/* A kernel of the toy: what one SM asks for grows with its blocks up to `flat` of them, and so does the part of its
+ * misses that go to DRAM. */
 typedef struct toy_kernel {
     uint32_t misses, instructions; /* per 1000 cycles and block */
     uint32_t dram_percent, flat, blocks;
@@ -27,7 +28,7 @@ static gpump_traffic traffic_of(const toy_kernel *kernel, uint32_t blocks, uint6
     traffic.l1_load_misses = misses;
     traffic.flits_up = misses;
     traffic.flits_down = 5 * misses;
-    traffic.dram_read_bytes = 128 * misses * kernel->dram_percent / 100;
+    traffic.dram_read_bytes = 128 * misses * kernel->dram_percent * (8 + busy) / (8 + kernel->flat) / 100;
     return traffic;
 }
 
@@ -39,7 +40,7 @@ typedef struct toy {
     const toy_kernel *kernels[GPUMP_PARTITION_KERNELS];
     uint32_t caps[SMS][GPUMP_PARTITION_KERNELS], blocks[SMS][GPUMP_PARTITION_KERNELS];
     gpump_rate_limits limits[GPUMP_PARTITION_KERNELS];
-    uint32_t measured, vacated, lazy;
+    uint32_t measured, vacated, lazy, joined;
     uint64_t now;
     size_t bytes;
 } toy;
@@ -55,19 +56,20 @@ static void toy_make_in_turn(toy *t, uint32_t members, uint32_t in_turn) {
     assert_int_equal(gpump_sharing_init(malloc(t->bytes), t->bytes, &t->config, &t->sharing, NULL), GPUMP_OK);
 }
 static void toy_make(toy *t, uint32_t members) { toy_make_in_turn(t, members, 0); }
-static uint32_t toy_join(toy *t, const toy_kernel *kernel) {
+static uint32_t toy_join_with(toy *t, const toy_kernel *kernel, uint32_t threads, uint32_t registers) {
     gpump_sharing_kernel joins;
     uint32_t member;
     memset(&joins, 0, sizeof joins);
-    joins.kernel = 100 + (uint32_t)(kernel - &network_kernel);
+    joins.kernel = 100 + t->joined++;
     joins.blocks = kernel->blocks;
     joins.priority = 1;
-    joins.need.threads = 256;
-    joins.need.registers = 8192;
+    joins.need.threads = threads;
+    joins.need.registers = registers;
     assert_int_equal(gpump_sharing_join(t->sharing, t->now, &joins, &member, NULL), GPUMP_OK);
     t->kernels[member] = kernel;
     return member;
 }
+static uint32_t toy_join(toy *t, const toy_kernel *kernel) { return toy_join_with(t, kernel, 256, 8192); }
 static void toy_report(toy *t, uint32_t sm, uint32_t member, uint32_t blocks) {
     t->blocks[sm][member] = blocks;
     assert_int_equal(gpump_sharing_report_blocks(t->sharing, t->now, sm, member, blocks), GPUMP_OK);
@@ -96,7 +98,7 @@ static void toy_step(toy *t, const char *policy) {
             toy_report(t, sm, member, t->blocks[sm][member] + 1);
         }
     if (gpump_sharing_state_now(t->sharing) != GPUMP_SHARING_REPORT) return;
-    for (sm = 0; sm < SMS; sm++) {
+    for (sm = SMS; sm-- > 0;) { /* the last SM, which has most blocks, first: the order of reports decides nothing */
         gpump_traffic traffic;
         member = gpump_sharing_sampled(t->sharing, sm);
         assert_true(member < t->config.members);
@@ -220,6 +222,60 @@ static void two_kernels(void **state) {
         }
         free(t.sharing);
     }
+}
+
+/* More blocks than SMs: the SMs of a kernel have equal steps up to all of its blocks, and the curve between two steps
+ * is a line. A kernel whose demand is a line is then divided as by its exact curve. */
+static void more_blocks_than_sms(void **state) {
+    static const toy_kernel many = {1, 40, 0, 32, 32};
+    toy t;
+    gpump_partition_point curves[2][32];
+    gpump_partition_kernel kernels[2];
+    gpump_partition_request request;
+    gpump_partition_share expected[2], share;
+    gpump_demand demands[2];
+    uint32_t k, c, kind;
+    (void)state;
+    toy_make(&t, 2);
+    toy_join_with(&t, &many, 64, 1024);
+    toy_join_with(&t, &many, 64, 2048);
+    toy_run_until(&t, "crisp", GPUMP_SHARING_WARM);
+    for (c = 0; c < SMS; c++) assert_int_equal(t.blocks[c][c % 2], 4 * (c / 2 + 1));
+    toy_run_until(&t, "crisp", GPUMP_SHARING_RUN);
+    memset(kernels, 0, sizeof kernels);
+    memset(&request, 0, sizeof request);
+    request.struct_size = sizeof request;
+    request.count = 2;
+    request.config = &t.machine;
+    request.kernels = kernels;
+    for (k = 0; k < 2; k++) {
+        for (c = 1; c <= 32; c++) {
+            gpump_traffic traffic = traffic_of(&many, c, t.config.sample_cycles, 1);
+            assert_int_equal(gpump_partition_demand(&t.machine, &traffic, 1, &demands[k], NULL), GPUMP_OK);
+            curves[k][c - 1].network_q16 = demands[k].network_q16;
+            curves[k][c - 1].dram_q16 = demands[k].dram_q16;
+            curves[k][c - 1].speed_q16 = demands[k].speed_q16;
+        }
+        kernels[k].need.threads = 64;
+        kernels[k].need.registers = k ? 2048 : 1024;
+        kernels[k].blocks = 32;
+        kernels[k].priority = 1;
+        kernels[k].curve = curves[k];
+        kernels[k].demand = &demands[k];
+    }
+    assert_int_equal(gpump_partition_decide(gpump_partition_find("ccbp"), &request, expected, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sharing_leave(t.sharing, t.now, 1), GPUMP_OK);
+    toy_run_until(&t, "ccbp", GPUMP_SHARING_RUN);
+    toy_join_with(&t, &many, 64, 2048);
+    toy_run_until(&t, "ccbp", GPUMP_SHARING_RUN);
+    for (k = 0; k < 2; k++) {
+        assert_int_equal(gpump_sharing_share(t.sharing, k, &share, &kind), GPUMP_OK);
+        assert_int_equal(share.blocks, expected[k].blocks);
+        assert_in_range(share.network_q16, expected[k].network_q16 - 8, expected[k].network_q16 + 8); /* rounding */
+        assert_in_range(share.limits.misses_q16, expected[k].limits.misses_q16 - 64,
+                        expected[k].limits.misses_q16 + 64);
+    }
+    free(t.sharing);
 }
 
 /* A member that ends or is preempted loses caps and limits at once; the one that stays gets everything. */
@@ -410,9 +466,9 @@ static void wrong_arguments(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(configuration), cmocka_unit_test(alone),           cmocka_unit_test(two_kernels),
-        cmocka_unit_test(leaving),       cmocka_unit_test(class_changes),   cmocka_unit_test(random_groups),
-        cmocka_unit_test(altered_bytes), cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(configuration),        cmocka_unit_test(alone),         cmocka_unit_test(two_kernels),
+        cmocka_unit_test(more_blocks_than_sms), cmocka_unit_test(leaving),       cmocka_unit_test(class_changes),
+        cmocka_unit_test(random_groups),        cmocka_unit_test(altered_bytes), cmocka_unit_test(wrong_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
