@@ -32,10 +32,12 @@ static inline int faults_have_room(const machine *m, const sm *s, const warp *w,
 }
 
 /* A memory instruction has issued for the first time. */
-static inline void faults_issued(machine *m, sm *s, const warp *w, uint32_t record) {
+static inline void faults_issued(machine *m, sm *s, warp *w, uint32_t record) {
     in_flight *r = &s->records[record];
     const replay_info *info = faults_info(m, w, r->pc);
     gpump_replay_entry entry;
+    r->pinned = w->pinned != PINNED_NONE;
+    if (w->pinned == PINNED_NEXT) w->pinned = PINNED_NONE;
     if (info->kind <= GPUMP_REPLAY_SYNC) return;
     memset(&entry, 0, sizeof entry);
     entry.sequence = r->sequence;

@@ -205,6 +205,7 @@ static void faulted(machine *m, sm *s, uint32_t record) {
         }
         restart_warp(m, s, w, 0);
         w->fault_cycle = cycle;
+        w->pinned = PINNED_REGION;
         gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
         hold(s, w);
         return;
@@ -278,6 +279,7 @@ static void pages_have_come(machine *m, sm *s) {
 static void fetch_again(machine *m, sm *s, warp *w, uint32_t pc) {
     w->stack.depth = w->stack_depth;
     w->stack.entries[w->stack.depth - 1].pc = pc;
+    w->pinned = PINNED_NEXT;
     pipeline_refresh_warp(m, s, w);
 }
 

@@ -744,6 +744,7 @@ static uint32_t restart_record_of(machine *m, sm *s, uint32_t warp_index, uint32
             m->warps[warp_index].copies[s->records[record].copy_group]++;
         start(m, s, record);
     }
+    s->records[record].pinned = 1;
     if (what->kind > GPUMP_REPLAY_SYNC) {
         s->records[record].entry = handle;
         s->faults->records[handle] = record;

@@ -20,6 +20,7 @@ static inline void restart_record(warp *w, int is_short) {
     if (!is_short) restart_copy_stack(&w->sparse_start, &w->stack);
     w->executed_since[1] = 0;
     if (!is_short) w->executed_since[0] = 0;
+    if (!is_short) w->pinned = PINNED_NONE;
     w->must_go_on = 0;
 }
 

@@ -27,6 +27,14 @@ typedef struct scoreboard_word {
     uint64_t held;    /* sources not yet released */
 } scoreboard_word;
 
+/* Pages that a warp has faulted on stay until it has passed its last check on them: else faults could follow each other
+ * for ever. */
+typedef enum pinned_pages {
+    PINNED_NONE,   /* or only of records that say so */
+    PINNED_NEXT,   /* of its next memory instruction, which faulted before (warp disable) */
+    PINNED_REGION, /* of everything up to the next sparse boundary (regions) */
+} pinned_pages;
+
 /* A warp is (block instance, index in it). It sits in a physical slot while its block is resident; its registers are
  * found through a base, so that more warps than slots can exist. */
 typedef struct warp {
@@ -62,6 +70,8 @@ typedef struct warp {
     uint64_t fault_cycle;   /* when all pages that it has faulted on are there; 0: it has not faulted */
     uint64_t fault_since;   /* of the first of them ... */
     uint64_t fault_address; /* ... and where; 0: it waits for no page */
+    uint32_t pinned;        /* whose pages no forced eviction takes: pinned_pages */
+    uint32_t unused;
 } warp;
 
 typedef struct block {
@@ -148,6 +158,7 @@ typedef struct in_flight {
     uint32_t absent;      /* segments whose page was absent, as a mask */
     uint32_t generation;  /* of the record: answers for an earlier one are dropped */
     uint32_t entry;       /* its handle in the replay queue */
+    uint32_t pinned;      /* 1: it has faulted before, and its pages stay */
     lanes_operand results[INSTRUCTION_DESTINATIONS];
     lanes_operand sources[INSTRUCTION_SOURCES]; /* of memory and control instructions; arithmetic needs none: it is
                                                    computed when they are read */

@@ -302,6 +302,7 @@ static void unpark(machine *m, sm *s) {
         if (r->pages_cycle <= m->now) {
             r->to_check = r->absent; /* the request is sent again, and walked again */
             r->absent = 0;
+            r->pinned = 1;
             ring_put(m, s->check_queue, s->check_head, &s->check_count, record);
             continue;
         }
@@ -313,7 +314,8 @@ static void unpark(machine *m, sm *s) {
 
 /* Local memory, contexts and the heap are never absent. */
 static int may_be_evicted(const machine *m, const in_flight *r, uint64_t segment) {
-    return !r->info->is_checked && segment < m->grid_workspaces && !(m->local_count && segment >= m->local_base);
+    return !r->info->is_checked && !r->pinned && segment < m->grid_workspaces &&
+           !(m->local_count && segment >= m->local_base);
 }
 
 /* Looks the record's next segment up. Returns 0 when the L1 TLB has no room. */
