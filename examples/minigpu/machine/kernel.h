@@ -96,6 +96,12 @@ typedef enum counted_kind {
     COUNTED
 } counted_kind;
 
+/* Instructions of a kernel that have committed. */
+typedef struct executed_instructions {
+    uint64_t warp_instructions, thread_instructions;
+    uint64_t counted[COUNTED]; /* of them, those put in for a purpose */
+} executed_instructions;
+
 typedef enum kernel_state { KERNEL_WAITING, KERNEL_ACTIVE, KERNEL_DONE } kernel_state;
 
 /* Why a block that has run before waits for a place. */
@@ -129,11 +135,12 @@ typedef struct kernel {
     lanes_texture *texture_references;                           /* by .texref of its module */
     uint64_t arrival_cycle, ready_cycle, start_cycle, end_cycle; /* ready: it has arrived and it is its turn */
     uint64_t blocks, next_block, done_blocks;
-    uint64_t warp_instructions, thread_instructions; /* committed, flushed work included */
-    uint64_t counted[COUNTED];                       /* of them, those put in for a purpose */
-    uint64_t wasted_warp_instructions;               /* of flushed blocks */
-    uint64_t context_bytes;                          /* of one saved block, as the raw format writes it */
-    uint64_t resident_cycles;                        /* summed over blocks */
+    uint64_t warp_instructions,
+        thread_instructions;           /* committed when machine_run last returned, flushed work included */
+    uint64_t counted[COUNTED];         /* of them, those put in for a purpose */
+    uint64_t wasted_warp_instructions; /* of flushed blocks */
+    uint64_t context_bytes;            /* of one saved block, as the raw format writes it */
+    uint64_t resident_cycles;          /* summed over blocks */
     uint64_t resumed,
         resumed_elsewhere; /* preempted blocks that came back, and those of them that came back on another SM */
     uint64_t ran_on;       /* SMs it has been on, as a mask (SM index modulo 64) */

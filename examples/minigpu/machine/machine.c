@@ -557,6 +557,7 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
     if (make_read_sets(m, s)) goto memory;
     s->meter = memory_make_meter(&m->arena, c, 1, m->kernel_count);
     s->resident_since = (uint64_t *)arena_take_array(&m->arena, m->kernel_count, sizeof(uint64_t));
+    s->executed = (executed_instructions *)arena_take_array(&m->arena, m->kernel_count, sizeof *s->executed);
     s->records = (in_flight *)arena_take_array(&m->arena, records, sizeof(in_flight));
     s->waiters = (uint32_t *)arena_take_array(&m->arena, (size_t)records * LANES, sizeof(uint32_t));
     s->check_queue = (uint32_t *)arena_take_array(&m->arena, records, sizeof(uint32_t));
@@ -564,7 +565,7 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
     s->miss_queues = (miss_queue *)arena_take_array(&m->arena, c->kernels_per_sm + 1, sizeof(miss_queue));
     s->completed = (uint32_t *)arena_take_array(&m->arena, records, sizeof(uint32_t));
     s->requests = (memory_request *)arena_take_array(&m->arena, REQUESTS_PER_SM, sizeof(memory_request));
-    if (!s->meter || !s->resident_since || !s->registers || !s->shared || !s->records || !s->waiters ||
+    if (!s->meter || !s->resident_since || !s->executed || !s->registers || !s->shared || !s->records || !s->waiters ||
         !s->check_queue || !s->access_queue || !s->miss_queues || !s->requests || !s->completed ||
         cache_make(&s->l1, &m->arena, c->l1_bytes, c->l1_ways))
         goto memory;
@@ -963,7 +964,21 @@ static int is_active(const machine *m) {
     return 0;
 }
 
-int machine_run(machine *m, uint64_t until) {
+/* What the SMs have counted goes to their kernels. */
+static void sum_executed(machine *m) {
+    uint32_t i, k, n;
+    for (i = 0; i < m->sm_count; i++) {
+        for (k = 0; k < m->kernel_count; k++) {
+            executed_instructions *executed = &m->sms[i]->executed[k];
+            m->kernels[k].warp_instructions += executed->warp_instructions;
+            m->kernels[k].thread_instructions += executed->thread_instructions;
+            for (n = 0; n < COUNTED; n++) m->kernels[k].counted[n] += executed->counted[n];
+            memset(executed, 0, sizeof *executed);
+        }
+    }
+}
+
+static int run(machine *m, uint64_t until) {
     uint32_t i;
     while (!m->failed) {
         uint64_t next = NEVER, arrival, arrival_of_page;
@@ -979,7 +994,10 @@ int machine_run(machine *m, uint64_t until) {
         dispatcher_place(m);
         for (i = 0; i < m->sm_count; i++) {
             sm *s = m->sms[i];
-            if (s->wake <= m->now || memory_sm_cycle(m->memory_system, i) <= m->now) sm_cycle(m, s);
+            if (s->wake <= m->now || memory_sm_cycle(m->memory_system, i) <= m->now) {
+                sm_cycle(m, s, m->now);
+                if (s->progress_cycle > m->progress_cycle) m->progress_cycle = s->progress_cycle;
+            }
             if (s->wake < next) next = s->wake;
         }
         memory_advance(m->memory_system, m->now);
@@ -1003,6 +1021,12 @@ int machine_run(machine *m, uint64_t until) {
         m->now = next < until ? next : until;
     }
     return -1;
+}
+
+int machine_run(machine *m, uint64_t until) {
+    const int ended = run(m, until);
+    sum_executed(m);
+    return ended;
 }
 
 void machine_dump(const machine *m, void *output) {

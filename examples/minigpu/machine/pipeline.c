@@ -200,7 +200,7 @@ static void retire(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     block *b = &m->blocks[r->block];
     warp *w = &m->warps[r->warp];
-    kernel *k = &m->kernels[b->kernel];
+    executed_instructions *executed = &s->executed[b->kernel];
     release_sources(s, w, r);
     if (s->queue)
         issue_queue_committed(s->queue, w->slot, r->info, r->sequence, w->sequence);
@@ -210,9 +210,9 @@ static void retire(machine *m, sm *s, uint32_t record) {
     b->in_flight--;
     if (r->info->writes) b->registers_pending--;
     if (r->info->copies == COPIES_STARTS) w->copies[r->copy_group]--;
-    k->warp_instructions++;
-    k->thread_instructions += r->active == UINT32_MAX ? LANES : gpump_bits_count64(r->active);
-    k->counted[r->info->counted]++;
+    executed->warp_instructions++;
+    executed->thread_instructions += r->active == UINT32_MAX ? LANES : gpump_bits_count64(r->active);
+    executed->counted[r->info->counted]++;
     w->executed_since[0]++;
     w->executed_since[1]++;
     gpump_sm_report_executed(s->gpump, b->ref, 1);
@@ -383,7 +383,7 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
     if (!w->stack.depth)
         warp_ended(m, s, b, w);
     else if (!gate_calling(w))
-        pipe_put(&s->pipes[PIPE_FETCH], m->now, warp_index);
+        pipe_put(&s->pipes[PIPE_FETCH], s->now, warp_index);
     pipeline_block_may_be_done(m, s, b);
 }
 
@@ -394,7 +394,7 @@ static uint64_t end_calls(machine *m, sm *s) {
         const uint32_t slot = gpump_bits_lowest64(left);
         warp *w = &m->warps[s->slot_warp[slot]];
         left &= left - 1;
-        if (w->called_until > m->now) {
+        if (w->called_until > s->now) {
             if (w->called_until < next) next = w->called_until;
             continue;
         }
@@ -545,8 +545,8 @@ static void read_operands(machine *m, sm *s, uint32_t record) {
         if (r->info->needs_environment) {
             b->environment.warp = w->index;
             b->environment.sm = s->index;
-            b->environment.clock = m->now;
-            b->environment.nanoseconds = gpump_muldiv_down(m->now, 1000000, m->config.gpu.clock_khz);
+            b->environment.clock = s->now;
+            b->environment.nanoseconds = gpump_muldiv_down(s->now, 1000000, m->config.gpu.clock_khz);
         }
         lanes_read_sources(instruction, s->registers + w->register_base, predicates, &b->environment, sources);
     }
@@ -560,7 +560,7 @@ static void read_operands(machine *m, sm *s, uint32_t record) {
         operands_are_there(m, s, record);
     } else {
         r->stage = RECORD_EXECUTING;
-        pipe_put(&s->pipes[r->info->pipe], m->now, record);
+        pipe_put(&s->pipes[r->info->pipe], s->now, record);
     }
 }
 
@@ -571,23 +571,23 @@ static void read_operands(machine *m, sm *s, uint32_t record) {
 static uint64_t without_unit(const machine *m, const sm *s) {
     uint64_t slots = memory_path_has_room(m, s) ? 0 : s->unit_slots[UNIT_MEMORY];
     uint32_t unit;
-    if (s->units_free <= m->now) return slots;
+    if (s->units_free <= s->now) return slots;
     for (unit = 0; unit < UNIT_COUNT; unit++)
-        if (unit != UNIT_ALU && s->unit_free[unit] > m->now) slots |= s->unit_slots[unit];
+        if (unit != UNIT_ALU && s->unit_free[unit] > s->now) slots |= s->unit_slots[unit];
     return slots;
 }
 
 static void occupy_unit(const machine *m, sm *s, uint32_t scheduler, const issue_info *info) {
     uint32_t interval = 1;
     if (info->unit == UNIT_ALU) {
-        s->alu_free[scheduler] = m->now + interval;
+        s->alu_free[scheduler] = s->now + interval;
         return;
     }
     if (info->unit == UNIT_SFU) interval = m->config.sfu_interval;
     if (info->unit == UNIT_DOUBLE) interval = m->config.double_interval;
     if (info->pipe == PIPE_DIVIDE && info->unit != UNIT_MEMORY) interval = m->config.divide_interval;
-    s->unit_free[info->unit] = m->now + interval;
-    if (s->units_free < m->now + interval) s->units_free = m->now + interval;
+    s->unit_free[info->unit] = s->now + interval;
+    if (s->units_free < s->now + interval) s->units_free = s->now + interval;
 }
 
 /* The instruction of a record issues. */
@@ -600,7 +600,7 @@ static void start(machine *m, sm *s, uint32_t record) {
         m->warps[r->warp].unchecked++;
         memory_path_reserve(s);
     }
-    pipe_put(&s->pipes[PIPE_OPERANDS], m->now, record);
+    pipe_put(&s->pipes[PIPE_OPERANDS], s->now, record);
     s->statistics.issued++;
     gpump_meter_report_issued(s->meter, m->blocks[r->block].kernel + 1, 1);
     if (s->rate && corun_member(m, m->blocks[r->block].kernel) != NONE)
@@ -644,7 +644,7 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     const uint32_t record = start_record(m, s, s->slot_warp[slot], pc, simt_top(&w->stack)->mask, w->sequence++);
     const in_flight *r = &s->records[record];
     const issue_info *info = r->info;
-    m->progress_cycle = m->now;
+    s->progress_cycle = s->now;
     scoreboard_reserve(w, info);
     occupy_unit(m, s, scheduler, info);
     w->in_flight++;
@@ -668,7 +668,7 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched &= ~BIT(slot);
     refresh_clear(m, s, w);
     s->scheduler_last[scheduler] = slot;
-    s->scheduler_free[scheduler] = m->now + m->config.issue_interval;
+    s->scheduler_free[scheduler] = s->now + m->config.issue_interval;
 }
 
 /* The slots whose memory instruction finds no room in the replay queue or in the operand log. */
@@ -695,9 +695,9 @@ static uint64_t issue_stage(machine *m, sm *s) {
     for (i = 0; i < schedulers && ready; i++) {
         const uint32_t scheduler = first + i < schedulers ? first + i : first + i - schedulers;
         uint64_t candidates = ready & s->scheduler_slots[scheduler];
-        if (!candidates || s->scheduler_free[scheduler] > m->now || s->free_record == NONE) continue;
+        if (!candidates || s->scheduler_free[scheduler] > s->now || s->free_record == NONE) continue;
         candidates &= ~(without_unit(m, s) | full);
-        if (s->alu_free[scheduler] > m->now) candidates &= ~s->unit_slots[UNIT_ALU];
+        if (s->alu_free[scheduler] > s->now) candidates &= ~s->unit_slots[UNIT_ALU];
         if (candidates) issue(m, s, scheduler, warp_scheduler_pick(m, s, scheduler, candidates));
     }
     return memory_path_has_room(m, s) ? full : ready & s->unit_slots[UNIT_MEMORY];
@@ -713,7 +713,7 @@ static void without_unit_queued(const machine *m, const sm *s, uint64_t blocked[
         uint64_t free_at = s->unit_free[unit];
         for (i = 0; unit == UNIT_ALU && i < m->config.gpu.schedulers; i++)
             if (!i || s->alu_free[i] < free_at) free_at = s->alu_free[i];
-        if (free_at <= m->now && (unit != UNIT_MEMORY || memory_path_has_room(m, s))) continue;
+        if (free_at <= s->now && (unit != UNIT_MEMORY || memory_path_has_room(m, s))) continue;
         for (i = 0; i < ISSUE_QUEUE_WORDS; i++) blocked[i] |= s->queue->unit_entries[unit][i];
     }
 }
@@ -763,10 +763,10 @@ static void issue_entry(machine *m, sm *s, uint32_t entry) {
         record = restart_record_of(m, s, e.warp, e.handle, &what);
     } else {
         record = start_record(m, s, e.warp, e.pc, e.mask, e.sequence);
-        m->progress_cycle = m->now;
+        s->progress_cycle = s->now;
         if (s->faults) faults_issued(m, s, w, record);
     }
-    while (alu + 1 < m->config.gpu.schedulers && s->alu_free[alu] > m->now) alu++;
+    while (alu + 1 < m->config.gpu.schedulers && s->alu_free[alu] > s->now) alu++;
     occupy_unit(m, s, alu, e.info);
     if (e.info->is_boundary) cross_boundary(m, w, &s->records[record]);
     if (stops_fetch(e.info)) s->queue->waits &= ~BIT(w->slot);
@@ -845,10 +845,10 @@ static uint64_t queue_stage(machine *m, sm *s) {
         fetch_line(m, s, gpump_bits_lowest64(after ? after : slots));
     }
     slots = fetch_candidates(s) | (s->faults ? s->faults->replaying & ~s->queue->waits : 0);
-    if (slots && issue_queue_has_room(s->queue)) return m->now + 1;
+    if (slots && issue_queue_has_room(s->queue)) return s->now + 1;
     for (i = 0; i < ISSUE_QUEUE_WORDS && !memory_path_has_room(m, s); i++)
         full[i] |= s->queue->unit_entries[UNIT_MEMORY][i];
-    return issue_queue_any_ready(s->queue, full) && s->free_record != NONE ? m->now + 1 : NEVER;
+    return issue_queue_any_ready(s->queue, full) && s->free_record != NONE ? s->now + 1 : NEVER;
 }
 
 /* ---- replays ---- */
@@ -877,7 +877,7 @@ pipeline_replay_result pipeline_replay(machine *m, sm *s, uint32_t slot, uint32_
     if (!scoreboard_clear(w, info) || !memory_order_clear(w, info, 0) ||
         gpump_replay_may_reissue(s->faults->replay, handle) != GPUMP_REASON_YES)
         return PIPELINE_REPLAY_WAITS;
-    if (s->scheduler_free[scheduler] > m->now || !memory_path_has_room(m, s) || s->unit_free[info->unit] > m->now ||
+    if (s->scheduler_free[scheduler] > s->now || !memory_path_has_room(m, s) || s->unit_free[info->unit] > s->now ||
         (s->faults->records[handle] == NONE && s->free_record == NONE))
         return PIPELINE_REPLAY_LATER;
     restart_record_of(m, s, warp_index, handle, what);
@@ -886,7 +886,7 @@ pipeline_replay_result pipeline_replay(machine *m, sm *s, uint32_t slot, uint32_
     w->in_flight++;
     b->in_flight++;
     if (info->writes) b->registers_pending++;
-    s->scheduler_free[scheduler] = m->now + m->config.issue_interval;
+    s->scheduler_free[scheduler] = s->now + m->config.issue_interval;
     return PIPELINE_REPLAYED;
 }
 
@@ -894,17 +894,17 @@ pipeline_replay_result pipeline_replay(machine *m, sm *s, uint32_t slot, uint32_
 
 void pipeline_execute(machine *m, sm *s) {
     uint32_t record, p;
-    while ((record = pipe_take(&s->pipes[PIPE_CONTROL], m->now)) != NONE) commit_control(m, s, record);
+    while ((record = pipe_take(&s->pipes[PIPE_CONTROL], s->now)) != NONE) commit_control(m, s, record);
     for (p = PIPE_ALU; p <= PIPE_DOUBLE; p++) {
-        while ((record = pipe_take(&s->pipes[p], m->now)) != NONE) commit(m, s, record);
+        while ((record = pipe_take(&s->pipes[p], s->now)) != NONE) commit(m, s, record);
     }
 }
 
 uint64_t pipeline_issue(machine *m, sm *s) {
     uint64_t next = NEVER, wait;
     uint32_t record, fetched;
-    while ((record = pipe_take(&s->pipes[PIPE_OPERANDS], m->now)) != NONE) read_operands(m, s, record);
-    while ((fetched = pipe_take(&s->pipes[PIPE_FETCH], m->now)) != NONE) {
+    while ((record = pipe_take(&s->pipes[PIPE_OPERANDS], s->now)) != NONE) read_operands(m, s, record);
+    while ((fetched = pipe_take(&s->pipes[PIPE_FETCH], s->now)) != NONE) {
         const warp *w = &m->warps[fetched];
         if (w->sm == s->index && gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched |= BIT(w->slot);
     }
@@ -914,7 +914,7 @@ uint64_t pipeline_issue(machine *m, sm *s) {
         return cycle < next ? cycle : next;
     }
     wait = issue_stage(m, s);
-    return warp_scheduler_ready(s) & ~wait ? m->now + 1 : next;
+    return warp_scheduler_ready(s) & ~wait ? s->now + 1 : next;
 }
 
 uint64_t pipeline_next(const sm *s) {

@@ -38,7 +38,7 @@ static void arrivals(machine *m, sm *s) {
 static void send_context(machine *m, sm *s) {
     uint32_t index, kind;
     uint64_t address;
-    if (context_pipeline_cycle(s) > m->now || !memory_path_context_may_enter(m, s)) return;
+    if (context_pipeline_cycle(s) > s->now || !memory_path_context_may_enter(m, s)) return;
     for (;;) {
         switch (context_pipeline_next(m, s, &index, &kind, &address)) {
         case CONTEXT_PIPELINE_SEGMENT: memory_path_enter_context(m, s, index, kind, address); return;
@@ -48,13 +48,13 @@ static void send_context(machine *m, sm *s) {
     }
 }
 
-void sm_cycle(machine *m, sm *s) {
+void sm_cycle(machine *m, sm *s, uint64_t now) {
     const int faulty = s->faults != NULL; /* TLBs, or accesses that fault */
     uint64_t wake, next;
     uint32_t checked;
     arrival sent;
-    s->now = m->now;
-    if (s->stall_cycle <= m->now) block_life_end_stalls(m, s);
+    s->now = now;
+    if (s->stall_cycle <= s->now) block_life_end_stalls(m, s);
     if (memory_path_has_arrivals(m, s)) arrivals(m, s);
     pipeline_execute(m, s);
     if (s->ended_count) end_blocks(m, s);
@@ -70,14 +70,14 @@ void sm_cycle(machine *m, sm *s) {
     if (s->stopping) preemption_report_waits(m, s);
 
     /* When does anything happen here again? */
-    if (memory_path_busy(m, s)) wake = m->now + 1;
+    if (memory_path_busy(m, s)) wake = s->now + 1;
     if (s->stall_cycle < wake) wake = s->stall_cycle;
     next = s->free_request != NONE ? context_pipeline_cycle(s) : NEVER;
     /* A context that may not leave yet is told by the memory when to look again. */
-    if (next <= m->now && next != NEVER) next = memory_path_context_may_enter(m, s) ? m->now + 1 : NEVER;
+    if (next <= s->now && next != NEVER) next = memory_path_context_may_enter(m, s) ? s->now + 1 : NEVER;
     if (next < wake) wake = next;
     next = pipeline_next(s);
     if (next < wake) wake = next;
     if (faulty && faults_next(s) < wake) wake = faults_next(s);
-    s->wake = wake <= m->now ? m->now + 1 : wake;
+    s->wake = wake <= s->now ? s->now + 1 : wake;
 }

@@ -4,7 +4,7 @@
 
 #include "machine/state.h"
 
-/* Lets cycle m->now happen on one SM, and sets s->wake to the next cycle in which something can happen there. */
-void sm_cycle(machine *m, sm *s);
+/* Lets cycle `now` happen on one SM, and sets s->wake to the next cycle in which something can happen there. */
+void sm_cycle(machine *m, sm *s, uint64_t now);
 
 #endif

@@ -94,7 +94,9 @@ typedef struct sm {
     struct sm_translation *translation; /* its L1 TLB (translation.h); NULL: none */
     sm_faults *faults;                  /* NULL: no TLBs, and an absent page ends the run */
     uint64_t wake;                      /* the next cycle in which something can happen */
-    uint64_t now;
+    uint64_t now;                       /* the SM's own clock: the cycle that it is in, or was in last */
+    uint64_t progress_cycle;            /* when it last issued an instruction */
+    executed_instructions *executed;    /* per kernel, since machine_run was called */
     /* warp slots, one bit each */
     uint64_t present;                /* a warp sits there that has not ended */
     uint64_t fetched;                /* its next instruction is there */

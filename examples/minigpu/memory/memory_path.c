@@ -136,7 +136,7 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
         } else {
             s->statistics.l1_hits++;
             gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_LOAD, 1);
-            pipe_put(&s->pipes[PIPE_L1], m->now, record);
+            pipe_put(&s->pipes[PIPE_L1], s->now, record);
         }
         return 1;
     }
@@ -194,7 +194,7 @@ static void access_stage(machine *m, sm *s) {
         if (r->conflict_cycles) {
             if (--r->conflict_cycles) return;
             r->outstanding++;
-            pipe_put(&s->pipes[PIPE_SHARED], m->now, record);
+            pipe_put(&s->pipes[PIPE_SHARED], s->now, record);
         } else if (r->next_segment < r->segment_count) {
             if (!send_segment(m, s, record)) {
                 s->access_waits = 1; /* until a reply or a departure makes room */
@@ -299,7 +299,7 @@ static void unpark(machine *m, sm *s) {
     for (i = 0; i < f->parked_count; i++) {
         const uint32_t record = f->parked[i];
         in_flight *r = &s->records[record];
-        if (r->pages_cycle <= m->now) {
+        if (r->pages_cycle <= s->now) {
             r->to_check = r->absent; /* the request is sent again, and walked again */
             r->absent = 0;
             r->pinned = 1;
@@ -355,7 +355,7 @@ static uint32_t look_up_stage(machine *m, sm *s) {
         answered(m, s, (uint32_t)waiter / LANES, segment,
                  translate(m, r->segments[segment], !instruction_only_reads(r->instruction)));
     }
-    if (f->parked_cycle <= m->now) unpark(m, s);
+    if (f->parked_cycle <= s->now) unpark(m, s);
     if (m->failed) return NONE;
     if (f->retry && f->refused_count) {
         record = f->refused[f->refused_head];
@@ -429,7 +429,7 @@ int memory_path_accept(machine *m, sm *s, uint32_t record) {
         s->memory_reserved--;
         memory_access_constant(m, s, r);
         r->stage = RECORD_MEMORY;
-        pipe_put(&s->pipes[PIPE_CONSTANT], m->now, record);
+        pipe_put(&s->pipes[PIPE_CONSTANT], s->now, record);
         return 1;
     }
     memory_access_coalesce(m, s, r);
@@ -463,7 +463,7 @@ static miss_queue *next_miss(const machine *m, const sm *s, uint32_t *after, mem
         miss_queue *q = &s->miss_queues[wrap(s->next_queue + i, queues)];
         if (!q->count || !memory_path_gate(m, s, q->kernel)) continue;
         *packet = packet_of(s, q->requests[q->head]);
-        if (!memory_may_enter(m->memory_system, m->now, s->index, packet)) continue;
+        if (!memory_may_enter(m->memory_system, s->now, s->index, packet)) continue;
         *after = wrap(s->next_queue + i + 1, queues);
         return q;
     }
@@ -476,14 +476,14 @@ int memory_path_send(machine *m, sm *s) {
     memory_packet packet;
     miss_queue *q;
     if (!s->queued_misses) return 0;
-    if (s->rate) machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, m->now), NULL);
+    if (s->rate) machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, s->now), NULL);
     if (!(q = next_miss(m, s, &after, &packet))) return 0;
     q->head = wrap(q->head + 1, m->config.miss_queue_entries);
     q->count--;
     s->queued_misses--;
     s->next_queue = after;
     if (s->rate) corun_sent(m, s, packet.kernel);
-    memory_enter(m->memory_system, m->now, s->index, &packet);
+    memory_enter(m->memory_system, s->now, s->index, &packet);
     return 1;
 }
 
@@ -491,7 +491,7 @@ int memory_path_context_may_enter(const machine *m, const sm *s) {
     memory_packet packet;
     memset(&packet, 0, sizeof packet);
     packet.kind = REQUEST_SAVE;
-    return s->free_request != NONE && memory_may_enter(m->memory_system, m->now, s->index, &packet);
+    return s->free_request != NONE && memory_may_enter(m->memory_system, s->now, s->index, &packet);
 }
 
 void memory_path_enter_context(machine *m, sm *s, uint32_t block_index, uint32_t kind, uint64_t address) {
@@ -502,7 +502,7 @@ void memory_path_enter_context(machine *m, sm *s, uint32_t block_index, uint32_t
     s->requests[request].block = block_index;
     s->statistics.transfer_requests++;
     packet = packet_of(s, request);
-    memory_enter(m->memory_system, m->now, s->index, &packet);
+    memory_enter(m->memory_system, s->now, s->index, &packet);
 }
 
 void memory_path_write_back(machine *m, sm *s, const block *b) {
@@ -570,13 +570,13 @@ int memory_path_take(machine *m, sm *s, arrival *arrived) {
             return 1;
         }
         s->completed_first = s->completed_count = 0;
-        if (memory_sm_cycle(m->memory_system, s->index) <= m->now &&
-            memory_take(m->memory_system, m->now, s->index, &reply)) {
+        if (memory_sm_cycle(m->memory_system, s->index) <= s->now &&
+            memory_take(m->memory_system, s->now, s->index, &reply)) {
             if (take_reply(m, s, reply.token, arrived)) return 1;
-        } else if ((record = pipe_take(&s->pipes[PIPE_L1], m->now)) != NONE ||
-                   (record = pipe_take(&s->pipes[PIPE_SHARED], m->now)) != NONE) {
+        } else if ((record = pipe_take(&s->pipes[PIPE_L1], s->now)) != NONE ||
+                   (record = pipe_take(&s->pipes[PIPE_SHARED], s->now)) != NONE) {
             piece_done(s, record);
-        } else if ((record = pipe_take(&s->pipes[PIPE_CONSTANT], m->now)) != NONE) {
+        } else if ((record = pipe_take(&s->pipes[PIPE_CONSTANT], s->now)) != NONE) {
             complete(s, record);
         } else {
             return 0;
