@@ -556,7 +556,8 @@ typedef enum gpump_technique {
     GPUMP_TECHNIQUE_SWITCH = 1, /* save its context, restore it later */
     GPUMP_TECHNIQUE_DRAIN = 2,  /* let it run to its end */
     GPUMP_TECHNIQUE_REWIND = 3, /* drop its work since the last region boundaries, save what is live at them */
-    GPUMP_TECHNIQUES = 4
+    GPUMP_TECHNIQUES = 4,       /* the techniques above: decisions choose among them */
+    GPUMP_TECHNIQUE_KILL = 4    /* drop the block for good: its process is aborted. No decision chooses it */
 } gpump_technique;
 
 /* The life of a block on an SM. */
@@ -572,6 +573,7 @@ typedef enum gpump_block_state {
     GPUMP_BLOCK_FLUSHED,   /* dropped, its storage about to be freed */
     GPUMP_BLOCK_DONE,      /* ended, its storage about to be freed */
     GPUMP_BLOCK_PARKED,    /* preempted, out of its slots; its registers, its shared memory or both still in place */
+    GPUMP_BLOCK_KILLED,    /* dropped for good, its storage about to be freed */
     GPUMP_BLOCK_STATES
 } gpump_block_state;
 
@@ -596,6 +598,11 @@ typedef struct gpump_block_view {
     uint32_t group;         /* blocks of one kernel with the same group leave together; 0: no group */
     uint32_t technique;     /* STOPPING, SAVING: gpump_technique the block leaves by */
     uint32_t keep;          /* STOPPING, SAVING: gpump_part bits that stay in place when the block is PARKED; 0: none */
+    uint32_t faults;        /* granules that it waits for; 0: none */
+    /* Cycles until the last of them is there; GPUMP_UNKNOWN: cannot be told. 0 without faults. */
+    uint64_t fault_cycles;
+    /* 1: the block cannot be saved before its pages are there (stall on fault). 0: it leaves with its faults. */
+    uint32_t fault_stalls;
     uint32_t unused;
 } gpump_block_view;
 
@@ -629,7 +636,8 @@ GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, ui
 
 /* ---- predicates ---- */
 
-/* Returns the name of a technique (gpump_technique:"flush", "switch", "drain", "rewind"), NULL for any other number. */
+/* Returns the name of a technique (gpump_technique:"flush", "switch", "drain", "rewind", "kill"), NULL for any other
+ * number. */
 GPUMP_API const char *gpump_technique_name(uint32_t technique);
 
 /* Returns 1 when `state` is in `states` (bit s stands for gpump_block_state s). Hot. */
@@ -647,7 +655,8 @@ GPUMP_INLINE int gpump_block_stays(uint32_t state) {
 GPUMP_INLINE int gpump_block_leaves(uint32_t state) {
     return gpump_block_state_in(state, 1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING |
                                            1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
-                                           1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_DONE);
+                                           1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_DONE |
+                                           1u << GPUMP_BLOCK_KILLED);
 }
 /* Returns 1 when a block in this state counts as executing, so that its cycles grow: from its start until its state is
  * complete. Hot. */
@@ -1677,6 +1686,187 @@ GPUMP_API void gpump_fault_statistics_diff(const gpump_fault_statistics *earlier
 GPUMP_API gpump_result gpump_fault_statistics_field(const gpump_fault_statistics *statistics, uint32_t index,
                                                     const char **name, const char **unit, const char **description,
                                                     uint64_t *value);
+
+GPUMP_END
+#endif
+
+/* ---- gpump_impl/fault/block_switch.h ---- */
+/* block_switch: which blocks of an SM leave on a page fault, and which come in their place (hardware; per SM;
+ * Tanasic 6.4.1 and 6.5.3)
+ *
+ * The thread block scheduler of an SM. The unit knows the blocks that are on the SM and those that it has sent off the
+ * chip, named by their cookies. A block is blocked when none of its warps can run and it waits for pages. A block off
+ * the chip is ready when it waits for no page.
+ *
+ *   gpump_block_switch_report_warp, _report_pending
+ *     -> OUT, when the block is blocked and somebody can come in its place; the host switches the block, saves its
+ *        context, and answers with gpump_block_switch_report_left, or with _report_stayed when there is no room for the
+ *        context
+ *   room on the SM (after _report_left and _report_ended)
+ *     -> IN, for the block that has been ready longest; answered by gpump_block_switch_report_came
+ *     -> NEW otherwise, while the SM driver has blocks and the SM has at most config.extra more blocks than it holds;
+ *        answered by gpump_block_switch_report_placed, or by _report_none
+ *
+ * An SM asks this unit before it takes a block from the SM driver. A host that is vacating the SM does not pull
+ * actions; blocks off the chip then move to the kernel's queue of preempted blocks (gpump_block_switch_blocks lists
+ * them, _report_ended removes them), and the waiters of the fault unit follow the cookie. */
+#ifndef GPUMP_BLOCK_SWITCH_H
+#define GPUMP_BLOCK_SWITCH_H
+
+
+
+GPUMP_BEGIN
+
+/* Where a block is. */
+typedef enum gpump_block_switch_state {
+    GPUMP_BLOCK_SWITCH_FREE = 0, /* no block */
+    GPUMP_BLOCK_SWITCH_ON,       /* on the SM */
+    GPUMP_BLOCK_SWITCH_LEAVING,  /* on the SM, OUT was handed over */
+    GPUMP_BLOCK_SWITCH_OFF,      /* off the chip */
+    GPUMP_BLOCK_SWITCH_COMING,   /* off the chip, IN was handed over */
+    GPUMP_BLOCK_SWITCH_STATES
+} gpump_block_switch_state;
+
+typedef enum gpump_block_switch_action_kind {
+    GPUMP_BLOCK_SWITCH_ACT_OUT = 1, /* switch block `cookie` out and save it */
+    GPUMP_BLOCK_SWITCH_ACT_IN,      /* restore block `cookie` */
+    GPUMP_BLOCK_SWITCH_ACT_NEW      /* take a new block from the SM driver */
+} gpump_block_switch_action_kind;
+typedef struct gpump_block_switch_action {
+    uint64_t cookie; /* OUT, IN */
+    uint32_t kind;   /* gpump_block_switch_action_kind */
+    uint32_t fair;   /* OUT: 1: the block can run, and leaves because another has been ready for fair_cycles */
+} gpump_block_switch_action;
+
+/* A block that the unit knows. */
+typedef struct gpump_block_switch_view {
+    uint64_t cookie;
+    uint64_t since;       /* when the present state began */
+    uint64_t ready_cycle; /* when the last page that it waits for is there; 0: it waits for none */
+    uint64_t stopped;     /* warps that cannot run; bits */
+    uint32_t state;       /* gpump_block_switch_state */
+    uint32_t warps;
+    uint32_t pending; /* granules that it waits for */
+    uint32_t unused;
+} gpump_block_switch_view;
+
+/* Filled by gpump_block_switch_config_preset only; every field may then be changed. */
+typedef struct gpump_block_switch_config {
+    uint32_t struct_size; /* sizeof(gpump_block_switch_config) */
+    uint32_t blocks;      /* blocks on the SM at most; 1 to 64; 16 (Tanasic Table 6.1) */
+    uint32_t extra;       /* blocks that it may have beyond those that fit; 0 to 64; 4 (Tanasic 6.5.3) */
+    /* 1: a block leaves only when its pages are further away than the switch takes: ready_cycle - now >
+     * gpump_block_switch_report_placed's switch_cycles. 0: it always leaves (Tanasic 6.4.1). */
+    uint32_t priced;
+    /* A ready block that has waited so long forces the block out that has been on the SM longest; at least 1; 1 ms
+     * (assumed). Without it, a block that spins on a flag which the ready block would set keeps the SM for ever. */
+    uint64_t fair_cycles;
+} gpump_block_switch_config;
+
+/* clang-format off */
+#define GPUMP_BLOCK_SWITCH_STATISTICS(X)                                                           \
+    X(placed, "blocks", "new blocks that were placed")                                             \
+    X(ended, "blocks", "that ended, or were taken away")                                           \
+    X(outs, "blocks", "told to leave because of faults")                                           \
+    X(fair_outs, "blocks", "told to leave because another had been ready for long")                \
+    X(ins, "blocks", "told to come back")                                                          \
+    X(news, "blocks", "asked for from the SM driver")                                              \
+    X(stayed, "blocks", "told to leave whose context found no room")                               \
+    X(none, "blocks", "asked for that the SM driver did not have")                                 \
+    X(blocked_cycles, "cycles", "summed over blocks: blocked on the SM")                           \
+    X(off_cycles, "cycles", "summed over blocks: from having left to being told to come back")     \
+    X(ready_cycles, "cycles", "of these, with all pages there")
+/* clang-format on */
+typedef struct gpump_block_switch_statistics {
+#define GPUMPI_FIELD(name, unit, description) uint64_t name;
+    GPUMP_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+} gpump_block_switch_statistics;
+
+typedef struct gpump_block_switch gpump_block_switch;
+
+/* Fills *config for a preset: "table61" (Tanasic 6.5.3), or "priced" (the same, switching by price). */
+GPUMP_API gpump_result gpump_block_switch_config_preset(gpump_block_switch_config *config, const char *preset);
+/* Sets *bytes to the memory that the unit needs. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_block_switch_bytes(const gpump_block_switch_config *config, size_t *bytes,
+                                                gpump_diag *diag);
+/* Makes a unit without blocks in `memory` and sets *unit. */
+GPUMP_API gpump_result gpump_block_switch_init(void *memory, size_t bytes, const gpump_block_switch_config *config,
+                                               gpump_block_switch **unit, gpump_diag *diag);
+/* Takes over a byte copy of a unit and sets *unit. */
+GPUMP_API gpump_result gpump_block_switch_adopt(void *memory, size_t bytes, const gpump_block_switch_config *config,
+                                                gpump_block_switch **unit, gpump_diag *diag);
+/* Checks blocks and counts against each other. For memory from outside: once gpump_block_switch_adopt has taken it over
+ * and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what contradicts what.
+ * Cost: linear. */
+GPUMP_API gpump_result gpump_block_switch_check(const gpump_block_switch *unit, gpump_diag *diag);
+/* Returns a hash of the whole state, the same on every machine. Cost: linear. */
+GPUMP_API uint64_t gpump_block_switch_hash(const gpump_block_switch *unit);
+/* Sets *bits to the storage: per block its state, its pending granules (16 bits), one bit per warp, and two cycle
+ * counts of 32 bits; the cookies of blocks (16 bits). GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_block_switch_bits(const gpump_block_switch_config *config, uint64_t *bits,
+                                               gpump_diag *diag);
+
+/* ---- facts; an error changes nothing ---- */
+
+/* Says how many blocks of the present kernel the SM holds: `blocks`, 1 to config.blocks. At first config.blocks. */
+GPUMP_API gpump_result gpump_block_switch_set_blocks(gpump_block_switch *unit, uint32_t blocks);
+/* Says what there is outside: how many blocks the SM driver would give this SM, and for how many more blocks contexts
+ * have room; the unit counts its own blocks from then on. UINT32_MAX: any number. At first there are no new blocks, and
+ * contexts have room. */
+GPUMP_API gpump_result gpump_block_switch_set_outside(gpump_block_switch *unit, uint32_t new_blocks, uint32_t contexts);
+/* Says that a new block has been placed on the SM, in answer to NEW or without it, with `warps` warps (1 to 64), all of
+ * which run. switch_cycles: what saving and restoring it takes, for config.priced. GPUMP_ERROR_STATE when the cookie is
+ * here, GPUMP_ERROR_FULL when the SM holds all the blocks it can. */
+GPUMP_API gpump_result gpump_block_switch_report_placed(gpump_block_switch *unit, uint64_t now, uint64_t cookie,
+                                                        uint32_t warps, uint64_t switch_cycles);
+/* Says that NEW brought no block: the SM driver has none. GPUMP_ERROR_STATE without NEW. */
+GPUMP_API gpump_result gpump_block_switch_report_none(gpump_block_switch *unit, uint64_t now);
+/* Says that a warp of a block can run (runs 1), or cannot (0): it has faulted, waits at a barrier, has ended, or waits
+ * for room in the operand log that faulted warps hold. A faulted warp can run when its pages are there, also while its
+ * block is off the chip. GPUMP_EMPTY when the unit does not know the block. */
+GPUMP_API gpump_result gpump_block_switch_report_warp(gpump_block_switch *unit, uint64_t now, uint64_t cookie,
+                                                      uint32_t warp, uint32_t runs);
+/* Says for how many granules a block waits, and when the last of them is there (gpump_fault_pending,
+ * gpump_fault_ready_cycle). GPUMP_EMPTY when the unit does not know the block. */
+GPUMP_API gpump_result gpump_block_switch_report_pending(gpump_block_switch *unit, uint64_t now, uint64_t cookie,
+                                                         uint32_t pending, uint64_t ready_cycle);
+/* Says that a block that was told OUT is saved, and its room is free. GPUMP_ERROR_STATE without OUT. */
+GPUMP_API gpump_result gpump_block_switch_report_left(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
+/* Says that a block that was told OUT stays: its context has no room. GPUMP_ERROR_STATE without OUT. */
+GPUMP_API gpump_result gpump_block_switch_report_stayed(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
+/* Says that a block that was told IN is on the SM again. GPUMP_ERROR_STATE without IN. */
+GPUMP_API gpump_result gpump_block_switch_report_came(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
+/* Says that a block has ended, was dropped or was taken away, wherever it was. GPUMP_EMPTY when the unit does not know
+ * it. */
+GPUMP_API gpump_result gpump_block_switch_report_ended(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
+
+/* ---- questions and actions ---- */
+
+/* Lists the blocks in blocks[capacity], in the order in which the unit came to know them, and sets *count.
+ * GPUMP_ERROR_CAPACITY. */
+GPUMP_API gpump_result gpump_block_switch_blocks(const gpump_block_switch *unit, gpump_block_switch_view *blocks,
+                                                 uint32_t capacity, uint32_t *count);
+/* Hands over the next *action: IN and NEW while there is room, then OUT of the blocked block whose pages are furthest
+ * away. GPUMP_EMPTY when there is none. Cost: linear in the blocks. */
+GPUMP_API gpump_result gpump_block_switch_next(gpump_block_switch *unit, uint64_t now,
+                                               gpump_block_switch_action *action);
+/* Returns the cycle at which an action comes without a further fact: `now` of the last call when one is due,
+ * GPUMP_UNKNOWN when none is. Cost: linear in the blocks. */
+GPUMP_API uint64_t gpump_block_switch_next_cycle(const gpump_block_switch *unit);
+
+/* Copies the counters into *statistics. */
+GPUMP_API void gpump_block_switch_get_statistics(const gpump_block_switch *unit,
+                                                 gpump_block_switch_statistics *statistics);
+/* Sets *difference to later - earlier, field by field. */
+GPUMP_API void gpump_block_switch_statistics_diff(const gpump_block_switch_statistics *earlier,
+                                                  const gpump_block_switch_statistics *later,
+                                                  gpump_block_switch_statistics *difference);
+/* Sets *name, *unit_name and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY
+ * past the last. Any pointer may be NULL but statistics. */
+GPUMP_API gpump_result gpump_block_switch_statistics_field(const gpump_block_switch_statistics *statistics,
+                                                           uint32_t index, const char **name, const char **unit_name,
+                                                           const char **description, uint64_t *value);
 
 GPUMP_END
 #endif
@@ -3182,6 +3372,7 @@ GPUMP_END
  *   gpump_sm_preempt, switch  -> STOPPING, STOP action; report_waits 0 -> SAVING, SAVE action;
  *                                report_saved -> FREED action
  *   gpump_sm_preempt, rewind  -> STOPPING, REWIND action; then as for switch
+ *   gpump_sm_preempt, kill    -> KILLED, DROP action;  report_dropped -> FREED action, and no block comes back
  *   report_done, at any point before report_dropped or report_saved -> FREED action
  *   switch or rewind that keeps registers or shared memory in place -> PARKED action instead of FREED;
  *                                gpump_sm_unpark brings the block back
@@ -3221,7 +3412,8 @@ typedef enum gpump_sm_wait {
     GPUMP_SM_WAIT_INSTRUCTION_MISSES = 8,
     GPUMP_SM_WAIT_SCOREBOARD = 16,
     GPUMP_SM_WAIT_PREEMPTION_POINT = 32,
-    GPUMP_SM_WAIT_ALL = 63
+    GPUMP_SM_WAIT_FAULT = 64, /* pages that the block waits for, where a faulted block cannot be saved (stall) */
+    GPUMP_SM_WAIT_ALL = 127
 } gpump_sm_wait;
 
 /* The configuration of an SM. gpump_sm_config_preset or gpump_sm_config_from_gpu fills it; every field may then be
@@ -3290,7 +3482,7 @@ typedef enum gpump_sm_action_kind {
     /* The restore has ended and the block may issue. Only under timing PORT, because under HOST the host knows. */
     GPUMP_SM_ACTION_RESUME,
     /* Squash what is in flight and forget the block. Then report dropped. If the exit of the block's last thread is in
-     * flight, the host may let it end instead, and reports done. */
+     * flight, the host may let it end instead, and reports done; not after kill. */
     GPUMP_SM_ACTION_DROP,
     /* The block has left its warp slots. `parts` stay in place. */
     GPUMP_SM_ACTION_PARKED,
@@ -3313,7 +3505,7 @@ typedef struct gpump_sm_action {
     gpump_sm_history history;
     gpump_block_ref block;
     uint32_t kind;      /* gpump_sm_action_kind */
-    uint32_t why;       /* gpump_block_state: SAVED, FLUSHED or DONE with FREED */
+    uint32_t why;       /* gpump_block_state: SAVED, FLUSHED, KILLED or DONE with FREED */
     uint32_t technique; /* gpump_technique it was told to leave by; GPUMP_NONE: none */
     uint32_t parts;     /* gpump_part bits: what to move (SAVE, RESTORE), what stays (PARKED) */
     uint32_t kernel;
@@ -3333,6 +3525,7 @@ typedef struct gpump_sm_action {
     X(drained, "blocks", "blocks that ran to their end after being told to")                            \
     X(flushed, "blocks", "blocks dropped")                                                              \
     X(saved, "blocks", "blocks whose context was written")                                              \
+    X(killed, "blocks", "blocks dropped for good")                                                      \
     X(rewound, "blocks", "blocks told to go back to their last region boundaries and be saved there")   \
     X(parked, "blocks", "blocks of which a part stayed in place")                                       \
     X(executed, "warp instructions", "instructions executed here by blocks that have left; " \
@@ -3344,7 +3537,7 @@ typedef struct gpump_sm_action {
     X(save_cycles, "cycles", "summed over blocks: from complete state to saved, or to its end")                        \
     X(restore_cycles, "cycles", "summed over blocks: from placed to running again")                     \
     X(drain_cycles, "cycles", "summed over blocks: from being told to drain to done")                   \
-    X(drop_cycles, "cycles", "summed over blocks: from being told to flush to dropped, or to its end")                 \
+    X(drop_cycles, "cycles", "summed over blocks: from being told to flush or killed to dropped, or to its end")       \
     X(port_cycles, "cycles", "cycles the memory port was reserved for contexts")
 /* clang-format on */
 typedef struct gpump_sm_statistics {
@@ -3367,6 +3560,7 @@ typedef struct gpumpi_sm_slot {
     uint64_t moved;                /* bytes of the transfer under way */
     uint64_t taken;                /* bytes of context room that this block has taken from its kernel */
     uint64_t brought;              /* `executed` when it was placed */
+    uint64_t ready_cycle;          /* when the last page that it waits for is there; 0: it waits for none */
     uint32_t generation;           /* of the slot: counts its blocks */
     uint32_t kernel;               /* number of the launch, from 1 */
     uint32_t function;             /* number of what it executes, from 1 */
@@ -3388,7 +3582,7 @@ typedef struct gpumpi_sm_slot {
     uint32_t parts;                /* gpump_part bits that the transfer under way moves */
     uint32_t why;                  /* FREED: the state in which it left */
     uint32_t active;               /* 1: it holds a block slot, warp slots and thread slots */
-    uint32_t unused;
+    uint32_t faults;               /* granules that it waits for */
 } gpumpi_sm_slot;
 typedef struct gpumpi_sm_kernel {
     uint64_t room;
@@ -3490,6 +3684,10 @@ GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_r
 /* Says that a running block as a whole waits for something (blocked = 1), or no longer does (0). GPUMP_ERROR_STATE when
  * that is no change. */
 GPUMP_API gpump_result gpump_sm_report_blocked(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t blocked);
+/* Says that a block waits for `faults` granules, the last of which is there at `ready_cycle` (gpump_fault_pending,
+ * gpump_fault_ready_cycle); 0, 0: for none any more. Views carry it. GPUMP_ERROR_STATE once the block has left. */
+GPUMP_API gpump_result gpump_sm_report_faults(gpump_sm *sm, gpump_block_ref block, uint32_t faults,
+                                              uint64_t ready_cycle);
 /* Says that the context of a block whose SAVE was handed over has been written (timing HOST). GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_block_ref block);
 /* Says that the context of a block whose RESTORE was handed over has been read: it runs (timing HOST).
@@ -3501,7 +3699,8 @@ GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpum
  * the host forgets one that it has pulled already: it reports neither dropped nor saved. FREED follows, with why DONE.
  * GPUMP_ERROR_STATE once the block is saved, dropped or parked. */
 GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Says that nothing of a flushed block whose DROP was handed over is in flight any more. GPUMP_ERROR_STATE. */
+/* Says that nothing of a flushed or killed block whose DROP was handed over is in flight any more. GPUMP_ERROR_STATE.
+ */
 GPUMP_API gpump_result gpump_sm_report_dropped(gpump_sm *sm, uint64_t now, gpump_block_ref block);
 /* Lets time pass; only needed under timing PORT by hosts that ask questions before they pull actions. Cost: linear in
  * the slots. */
@@ -3557,8 +3756,9 @@ GPUMP_API uint64_t gpump_sm_context_room(const gpump_sm *sm, uint32_t kernel);
 
 /* Makes the blocks of choices[count] leave, each by its own technique: all of them or, on an error, none; diag.index is
  * the choice at fault and diag.reason why (GPUMP_ERROR_REFUSED). Blocks may be running, blocked or draining; a stopping
- * or parked one may be flushed, and a parked one switched again to give up more. Groups must be complete. Cost: linear
- * in the slots and choices. */
+ * or parked one may be flushed, and a parked one switched again to give up more. GPUMP_TECHNIQUE_KILL is allowed,
+ * whatever the flush bit and config.techniques, for every block but those about to be freed: a save or a restore under
+ * way ends, and the host reports neither. Groups must be complete. Cost: linear in the slots and choices. */
 GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_block_choice *choices, uint32_t count,
                                         gpump_diag *diag);
 /* Brings a parked block back: takes warp slots and the ranges it gave up, then RESTORE (0 bytes when all stayed in
@@ -6612,12 +6812,12 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
 
 
 /* Hosts may compare and hash views and choices byte by byte: nothing hides in padding. */
-typedef char gpumpi_block_view_has_no_padding[sizeof(gpump_block_view) == 5 * 8 + 16 * 4 ? 1 : -1];
+typedef char gpumpi_block_view_has_no_padding[sizeof(gpump_block_view) == 6 * 8 + 18 * 4 ? 1 : -1];
 typedef char gpumpi_block_choice_has_no_padding[sizeof(gpump_block_choice) == 8 * 4 + 3 * 8 ? 1 : -1];
 
 GPUMP_API const char *gpump_technique_name(uint32_t technique) {
-    static const char *const names[GPUMP_TECHNIQUES] = {"flush", "switch", "drain", "rewind"};
-    return technique < GPUMP_TECHNIQUES ? names[technique] : NULL;
+    static const char *const names[] = {"flush", "switch", "drain", "rewind", "kill"};
+    return technique <= GPUMP_TECHNIQUE_KILL ? names[technique] : NULL;
 }
 
 static int gpumpi_block_overlap(uint32_t a, uint32_t a_length, uint32_t b, uint32_t b_length) {
@@ -8939,6 +9139,506 @@ GPUMP_API gpump_result gpump_fault_statistics_field(const gpump_fault_statistics
     };
     return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->reported : NULL, index, name,
                         unit, description, value);
+}
+
+/* ---- gpump_impl/fault/block_switch.c ---- */
+
+
+#include <string.h>
+
+
+#define GPUMPI_BLOCK_SWITCH_MAGIC UINT64_C(0x67706d7062737700) /* "gpmpbsw" */
+
+typedef struct gpumpi_block_switch_block {
+    uint64_t cookie, since, ready_cycle, stopped, switch_cycles;
+    uint64_t blocked_since; /* ON: when it became blocked; GPUMP_UNKNOWN: it is not */
+    uint64_t ready_since;   /* OFF and COMING: when it became ready; GPUMP_UNKNOWN: it is not */
+    uint32_t state, warps, pending, unused;
+} gpumpi_block_switch_block;
+struct gpump_block_switch {
+    gpumpi_head head;
+    uint64_t now;
+    gpump_block_switch_statistics statistics;
+    gpump_block_switch_config config;
+    uint32_t capacity; /* blocks that the SM holds now */
+    uint32_t blocks;   /* entries in use, in the order in which they came to be known */
+    uint32_t promised; /* NEW actions that have not been answered */
+    uint32_t new_blocks, contexts, unused;
+};
+typedef char gpumpi_block_switch_has_no_padding
+    [sizeof(gpump_block_switch) == sizeof(gpumpi_head) + (1 + 11) * 8 + sizeof(gpump_block_switch_config) + 6 * 4 &&
+             sizeof(gpumpi_block_switch_block) == 72 && sizeof(gpump_block_switch_config) == 24
+         ? 1
+         : -1];
+
+static gpumpi_block_switch_block *gpumpi_block_switch_blocks(const gpump_block_switch *u) {
+    return (gpumpi_block_switch_block *)(void *)(uintptr_t)(const void *)(u + 1);
+}
+
+/* ---- configuration, birth, copies ---- */
+
+GPUMP_API gpump_result gpump_block_switch_config_preset(gpump_block_switch_config *config, const char *preset) {
+    gpump_gpu gpu;
+    gpump_result result;
+    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+    if (strcmp(preset, "table61") != 0 && strcmp(preset, "priced") != 0) return GPUMP_ERROR_UNKNOWN_NAME;
+    result = gpump_gpu_config_preset(&gpu, "table61");
+    if (result) return result;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->blocks = gpu.block_slots;
+    config->extra = 4;
+    config->priced = strcmp(preset, "priced") == 0;
+    config->fair_cycles = gpu.clock_khz;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_switch_bytes(const gpump_block_switch_config *config, size_t *bytes,
+                                                gpump_diag *diag) {
+    gpump_result result;
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+#define GPUMPI_RANGE(field, minimum, maximum) \
+    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
+    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
+    GPUMPI_RANGE(blocks, 1u, 64u);
+    GPUMPI_RANGE(extra, 0u, 64u);
+    GPUMPI_RANGE(priced, 0u, 1u);
+    GPUMPI_RANGE(fair_cycles, 1u, GPUMP_UNKNOWN);
+#undef GPUMPI_RANGE
+    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    *bytes = sizeof(gpump_block_switch) + (config->blocks + config->extra) * sizeof(gpumpi_block_switch_block);
+    return GPUMP_OK;
+}
+
+static uint64_t gpumpi_block_switch_layout(const gpump_block_switch_config *config) {
+    return gpump_hash_u64(
+        gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_block_switch)), &config->struct_size, 4),
+        config->fair_cycles);
+}
+
+GPUMP_API gpump_result gpump_block_switch_init(void *memory, size_t bytes, const gpump_block_switch_config *config,
+                                               gpump_block_switch **unit, gpump_diag *diag) {
+    gpump_block_switch *u = (gpump_block_switch *)memory;
+    size_t needed;
+    gpump_result result = gpump_block_switch_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!unit) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "unit", 0, 0, 1, UINT64_MAX);
+    result =
+        gpumpi_head_init(memory, bytes, GPUMPI_BLOCK_SWITCH_MAGIC, gpumpi_block_switch_layout(config), needed, diag);
+    if (result) return result;
+    u->config = *config;
+    u->capacity = config->blocks;
+    u->contexts = UINT32_MAX;
+    *unit = u;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_switch_adopt(void *memory, size_t bytes, const gpump_block_switch_config *config,
+                                                gpump_block_switch **unit, gpump_diag *diag) {
+    const gpump_block_switch *copy = (const gpump_block_switch *)memory;
+    size_t needed;
+    gpump_result result = gpump_block_switch_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!unit) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "unit", 0, 0, 1, UINT64_MAX);
+    result =
+        gpumpi_head_adopt(memory, bytes, GPUMPI_BLOCK_SWITCH_MAGIC, gpumpi_block_switch_layout(config), needed, diag);
+    if (result) return result;
+    if (memcmp(&copy->config, config, sizeof *config))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    *unit = (gpump_block_switch *)memory;
+    return GPUMP_OK;
+}
+
+static uint64_t gpumpi_block_switch_all_warps(uint32_t warps) { return UINT64_MAX >> (64u - warps); }
+/* 1 when a block on the SM can do nothing until its pages are there. */
+static int gpumpi_block_switch_is_blocked(const gpumpi_block_switch_block *block) {
+    return block->state == GPUMP_BLOCK_SWITCH_ON && block->pending &&
+           block->stopped == gpumpi_block_switch_all_warps(block->warps);
+}
+static int gpumpi_block_switch_is_off(const gpumpi_block_switch_block *block) {
+    return block->state == GPUMP_BLOCK_SWITCH_OFF || block->state == GPUMP_BLOCK_SWITCH_COMING;
+}
+
+GPUMP_API gpump_result gpump_block_switch_check(const gpump_block_switch *u, gpump_diag *diag) {
+    const char *wrong = NULL;
+    uint32_t at = 0, coming = 0;
+    if (!u) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "unit", 0, 0, 1, UINT64_MAX);
+    if (!u->capacity || u->capacity > u->config.blocks || u->blocks > u->config.blocks + u->config.extra || u->unused ||
+        u->now == GPUMP_UNKNOWN || u->promised > u->config.blocks)
+        wrong = "counts";
+    for (uint32_t i = 0; !wrong && i < u->blocks; i++) {
+        const gpumpi_block_switch_block *block = gpumpi_block_switch_blocks(u) + i;
+        at = i;
+        coming += block->state == GPUMP_BLOCK_SWITCH_COMING;
+        if (!block->state || block->state >= GPUMP_BLOCK_SWITCH_STATES || block->since > u->now || block->unused)
+            wrong = "state";
+        else if (!block->warps || block->warps > 64 || (block->stopped & ~gpumpi_block_switch_all_warps(block->warps)))
+            wrong = "warps";
+        else if ((block->blocked_since != GPUMP_UNKNOWN) != gpumpi_block_switch_is_blocked(block) ||
+                 (block->blocked_since != GPUMP_UNKNOWN && block->blocked_since > u->now))
+            wrong = "blocked_since";
+        else if ((block->ready_since != GPUMP_UNKNOWN) != (gpumpi_block_switch_is_off(block) && !block->pending) ||
+                 (block->ready_since != GPUMP_UNKNOWN && block->ready_since > u->now))
+            wrong = "ready_since";
+        for (uint32_t j = 0; !wrong && j < i; j++)
+            if (gpumpi_block_switch_blocks(u)[j].cookie == block->cookie) wrong = "cookie (twice)";
+    }
+    if (!wrong && (coming > u->config.blocks || u->blocks + u->promised > u->config.blocks + u->config.extra))
+        wrong = "blocks promised";
+    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, at, 0, 0, 0) : GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_block_switch_hash(const gpump_block_switch *u) {
+    uint64_t hash = gpump_hash_u64(gpumpi_block_switch_layout(&u->config), u->now);
+    hash = gpump_hash_u64s(hash, &u->statistics.placed, sizeof u->statistics / 8);
+    hash = gpump_hash_u32s(hash, &u->capacity, 6);
+    for (uint32_t i = 0; i < u->blocks; i++) {
+        hash = gpump_hash_u64s(hash, &gpumpi_block_switch_blocks(u)[i].cookie, 7);
+        hash = gpump_hash_u32s(hash, &gpumpi_block_switch_blocks(u)[i].state, 4);
+    }
+    return hash;
+}
+
+GPUMP_API gpump_result gpump_block_switch_bits(const gpump_block_switch_config *config, uint64_t *bits,
+                                               gpump_diag *diag) {
+    size_t bytes;
+    gpump_result result = gpump_block_switch_bytes(config, &bytes, diag);
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    *bits = (config->blocks + config->extra) *
+            (gpumpi_bits_for(GPUMP_BLOCK_SWITCH_STATES) + UINT64_C(16) + 64 + 2 * 32 + 16);
+    return GPUMP_OK;
+}
+
+/* ---- facts ---- */
+
+static gpumpi_block_switch_block *gpumpi_block_switch_find(const gpump_block_switch *u, uint64_t cookie) {
+    for (uint32_t i = 0; i < u->blocks; i++)
+        if (gpumpi_block_switch_blocks(u)[i].cookie == cookie) return gpumpi_block_switch_blocks(u) + i;
+    return NULL;
+}
+static gpump_result gpumpi_block_switch_time(const gpump_block_switch *u, uint64_t now) {
+    if (!u) return GPUMP_ERROR_ARGUMENT;
+    return now < u->now || now == GPUMP_UNKNOWN ? GPUMP_ERROR_TIME : GPUMP_OK;
+}
+/* After anything about a block has changed at `now`: dates when it became blocked, or ready. */
+static void gpumpi_block_switch_date(gpump_block_switch *u, gpumpi_block_switch_block *block) {
+    const int blocked = gpumpi_block_switch_is_blocked(block);
+    const int ready = gpumpi_block_switch_is_off(block) && !block->pending;
+    if (!blocked && block->blocked_since != GPUMP_UNKNOWN)
+        u->statistics.blocked_cycles += u->now - block->blocked_since;
+    if (!blocked || block->blocked_since == GPUMP_UNKNOWN) block->blocked_since = blocked ? u->now : GPUMP_UNKNOWN;
+    if (!ready || block->ready_since == GPUMP_UNKNOWN) block->ready_since = ready ? u->now : GPUMP_UNKNOWN;
+}
+static void gpumpi_block_switch_enter(gpump_block_switch *u, gpumpi_block_switch_block *block, uint32_t state) {
+    block->state = state;
+    block->since = u->now;
+    gpumpi_block_switch_date(u, block);
+}
+
+GPUMP_API gpump_result gpump_block_switch_set_blocks(gpump_block_switch *u, uint32_t blocks) {
+    if (!u || !blocks || blocks > u->config.blocks) return GPUMP_ERROR_ARGUMENT;
+    u->capacity = blocks;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_switch_set_outside(gpump_block_switch *u, uint32_t new_blocks, uint32_t contexts) {
+    if (!u) return GPUMP_ERROR_ARGUMENT;
+    u->new_blocks = new_blocks;
+    u->contexts = contexts;
+    return GPUMP_OK;
+}
+
+/* Blocks that are on the SM, leaving it or coming to it. */
+static uint32_t gpumpi_block_switch_here(const gpump_block_switch *u) {
+    uint32_t here = 0;
+    for (uint32_t i = 0; i < u->blocks; i++) here += gpumpi_block_switch_blocks(u)[i].state != GPUMP_BLOCK_SWITCH_OFF;
+    return here;
+}
+
+GPUMP_API gpump_result gpump_block_switch_report_placed(gpump_block_switch *u, uint64_t now, uint64_t cookie,
+                                                        uint32_t warps, uint64_t switch_cycles) {
+    gpumpi_block_switch_block *block;
+    gpump_result result = gpumpi_block_switch_time(u, now);
+    if (result) return result;
+    if (!warps || warps > 64) return GPUMP_ERROR_ARGUMENT;
+    if (gpumpi_block_switch_find(u, cookie)) return GPUMP_ERROR_STATE;
+    if (gpumpi_block_switch_here(u) >= u->capacity || u->blocks >= u->capacity + u->config.extra)
+        return GPUMP_ERROR_FULL;
+    u->now = now;
+    if (u->promised) u->promised--;
+    block = gpumpi_block_switch_blocks(u) + u->blocks++;
+    memset(block, 0, sizeof *block);
+    block->cookie = cookie;
+    block->warps = warps;
+    block->switch_cycles = switch_cycles;
+    block->blocked_since = block->ready_since = GPUMP_UNKNOWN;
+    u->statistics.placed++;
+    gpumpi_block_switch_enter(u, block, GPUMP_BLOCK_SWITCH_ON);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_switch_report_none(gpump_block_switch *u, uint64_t now) {
+    gpump_result result = gpumpi_block_switch_time(u, now);
+    if (result) return result;
+    if (!u->promised) return GPUMP_ERROR_STATE;
+    u->now = now;
+    u->promised--;
+    u->new_blocks = 0;
+    u->statistics.none++;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_switch_report_warp(gpump_block_switch *u, uint64_t now, uint64_t cookie,
+                                                      uint32_t warp, uint32_t runs) {
+    gpumpi_block_switch_block *block;
+    gpump_result result = gpumpi_block_switch_time(u, now);
+    if (result) return result;
+    block = gpumpi_block_switch_find(u, cookie);
+    if (!block) return GPUMP_EMPTY;
+    if (warp >= block->warps || runs > 1) return GPUMP_ERROR_ARGUMENT;
+    u->now = now;
+    if (runs)
+        block->stopped &= ~((uint64_t)1 << warp);
+    else
+        block->stopped |= (uint64_t)1 << warp;
+    gpumpi_block_switch_date(u, block);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_switch_report_pending(gpump_block_switch *u, uint64_t now, uint64_t cookie,
+                                                         uint32_t pending, uint64_t ready_cycle) {
+    gpumpi_block_switch_block *block;
+    gpump_result result = gpumpi_block_switch_time(u, now);
+    if (result) return result;
+    block = gpumpi_block_switch_find(u, cookie);
+    if (!block) return GPUMP_EMPTY;
+    u->now = now;
+    block->pending = pending;
+    block->ready_cycle = pending ? ready_cycle : 0;
+    gpumpi_block_switch_date(u, block);
+    return GPUMP_OK;
+}
+
+/* The answers to OUT and IN: the block enters another state. */
+static gpump_result gpumpi_block_switch_answer(gpump_block_switch *u, uint64_t now, uint64_t cookie, uint32_t from,
+                                               uint32_t to) {
+    gpumpi_block_switch_block *block;
+    gpump_result result = gpumpi_block_switch_time(u, now);
+    if (result) return result;
+    block = gpumpi_block_switch_find(u, cookie);
+    if (!block || block->state != from) return GPUMP_ERROR_STATE;
+    u->now = now;
+    gpumpi_block_switch_enter(u, block, to);
+    return GPUMP_OK;
+}
+
+static void gpumpi_block_switch_give_context(gpump_block_switch *u) {
+    if (u->contexts != UINT32_MAX) u->contexts++;
+}
+
+GPUMP_API gpump_result gpump_block_switch_report_left(gpump_block_switch *u, uint64_t now, uint64_t cookie) {
+    return gpumpi_block_switch_answer(u, now, cookie, GPUMP_BLOCK_SWITCH_LEAVING, GPUMP_BLOCK_SWITCH_OFF);
+}
+
+GPUMP_API gpump_result gpump_block_switch_report_stayed(gpump_block_switch *u, uint64_t now, uint64_t cookie) {
+    gpump_result result = gpumpi_block_switch_answer(u, now, cookie, GPUMP_BLOCK_SWITCH_LEAVING, GPUMP_BLOCK_SWITCH_ON);
+    if (result) return result;
+    u->contexts = 0;
+    u->statistics.stayed++;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_switch_report_came(gpump_block_switch *u, uint64_t now, uint64_t cookie) {
+    gpump_result result = gpumpi_block_switch_answer(u, now, cookie, GPUMP_BLOCK_SWITCH_COMING, GPUMP_BLOCK_SWITCH_ON);
+    if (!result) gpumpi_block_switch_give_context(u);
+    return result;
+}
+
+GPUMP_API gpump_result gpump_block_switch_report_ended(gpump_block_switch *u, uint64_t now, uint64_t cookie) {
+    gpumpi_block_switch_block *blocks, *block;
+    gpump_result result = gpumpi_block_switch_time(u, now);
+    if (result) return result;
+    blocks = gpumpi_block_switch_blocks(u);
+    block = gpumpi_block_switch_find(u, cookie);
+    if (!block) return GPUMP_EMPTY;
+    u->now = now;
+    if (block->state != GPUMP_BLOCK_SWITCH_ON) gpumpi_block_switch_give_context(u);
+    block->pending = 0;
+    gpumpi_block_switch_date(u, block);
+    u->blocks--;
+    memmove(block, block + 1, (size_t)(blocks + u->blocks - block) * sizeof *block);
+    memset(blocks + u->blocks, 0, sizeof *block);
+    u->statistics.ended++;
+    return GPUMP_OK;
+}
+
+/* ---- decisions ---- */
+
+/* The numbers that decide. */
+typedef struct gpumpi_block_switch_counts {
+    uint32_t room;      /* places on the SM that nobody has and nobody was promised */
+    uint32_t leaving;   /* places that will become free */
+    uint32_t ready;     /* blocks off the chip that can come back */
+    uint32_t available; /* of these and new ones together */
+} gpumpi_block_switch_counts;
+
+static gpumpi_block_switch_counts gpumpi_block_switch_count(const gpump_block_switch *u) {
+    gpumpi_block_switch_counts counts = {0, 0, 0, 0};
+    const uint32_t known = u->blocks + u->promised, most = u->capacity + u->config.extra;
+    const uint32_t taken = gpumpi_block_switch_here(u) + u->promised, more = known < most ? most - known : 0;
+    for (uint32_t i = 0; i < u->blocks; i++) {
+        const gpumpi_block_switch_block *block = gpumpi_block_switch_blocks(u) + i;
+        counts.leaving += block->state == GPUMP_BLOCK_SWITCH_LEAVING;
+        counts.ready += block->state == GPUMP_BLOCK_SWITCH_OFF && !block->pending;
+    }
+    counts.room = taken < u->capacity ? u->capacity - taken : 0;
+    counts.available = counts.ready + (u->new_blocks < more ? u->new_blocks : more);
+    return counts;
+}
+
+/* The block that has been ready longest, of those off the chip; NULL without one. */
+static gpumpi_block_switch_block *gpumpi_block_switch_first_ready(const gpump_block_switch *u) {
+    gpumpi_block_switch_block *best = NULL;
+    for (uint32_t i = 0; i < u->blocks; i++) {
+        gpumpi_block_switch_block *block = gpumpi_block_switch_blocks(u) + i;
+        if (block->state == GPUMP_BLOCK_SWITCH_OFF && !block->pending &&
+            (!best || block->ready_since < best->ready_since))
+            best = block;
+    }
+    return best;
+}
+
+/* The blocked block whose pages are furthest away; NULL when none is to leave. */
+static gpumpi_block_switch_block *gpumpi_block_switch_furthest(const gpump_block_switch *u, uint64_t now) {
+    gpumpi_block_switch_block *best = NULL;
+    for (uint32_t i = 0; i < u->blocks; i++) {
+        gpumpi_block_switch_block *block = gpumpi_block_switch_blocks(u) + i;
+        if (!gpumpi_block_switch_is_blocked(block)) continue;
+        if (u->config.priced && block->ready_cycle <= gpump_add_saturated(now, block->switch_cycles)) continue;
+        if (!best || block->ready_cycle > best->ready_cycle) best = block;
+    }
+    return best;
+}
+
+/* The block that has been on the SM longest; NULL without one. */
+static gpumpi_block_switch_block *gpumpi_block_switch_longest(const gpump_block_switch *u) {
+    gpumpi_block_switch_block *best = NULL;
+    for (uint32_t i = 0; i < u->blocks; i++) {
+        gpumpi_block_switch_block *block = gpumpi_block_switch_blocks(u) + i;
+        if (block->state == GPUMP_BLOCK_SWITCH_ON && (!best || block->since < best->since)) best = block;
+    }
+    return best;
+}
+
+/* What is to be done at `now`: a gpump_block_switch_action_kind and the block; 0: nothing. *fair as in the action. */
+static uint32_t gpumpi_block_switch_decide(const gpump_block_switch *u, uint64_t now, gpumpi_block_switch_block **block,
+                                           uint32_t *fair) {
+    const gpumpi_block_switch_counts counts = gpumpi_block_switch_count(u);
+    const gpumpi_block_switch_block *ready = gpumpi_block_switch_first_ready(u);
+    *fair = 0;
+    *block = NULL;
+    if (counts.room && counts.ready) {
+        *block = gpumpi_block_switch_first_ready(u);
+        return GPUMP_BLOCK_SWITCH_ACT_IN;
+    }
+    if (counts.room && counts.available) return GPUMP_BLOCK_SWITCH_ACT_NEW;
+    if (!u->contexts) return 0;
+    if (counts.available > counts.leaving) *block = gpumpi_block_switch_furthest(u, now);
+    if (!*block && counts.ready > counts.leaving && now - ready->ready_since >= u->config.fair_cycles) {
+        *block = gpumpi_block_switch_longest(u);
+        *fair = 1;
+    }
+    return *block ? GPUMP_BLOCK_SWITCH_ACT_OUT : 0;
+}
+
+GPUMP_API gpump_result gpump_block_switch_next(gpump_block_switch *u, uint64_t now, gpump_block_switch_action *action) {
+    gpumpi_block_switch_block *block;
+    uint32_t fair, kind;
+    gpump_result result = action ? gpumpi_block_switch_time(u, now) : GPUMP_ERROR_ARGUMENT;
+    if (result) return result;
+    u->now = now;
+    kind = gpumpi_block_switch_decide(u, now, &block, &fair);
+    if (!kind) return GPUMP_EMPTY;
+    memset(action, 0, sizeof *action);
+    action->kind = kind;
+    action->fair = fair;
+    if (kind == GPUMP_BLOCK_SWITCH_ACT_NEW) {
+        u->promised++;
+        if (u->new_blocks != UINT32_MAX) u->new_blocks--;
+        u->statistics.news++;
+        return GPUMP_OK;
+    }
+    action->cookie = block->cookie;
+    if (kind == GPUMP_BLOCK_SWITCH_ACT_IN) {
+        u->statistics.ins++;
+        u->statistics.off_cycles += now - block->since;
+        u->statistics.ready_cycles += now - block->ready_since;
+        gpumpi_block_switch_enter(u, block, GPUMP_BLOCK_SWITCH_COMING);
+        return GPUMP_OK;
+    }
+    if (u->contexts != UINT32_MAX) u->contexts--;
+    if (fair)
+        u->statistics.fair_outs++;
+    else
+        u->statistics.outs++;
+    gpumpi_block_switch_enter(u, block, GPUMP_BLOCK_SWITCH_LEAVING);
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_block_switch_next_cycle(const gpump_block_switch *u) {
+    const gpumpi_block_switch_counts counts = gpumpi_block_switch_count(u);
+    gpumpi_block_switch_block *block;
+    uint32_t fair;
+    if (gpumpi_block_switch_decide(u, u->now, &block, &fair)) return u->now;
+    if (!u->contexts || counts.ready <= counts.leaving || !gpumpi_block_switch_longest(u)) return GPUMP_UNKNOWN;
+    return gpump_add_saturated(gpumpi_block_switch_first_ready(u)->ready_since, u->config.fair_cycles);
+}
+
+GPUMP_API gpump_result gpump_block_switch_blocks(const gpump_block_switch *u, gpump_block_switch_view *blocks,
+                                                 uint32_t capacity, uint32_t *count) {
+    if (!u || !count || (capacity && !blocks)) return GPUMP_ERROR_ARGUMENT;
+    *count = u->blocks;
+    if (u->blocks > capacity) return GPUMP_ERROR_CAPACITY;
+    for (uint32_t i = 0; i < u->blocks; i++) {
+        const gpumpi_block_switch_block *block = gpumpi_block_switch_blocks(u) + i;
+        blocks[i].cookie = block->cookie;
+        blocks[i].since = block->since;
+        blocks[i].ready_cycle = block->ready_cycle;
+        blocks[i].stopped = block->stopped;
+        blocks[i].state = block->state;
+        blocks[i].warps = block->warps;
+        blocks[i].pending = block->pending;
+        blocks[i].unused = 0;
+    }
+    return GPUMP_OK;
+}
+
+/* ---- statistics ---- */
+
+GPUMP_API void gpump_block_switch_get_statistics(const gpump_block_switch *u,
+                                                 gpump_block_switch_statistics *statistics) {
+    *statistics = u->statistics;
+}
+
+GPUMP_API void gpump_block_switch_statistics_diff(const gpump_block_switch_statistics *earlier,
+                                                  const gpump_block_switch_statistics *later,
+                                                  gpump_block_switch_statistics *difference) {
+#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+    GPUMP_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+}
+
+GPUMP_API gpump_result gpump_block_switch_statistics_field(const gpump_block_switch_statistics *statistics,
+                                                           uint32_t index, const char **name, const char **unit_name,
+                                                           const char **description, uint64_t *value) {
+    static const char *const words[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+        GPUMP_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+    };
+    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->placed : NULL, index, name,
+                        unit_name, description, value);
 }
 
 /* ---- gpump_impl/program/program.c ---- */
@@ -17588,7 +18288,7 @@ GPUMP_API gpump_result gpump_read_set_restore(gpump_read_set *set, const gpump_r
 #define GPUMPI_SM_MAGIC UINT64_C(0x67706d70736d3031) /* "gpmpsm01" */
 
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
-typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 12 * 8 + 22 * 4 ? 1 : -1];
+typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 13 * 8 + 22 * 4 ? 1 : -1];
 typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 3 * 8 ? 1 : -1];
 typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 4 * 8 + sizeof(gpump_sm_config) +
                                                               sizeof(gpump_sm_statistics) + 6 * 4
@@ -17748,7 +18448,8 @@ static uint32_t gpumpi_sm_pending_in(uint32_t state) {
         return 1u << GPUMP_SM_ACTION_STOP | 1u << GPUMP_SM_ACTION_REWIND | 1u << GPUMP_SM_ACTION_SAVE;
     case GPUMP_BLOCK_RESTORING: return 1u << GPUMP_SM_ACTION_RESTORE;
     case GPUMP_BLOCK_PARKED: return 1u << GPUMP_SM_ACTION_PARKED;
-    case GPUMP_BLOCK_FLUSHED: return 1u << GPUMP_SM_ACTION_DROP | 1u << GPUMP_SM_ACTION_FREED;
+    case GPUMP_BLOCK_FLUSHED:
+    case GPUMP_BLOCK_KILLED: return 1u << GPUMP_SM_ACTION_DROP | 1u << GPUMP_SM_ACTION_FREED;
     case GPUMP_BLOCK_SAVED:
     case GPUMP_BLOCK_DONE: return 1u << GPUMP_SM_ACTION_FREED;
     default: return 0;
@@ -17763,7 +18464,8 @@ static int gpumpi_sm_range_is_wrong(uint32_t base, uint32_t length, uint32_t gra
 static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
     const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[index];
     const uint32_t outside = 1u << GPUMP_BLOCK_PARKED | 1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
-                             1u << GPUMP_BLOCK_FLUSHED; /* states in which a block may have left its warp slots */
+                             1u << GPUMP_BLOCK_FLUSHED |
+                             1u << GPUMP_BLOCK_KILLED; /* states in which a block may have left its warp slots */
     uint32_t in_place = GPUMP_PARTS_IN_PLACE;
     if (slot->state == GPUMP_BLOCK_FREE) {
         gpumpi_sm_slot empty;
@@ -17776,7 +18478,10 @@ static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
     if (!slot->pending && (slot->state == GPUMP_BLOCK_SAVED || slot->state == GPUMP_BLOCK_DONE))
         return "a block that has ended and is never freed";
     if (slot->active > 1 || slot->clobbered > 1 || slot->to_point > 1) return "a flag that is neither 0 nor 1";
-    if (slot->technique >= GPUMP_TECHNIQUES && slot->technique != GPUMP_NONE) return "an unknown technique";
+    if (slot->technique > GPUMP_TECHNIQUE_KILL && slot->technique != GPUMP_NONE) return "an unknown technique";
+    if ((slot->state == GPUMP_BLOCK_KILLED) != (slot->technique == GPUMP_TECHNIQUE_KILL))
+        return "a block that was killed and is not KILLED";
+    if (!slot->faults && slot->ready_cycle) return "a block that waits for no page until a cycle";
     if (slot->waits & ~sm->config.waits) return "a wait that the host does not report";
     if (!slot->threads || slot->threads > sm->config.thread_slots ||
         slot->warps != (slot->threads - 1u) / sm->config.lanes + 1u)
@@ -17800,7 +18505,7 @@ static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
                                  slot->held & GPUMP_PART_SHARED_MEMORY && slot->shared_bytes ? sm->shared_bytes
                                                                                              : sm->config.shared_bytes))
         return "shared memory beyond the SM's";
-    if (!slot->function || slot->unused) return "a block of no function";
+    if (!slot->function) return "a block of no function";
     return gpumpi_sm_find_kernel(sm, slot->kernel) == GPUMP_NONE || !slot->kernel ? "a block of no kernel" : NULL;
 }
 
@@ -17867,7 +18572,7 @@ GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
     hash = gpump_hash_u32s(hash, &sm->blocks, 6);
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
-        hash = gpump_hash_u64s(hash, &slot->cookie, 12);
+        hash = gpump_hash_u64s(hash, &slot->cookie, 13);
         hash = gpump_hash_u32s(hash, &slot->generation, 22);
     }
     for (uint32_t i = 0; i < sm->config.kernels; i++) {
@@ -18302,6 +19007,18 @@ GPUMP_API gpump_result gpump_sm_report_blocked(gpump_sm *sm, uint64_t now, gpump
     return GPUMP_OK;
 }
 
+GPUMP_API gpump_result gpump_sm_report_faults(gpump_sm *sm, gpump_block_ref block, uint32_t faults,
+                                              uint64_t ready_cycle) {
+    gpumpi_sm_slot *slot;
+    if (!sm || (!faults && ready_cycle)) return GPUMP_ERROR_ARGUMENT;
+    if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
+    slot = &gpumpi_sm_slots(sm)[block.slot];
+    if (slot->pending & (1u << GPUMP_SM_ACTION_FREED)) return GPUMP_ERROR_STATE;
+    slot->faults = faults;
+    slot->ready_cycle = ready_cycle;
+    return GPUMP_OK;
+}
+
 /* A transfer has ended at `now`. If it was the last one planned, the port is free from then on. */
 static void gpumpi_sm_correct_port(gpump_sm *sm, const gpumpi_sm_slot *slot, uint64_t now) {
     if (slot->moved && slot->port_end == sm->port_free) sm->port_free = now;
@@ -18337,6 +19054,16 @@ static void gpumpi_sm_cut_transfer(gpump_sm *sm, const gpumpi_sm_slot *slot, uin
     if (slot->port_end != sm->port_free || end >= slot->port_end) return;
     sm->statistics.port_cycles -= slot->port_end - end;
     sm->port_free = end;
+}
+
+/* A block is killed: a save or a restore that is under way ends at `now`. */
+static void gpumpi_sm_end_transfer(gpump_sm *sm, const gpumpi_sm_slot *slot, uint64_t now) {
+    if (slot->state != GPUMP_BLOCK_SAVING && slot->state != GPUMP_BLOCK_RESTORING) return;
+    gpumpi_sm_cut_transfer(sm, slot, now);
+    if (slot->state == GPUMP_BLOCK_SAVING)
+        sm->statistics.save_cycles += now - slot->since;
+    else
+        sm->statistics.restore_cycles += now - slot->since;
 }
 
 GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
@@ -18377,14 +19104,18 @@ GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_bl
 
 GPUMP_API gpump_result gpump_sm_report_dropped(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
     gpumpi_sm_slot *slot;
-    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_FLUSHED, &slot);
+    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_KILLED, &slot);
     if (result) return result;
     if (slot->pending) return GPUMP_ERROR_STATE; /* DROP comes first, and this only once */
     gpump_sm_advance(sm, now);
-    sm->statistics.flushed++;
-    sm->statistics.wasted += slot->executed;
+    if (slot->state == GPUMP_BLOCK_FLUSHED) {
+        sm->statistics.flushed++;
+        sm->statistics.wasted += slot->executed;
+    } else {
+        sm->statistics.killed++;
+    }
     sm->statistics.drop_cycles += now - slot->since;
-    slot->why = GPUMP_BLOCK_FLUSHED;
+    slot->why = slot->state;
     slot->since = now;
     gpumpi_sm_post(sm, block.slot, GPUMP_SM_ACTION_FREED);
     return GPUMP_OK;
@@ -18413,6 +19144,11 @@ static int gpumpi_sm_saves(uint32_t technique) {
 /* gpump_sm_may of a block that is here. */
 GPUMP_INLINE gpump_reason gpumpi_sm_may(const gpump_sm *sm, const gpumpi_sm_slot *slot, uint32_t technique) {
     int running;
+    if (technique == GPUMP_TECHNIQUE_KILL)
+        return gpump_block_stays(slot->state) || gpump_block_executes(slot->state) ||
+                       slot->state == GPUMP_BLOCK_SAVING || slot->state == GPUMP_BLOCK_PARKED
+                   ? GPUMP_REASON_YES
+                   : GPUMP_REASON_NOT_RUNNING;
     if (technique >= GPUMP_TECHNIQUES || !(sm->config.techniques >> technique & 1u)) return GPUMP_REASON_TECHNIQUE;
     running =
         slot->state == GPUMP_BLOCK_RUNNING || slot->state == GPUMP_BLOCK_BLOCKED || slot->state == GPUMP_BLOCK_DRAINING;
@@ -18433,16 +19169,16 @@ GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, u
 }
 
 GPUMP_API gpump_reason gpump_sm_waits_for(const gpump_sm *sm, gpump_block_ref block, uint32_t *waits, uint64_t *since) {
-    static const gpump_reason reasons[6] = {GPUMP_REASON_PIPELINE,   GPUMP_REASON_STORES,
-                                            GPUMP_REASON_ATOMICS,    GPUMP_REASON_INSTRUCTION_MISSES,
-                                            GPUMP_REASON_SCOREBOARD, GPUMP_REASON_PREEMPTION_POINT};
+    static const gpump_reason reasons[7] = {
+        GPUMP_REASON_PIPELINE,   GPUMP_REASON_STORES,           GPUMP_REASON_ATOMICS, GPUMP_REASON_INSTRUCTION_MISSES,
+        GPUMP_REASON_SCOREBOARD, GPUMP_REASON_PREEMPTION_POINT, GPUMP_REASON_FAULTED};
     const gpumpi_sm_slot *slot;
     if (!sm || !gpumpi_sm_names(sm, block)) return GPUMP_REASON_NO_SUCH_BLOCK;
     slot = &gpumpi_sm_slots_const(sm)[block.slot];
     if (slot->state != GPUMP_BLOCK_STOPPING) return GPUMP_REASON_NOT_RUNNING;
     if (waits) *waits = slot->waits;
     if (since) *since = slot->since;
-    for (uint32_t i = 0; i < 6; i++)
+    for (uint32_t i = 0; i < 7; i++)
         if (slot->waits & (1u << i)) return reasons[i];
     return GPUMP_REASON_YES;
 }
@@ -18480,6 +19216,10 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
     view->group = slot->group;
     view->technique = slot->technique;
     if (gpump_block_is_saved_now(slot->state)) view->keep = slot->keep;
+    view->faults = slot->faults;
+    if (slot->ready_cycle > now)
+        view->fault_cycles = slot->ready_cycle == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : slot->ready_cycle - now;
+    view->fault_stalls = slot->faults && (sm->config.waits & GPUMP_SM_WAIT_FAULT);
 }
 
 GPUMP_API gpump_result gpump_sm_block(const gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_block_view *view) {
@@ -18512,9 +19252,9 @@ static gpump_result gpumpi_sm_check_choice(const gpump_sm *sm, const gpump_block
     int saves = gpumpi_sm_saves(choice->technique), switches = choice->technique == GPUMP_TECHNIQUE_SWITCH;
     gpump_reason reason;
     uint32_t entry;
-    if (choice->technique >= GPUMP_TECHNIQUES)
+    if (choice->technique > GPUMP_TECHNIQUE_KILL)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
-                           GPUMP_TECHNIQUES - 1);
+                           GPUMP_TECHNIQUE_KILL);
     if (choice->keep > GPUMP_PARTS_IN_PLACE || (choice->keep && !saves))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0,
                            saves ? GPUMP_PARTS_IN_PLACE : 0);
@@ -18618,14 +19358,15 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
         gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
         if (slot->state == GPUMP_BLOCK_DRAINING) sm->statistics.drain_cycles += now - slot->since;
         if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
+        if (choices[i].technique == GPUMP_TECHNIQUE_KILL) gpumpi_sm_end_transfer(sm, slot, now);
         slot->technique = choices[i].technique;
         slot->since = now;
         slot->pending = 0; /* an unread STOP or RESUME is overtaken */
         sm->pending &= ~((uint64_t)1 << index);
-        if (choices[i].technique == GPUMP_TECHNIQUE_FLUSH) {
-            if (slot->state != GPUMP_BLOCK_PARKED) slot->cycles += now - slot->start_cycle;
+        if (choices[i].technique == GPUMP_TECHNIQUE_FLUSH || choices[i].technique == GPUMP_TECHNIQUE_KILL) {
+            if (gpump_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
             gpumpi_sm_give_room(sm, slot);
-            slot->state = GPUMP_BLOCK_FLUSHED;
+            slot->state = choices[i].technique == GPUMP_TECHNIQUE_FLUSH ? GPUMP_BLOCK_FLUSHED : GPUMP_BLOCK_KILLED;
             gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_DROP);
         } else if (choices[i].technique == GPUMP_TECHNIQUE_DRAIN) {
             slot->state = GPUMP_BLOCK_DRAINING;
@@ -18937,6 +19678,20 @@ static void gpumpi_cost_rewinds(const gpump_gpu *gpu, uint64_t blocks, const gpu
     }
 }
 
+/* A block that waits for pages drains, and under stall on fault is saved, after they are there. A block that is saved
+ * with its faults loses nothing while they are served: a switch costs the warp instructions of the rest only. */
+static void gpumpi_cost_faults(const gpump_block_view *blocks, uint64_t mine, gpump_cost_estimate *estimates) {
+    for (; mine; mine &= mine - 1) {
+        const uint32_t at = gpump_bits_lowest64(mine);
+        const uint64_t wait = blocks[at].fault_cycles;
+        gpump_cost_estimate *e = &estimates[at];
+        if (!wait) continue;
+        e->latency[GPUMP_TECHNIQUE_DRAIN] = gpump_add_saturated(e->latency[GPUMP_TECHNIQUE_DRAIN], wait);
+        if (blocks[at].fault_stalls)
+            e->latency[GPUMP_TECHNIQUE_SWITCH] = gpump_add_saturated(e->latency[GPUMP_TECHNIQUE_SWITCH], wait);
+    }
+}
+
 GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories,
                                                   uint32_t history_count, const gpump_block_view *blocks,
                                                   uint32_t count, const gpump_cost_rewind *rewind,
@@ -18994,6 +19749,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
             e->latency[GPUMP_TECHNIQUE_REWIND] = e->overhead[GPUMP_TECHNIQUE_REWIND] = GPUMP_UNKNOWN;
         }
         if (rewind) gpumpi_cost_rewinds(gpu, mine, rewind, ipc, estimates);
+        gpumpi_cost_faults(blocks, mine, estimates);
         if (options->flags & GPUMP_COST_DRAIN_LOSES)
             gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
     }

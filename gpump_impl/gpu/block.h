@@ -37,7 +37,8 @@ typedef enum gpump_technique {
     GPUMP_TECHNIQUE_SWITCH = 1, /* save its context, restore it later */
     GPUMP_TECHNIQUE_DRAIN = 2,  /* let it run to its end */
     GPUMP_TECHNIQUE_REWIND = 3, /* drop its work since the last region boundaries, save what is live at them */
-    GPUMP_TECHNIQUES = 4
+    GPUMP_TECHNIQUES = 4,       /* the techniques above: decisions choose among them */
+    GPUMP_TECHNIQUE_KILL = 4    /* drop the block for good: its process is aborted. No decision chooses it */
 } gpump_technique;
 
 /* The life of a block on an SM. */
@@ -53,6 +54,7 @@ typedef enum gpump_block_state {
     GPUMP_BLOCK_FLUSHED,   /* dropped, its storage about to be freed */
     GPUMP_BLOCK_DONE,      /* ended, its storage about to be freed */
     GPUMP_BLOCK_PARKED,    /* preempted, out of its slots; its registers, its shared memory or both still in place */
+    GPUMP_BLOCK_KILLED,    /* dropped for good, its storage about to be freed */
     GPUMP_BLOCK_STATES
 } gpump_block_state;
 
@@ -77,6 +79,11 @@ typedef struct gpump_block_view {
     uint32_t group;         /* blocks of one kernel with the same group leave together; 0: no group */
     uint32_t technique;     /* STOPPING, SAVING: gpump_technique the block leaves by */
     uint32_t keep;          /* STOPPING, SAVING: gpump_part bits that stay in place when the block is PARKED; 0: none */
+    uint32_t faults;        /* granules that it waits for; 0: none */
+    /* Cycles until the last of them is there; GPUMP_UNKNOWN: cannot be told. 0 without faults. */
+    uint64_t fault_cycles;
+    /* 1: the block cannot be saved before its pages are there (stall on fault). 0: it leaves with its faults. */
+    uint32_t fault_stalls;
     uint32_t unused;
 } gpump_block_view;
 
@@ -110,7 +117,8 @@ GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, ui
 
 /* ---- predicates ---- */
 
-/* Returns the name of a technique (gpump_technique:"flush", "switch", "drain", "rewind"), NULL for any other number. */
+/* Returns the name of a technique (gpump_technique:"flush", "switch", "drain", "rewind", "kill"), NULL for any other
+ * number. */
 GPUMP_API const char *gpump_technique_name(uint32_t technique);
 
 /* Returns 1 when `state` is in `states` (bit s stands for gpump_block_state s). Hot. */
@@ -128,7 +136,8 @@ GPUMP_INLINE int gpump_block_stays(uint32_t state) {
 GPUMP_INLINE int gpump_block_leaves(uint32_t state) {
     return gpump_block_state_in(state, 1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING |
                                            1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
-                                           1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_DONE);
+                                           1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_DONE |
+                                           1u << GPUMP_BLOCK_KILLED);
 }
 /* Returns 1 when a block in this state counts as executing, so that its cycles grow: from its start until its state is
  * complete. Hot. */

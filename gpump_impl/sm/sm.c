@@ -5,7 +5,7 @@
 #define GPUMPI_SM_MAGIC UINT64_C(0x67706d70736d3031) /* "gpmpsm01" */
 
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
-typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 12 * 8 + 22 * 4 ? 1 : -1];
+typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 13 * 8 + 22 * 4 ? 1 : -1];
 typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 3 * 8 ? 1 : -1];
 typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 4 * 8 + sizeof(gpump_sm_config) +
                                                               sizeof(gpump_sm_statistics) + 6 * 4
@@ -165,7 +165,8 @@ static uint32_t gpumpi_sm_pending_in(uint32_t state) {
         return 1u << GPUMP_SM_ACTION_STOP | 1u << GPUMP_SM_ACTION_REWIND | 1u << GPUMP_SM_ACTION_SAVE;
     case GPUMP_BLOCK_RESTORING: return 1u << GPUMP_SM_ACTION_RESTORE;
     case GPUMP_BLOCK_PARKED: return 1u << GPUMP_SM_ACTION_PARKED;
-    case GPUMP_BLOCK_FLUSHED: return 1u << GPUMP_SM_ACTION_DROP | 1u << GPUMP_SM_ACTION_FREED;
+    case GPUMP_BLOCK_FLUSHED:
+    case GPUMP_BLOCK_KILLED: return 1u << GPUMP_SM_ACTION_DROP | 1u << GPUMP_SM_ACTION_FREED;
     case GPUMP_BLOCK_SAVED:
     case GPUMP_BLOCK_DONE: return 1u << GPUMP_SM_ACTION_FREED;
     default: return 0;
@@ -180,7 +181,8 @@ static int gpumpi_sm_range_is_wrong(uint32_t base, uint32_t length, uint32_t gra
 static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
     const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[index];
     const uint32_t outside = 1u << GPUMP_BLOCK_PARKED | 1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
-                             1u << GPUMP_BLOCK_FLUSHED; /* states in which a block may have left its warp slots */
+                             1u << GPUMP_BLOCK_FLUSHED |
+                             1u << GPUMP_BLOCK_KILLED; /* states in which a block may have left its warp slots */
     uint32_t in_place = GPUMP_PARTS_IN_PLACE;
     if (slot->state == GPUMP_BLOCK_FREE) {
         gpumpi_sm_slot empty;
@@ -193,7 +195,10 @@ static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
     if (!slot->pending && (slot->state == GPUMP_BLOCK_SAVED || slot->state == GPUMP_BLOCK_DONE))
         return "a block that has ended and is never freed";
     if (slot->active > 1 || slot->clobbered > 1 || slot->to_point > 1) return "a flag that is neither 0 nor 1";
-    if (slot->technique >= GPUMP_TECHNIQUES && slot->technique != GPUMP_NONE) return "an unknown technique";
+    if (slot->technique > GPUMP_TECHNIQUE_KILL && slot->technique != GPUMP_NONE) return "an unknown technique";
+    if ((slot->state == GPUMP_BLOCK_KILLED) != (slot->technique == GPUMP_TECHNIQUE_KILL))
+        return "a block that was killed and is not KILLED";
+    if (!slot->faults && slot->ready_cycle) return "a block that waits for no page until a cycle";
     if (slot->waits & ~sm->config.waits) return "a wait that the host does not report";
     if (!slot->threads || slot->threads > sm->config.thread_slots ||
         slot->warps != (slot->threads - 1u) / sm->config.lanes + 1u)
@@ -217,7 +222,7 @@ static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
                                  slot->held & GPUMP_PART_SHARED_MEMORY && slot->shared_bytes ? sm->shared_bytes
                                                                                              : sm->config.shared_bytes))
         return "shared memory beyond the SM's";
-    if (!slot->function || slot->unused) return "a block of no function";
+    if (!slot->function) return "a block of no function";
     return gpumpi_sm_find_kernel(sm, slot->kernel) == GPUMP_NONE || !slot->kernel ? "a block of no kernel" : NULL;
 }
 
@@ -284,7 +289,7 @@ GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
     hash = gpump_hash_u32s(hash, &sm->blocks, 6);
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
-        hash = gpump_hash_u64s(hash, &slot->cookie, 12);
+        hash = gpump_hash_u64s(hash, &slot->cookie, 13);
         hash = gpump_hash_u32s(hash, &slot->generation, 22);
     }
     for (uint32_t i = 0; i < sm->config.kernels; i++) {
@@ -719,6 +724,18 @@ GPUMP_API gpump_result gpump_sm_report_blocked(gpump_sm *sm, uint64_t now, gpump
     return GPUMP_OK;
 }
 
+GPUMP_API gpump_result gpump_sm_report_faults(gpump_sm *sm, gpump_block_ref block, uint32_t faults,
+                                              uint64_t ready_cycle) {
+    gpumpi_sm_slot *slot;
+    if (!sm || (!faults && ready_cycle)) return GPUMP_ERROR_ARGUMENT;
+    if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
+    slot = &gpumpi_sm_slots(sm)[block.slot];
+    if (slot->pending & (1u << GPUMP_SM_ACTION_FREED)) return GPUMP_ERROR_STATE;
+    slot->faults = faults;
+    slot->ready_cycle = ready_cycle;
+    return GPUMP_OK;
+}
+
 /* A transfer has ended at `now`. If it was the last one planned, the port is free from then on. */
 static void gpumpi_sm_correct_port(gpump_sm *sm, const gpumpi_sm_slot *slot, uint64_t now) {
     if (slot->moved && slot->port_end == sm->port_free) sm->port_free = now;
@@ -754,6 +771,16 @@ static void gpumpi_sm_cut_transfer(gpump_sm *sm, const gpumpi_sm_slot *slot, uin
     if (slot->port_end != sm->port_free || end >= slot->port_end) return;
     sm->statistics.port_cycles -= slot->port_end - end;
     sm->port_free = end;
+}
+
+/* A block is killed: a save or a restore that is under way ends at `now`. */
+static void gpumpi_sm_end_transfer(gpump_sm *sm, const gpumpi_sm_slot *slot, uint64_t now) {
+    if (slot->state != GPUMP_BLOCK_SAVING && slot->state != GPUMP_BLOCK_RESTORING) return;
+    gpumpi_sm_cut_transfer(sm, slot, now);
+    if (slot->state == GPUMP_BLOCK_SAVING)
+        sm->statistics.save_cycles += now - slot->since;
+    else
+        sm->statistics.restore_cycles += now - slot->since;
 }
 
 GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
@@ -794,14 +821,18 @@ GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_bl
 
 GPUMP_API gpump_result gpump_sm_report_dropped(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
     gpumpi_sm_slot *slot;
-    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_FLUSHED, &slot);
+    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_KILLED, &slot);
     if (result) return result;
     if (slot->pending) return GPUMP_ERROR_STATE; /* DROP comes first, and this only once */
     gpump_sm_advance(sm, now);
-    sm->statistics.flushed++;
-    sm->statistics.wasted += slot->executed;
+    if (slot->state == GPUMP_BLOCK_FLUSHED) {
+        sm->statistics.flushed++;
+        sm->statistics.wasted += slot->executed;
+    } else {
+        sm->statistics.killed++;
+    }
     sm->statistics.drop_cycles += now - slot->since;
-    slot->why = GPUMP_BLOCK_FLUSHED;
+    slot->why = slot->state;
     slot->since = now;
     gpumpi_sm_post(sm, block.slot, GPUMP_SM_ACTION_FREED);
     return GPUMP_OK;
@@ -830,6 +861,11 @@ static int gpumpi_sm_saves(uint32_t technique) {
 /* gpump_sm_may of a block that is here. */
 GPUMP_INLINE gpump_reason gpumpi_sm_may(const gpump_sm *sm, const gpumpi_sm_slot *slot, uint32_t technique) {
     int running;
+    if (technique == GPUMP_TECHNIQUE_KILL)
+        return gpump_block_stays(slot->state) || gpump_block_executes(slot->state) ||
+                       slot->state == GPUMP_BLOCK_SAVING || slot->state == GPUMP_BLOCK_PARKED
+                   ? GPUMP_REASON_YES
+                   : GPUMP_REASON_NOT_RUNNING;
     if (technique >= GPUMP_TECHNIQUES || !(sm->config.techniques >> technique & 1u)) return GPUMP_REASON_TECHNIQUE;
     running =
         slot->state == GPUMP_BLOCK_RUNNING || slot->state == GPUMP_BLOCK_BLOCKED || slot->state == GPUMP_BLOCK_DRAINING;
@@ -850,16 +886,16 @@ GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, u
 }
 
 GPUMP_API gpump_reason gpump_sm_waits_for(const gpump_sm *sm, gpump_block_ref block, uint32_t *waits, uint64_t *since) {
-    static const gpump_reason reasons[6] = {GPUMP_REASON_PIPELINE,   GPUMP_REASON_STORES,
-                                            GPUMP_REASON_ATOMICS,    GPUMP_REASON_INSTRUCTION_MISSES,
-                                            GPUMP_REASON_SCOREBOARD, GPUMP_REASON_PREEMPTION_POINT};
+    static const gpump_reason reasons[7] = {
+        GPUMP_REASON_PIPELINE,   GPUMP_REASON_STORES,           GPUMP_REASON_ATOMICS, GPUMP_REASON_INSTRUCTION_MISSES,
+        GPUMP_REASON_SCOREBOARD, GPUMP_REASON_PREEMPTION_POINT, GPUMP_REASON_FAULTED};
     const gpumpi_sm_slot *slot;
     if (!sm || !gpumpi_sm_names(sm, block)) return GPUMP_REASON_NO_SUCH_BLOCK;
     slot = &gpumpi_sm_slots_const(sm)[block.slot];
     if (slot->state != GPUMP_BLOCK_STOPPING) return GPUMP_REASON_NOT_RUNNING;
     if (waits) *waits = slot->waits;
     if (since) *since = slot->since;
-    for (uint32_t i = 0; i < 6; i++)
+    for (uint32_t i = 0; i < 7; i++)
         if (slot->waits & (1u << i)) return reasons[i];
     return GPUMP_REASON_YES;
 }
@@ -897,6 +933,10 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
     view->group = slot->group;
     view->technique = slot->technique;
     if (gpump_block_is_saved_now(slot->state)) view->keep = slot->keep;
+    view->faults = slot->faults;
+    if (slot->ready_cycle > now)
+        view->fault_cycles = slot->ready_cycle == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : slot->ready_cycle - now;
+    view->fault_stalls = slot->faults && (sm->config.waits & GPUMP_SM_WAIT_FAULT);
 }
 
 GPUMP_API gpump_result gpump_sm_block(const gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_block_view *view) {
@@ -929,9 +969,9 @@ static gpump_result gpumpi_sm_check_choice(const gpump_sm *sm, const gpump_block
     int saves = gpumpi_sm_saves(choice->technique), switches = choice->technique == GPUMP_TECHNIQUE_SWITCH;
     gpump_reason reason;
     uint32_t entry;
-    if (choice->technique >= GPUMP_TECHNIQUES)
+    if (choice->technique > GPUMP_TECHNIQUE_KILL)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
-                           GPUMP_TECHNIQUES - 1);
+                           GPUMP_TECHNIQUE_KILL);
     if (choice->keep > GPUMP_PARTS_IN_PLACE || (choice->keep && !saves))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0,
                            saves ? GPUMP_PARTS_IN_PLACE : 0);
@@ -1035,14 +1075,15 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
         gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
         if (slot->state == GPUMP_BLOCK_DRAINING) sm->statistics.drain_cycles += now - slot->since;
         if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
+        if (choices[i].technique == GPUMP_TECHNIQUE_KILL) gpumpi_sm_end_transfer(sm, slot, now);
         slot->technique = choices[i].technique;
         slot->since = now;
         slot->pending = 0; /* an unread STOP or RESUME is overtaken */
         sm->pending &= ~((uint64_t)1 << index);
-        if (choices[i].technique == GPUMP_TECHNIQUE_FLUSH) {
-            if (slot->state != GPUMP_BLOCK_PARKED) slot->cycles += now - slot->start_cycle;
+        if (choices[i].technique == GPUMP_TECHNIQUE_FLUSH || choices[i].technique == GPUMP_TECHNIQUE_KILL) {
+            if (gpump_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
             gpumpi_sm_give_room(sm, slot);
-            slot->state = GPUMP_BLOCK_FLUSHED;
+            slot->state = choices[i].technique == GPUMP_TECHNIQUE_FLUSH ? GPUMP_BLOCK_FLUSHED : GPUMP_BLOCK_KILLED;
             gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_DROP);
         } else if (choices[i].technique == GPUMP_TECHNIQUE_DRAIN) {
             slot->state = GPUMP_BLOCK_DRAINING;

@@ -10,6 +10,7 @@
  *   gpump_sm_preempt, switch  -> STOPPING, STOP action; report_waits 0 -> SAVING, SAVE action;
  *                                report_saved -> FREED action
  *   gpump_sm_preempt, rewind  -> STOPPING, REWIND action; then as for switch
+ *   gpump_sm_preempt, kill    -> KILLED, DROP action;  report_dropped -> FREED action, and no block comes back
  *   report_done, at any point before report_dropped or report_saved -> FREED action
  *   switch or rewind that keeps registers or shared memory in place -> PARKED action instead of FREED;
  *                                gpump_sm_unpark brings the block back
@@ -49,7 +50,8 @@ typedef enum gpump_sm_wait {
     GPUMP_SM_WAIT_INSTRUCTION_MISSES = 8,
     GPUMP_SM_WAIT_SCOREBOARD = 16,
     GPUMP_SM_WAIT_PREEMPTION_POINT = 32,
-    GPUMP_SM_WAIT_ALL = 63
+    GPUMP_SM_WAIT_FAULT = 64, /* pages that the block waits for, where a faulted block cannot be saved (stall) */
+    GPUMP_SM_WAIT_ALL = 127
 } gpump_sm_wait;
 
 /* The configuration of an SM. gpump_sm_config_preset or gpump_sm_config_from_gpu fills it; every field may then be
@@ -118,7 +120,7 @@ typedef enum gpump_sm_action_kind {
     /* The restore has ended and the block may issue. Only under timing PORT, because under HOST the host knows. */
     GPUMP_SM_ACTION_RESUME,
     /* Squash what is in flight and forget the block. Then report dropped. If the exit of the block's last thread is in
-     * flight, the host may let it end instead, and reports done. */
+     * flight, the host may let it end instead, and reports done; not after kill. */
     GPUMP_SM_ACTION_DROP,
     /* The block has left its warp slots. `parts` stay in place. */
     GPUMP_SM_ACTION_PARKED,
@@ -141,7 +143,7 @@ typedef struct gpump_sm_action {
     gpump_sm_history history;
     gpump_block_ref block;
     uint32_t kind;      /* gpump_sm_action_kind */
-    uint32_t why;       /* gpump_block_state: SAVED, FLUSHED or DONE with FREED */
+    uint32_t why;       /* gpump_block_state: SAVED, FLUSHED, KILLED or DONE with FREED */
     uint32_t technique; /* gpump_technique it was told to leave by; GPUMP_NONE: none */
     uint32_t parts;     /* gpump_part bits: what to move (SAVE, RESTORE), what stays (PARKED) */
     uint32_t kernel;
@@ -161,6 +163,7 @@ typedef struct gpump_sm_action {
     X(drained, "blocks", "blocks that ran to their end after being told to")                            \
     X(flushed, "blocks", "blocks dropped")                                                              \
     X(saved, "blocks", "blocks whose context was written")                                              \
+    X(killed, "blocks", "blocks dropped for good")                                                      \
     X(rewound, "blocks", "blocks told to go back to their last region boundaries and be saved there")   \
     X(parked, "blocks", "blocks of which a part stayed in place")                                       \
     X(executed, "warp instructions", "instructions executed here by blocks that have left; " \
@@ -172,7 +175,7 @@ typedef struct gpump_sm_action {
     X(save_cycles, "cycles", "summed over blocks: from complete state to saved, or to its end")                        \
     X(restore_cycles, "cycles", "summed over blocks: from placed to running again")                     \
     X(drain_cycles, "cycles", "summed over blocks: from being told to drain to done")                   \
-    X(drop_cycles, "cycles", "summed over blocks: from being told to flush to dropped, or to its end")                 \
+    X(drop_cycles, "cycles", "summed over blocks: from being told to flush or killed to dropped, or to its end")       \
     X(port_cycles, "cycles", "cycles the memory port was reserved for contexts")
 /* clang-format on */
 typedef struct gpump_sm_statistics {
@@ -195,6 +198,7 @@ typedef struct gpumpi_sm_slot {
     uint64_t moved;                /* bytes of the transfer under way */
     uint64_t taken;                /* bytes of context room that this block has taken from its kernel */
     uint64_t brought;              /* `executed` when it was placed */
+    uint64_t ready_cycle;          /* when the last page that it waits for is there; 0: it waits for none */
     uint32_t generation;           /* of the slot: counts its blocks */
     uint32_t kernel;               /* number of the launch, from 1 */
     uint32_t function;             /* number of what it executes, from 1 */
@@ -216,7 +220,7 @@ typedef struct gpumpi_sm_slot {
     uint32_t parts;                /* gpump_part bits that the transfer under way moves */
     uint32_t why;                  /* FREED: the state in which it left */
     uint32_t active;               /* 1: it holds a block slot, warp slots and thread slots */
-    uint32_t unused;
+    uint32_t faults;               /* granules that it waits for */
 } gpumpi_sm_slot;
 typedef struct gpumpi_sm_kernel {
     uint64_t room;
@@ -318,6 +322,10 @@ GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_r
 /* Says that a running block as a whole waits for something (blocked = 1), or no longer does (0). GPUMP_ERROR_STATE when
  * that is no change. */
 GPUMP_API gpump_result gpump_sm_report_blocked(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t blocked);
+/* Says that a block waits for `faults` granules, the last of which is there at `ready_cycle` (gpump_fault_pending,
+ * gpump_fault_ready_cycle); 0, 0: for none any more. Views carry it. GPUMP_ERROR_STATE once the block has left. */
+GPUMP_API gpump_result gpump_sm_report_faults(gpump_sm *sm, gpump_block_ref block, uint32_t faults,
+                                              uint64_t ready_cycle);
 /* Says that the context of a block whose SAVE was handed over has been written (timing HOST). GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_block_ref block);
 /* Says that the context of a block whose RESTORE was handed over has been read: it runs (timing HOST).
@@ -329,7 +337,8 @@ GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpum
  * the host forgets one that it has pulled already: it reports neither dropped nor saved. FREED follows, with why DONE.
  * GPUMP_ERROR_STATE once the block is saved, dropped or parked. */
 GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Says that nothing of a flushed block whose DROP was handed over is in flight any more. GPUMP_ERROR_STATE. */
+/* Says that nothing of a flushed or killed block whose DROP was handed over is in flight any more. GPUMP_ERROR_STATE.
+ */
 GPUMP_API gpump_result gpump_sm_report_dropped(gpump_sm *sm, uint64_t now, gpump_block_ref block);
 /* Lets time pass; only needed under timing PORT by hosts that ask questions before they pull actions. Cost: linear in
  * the slots. */
@@ -385,8 +394,9 @@ GPUMP_API uint64_t gpump_sm_context_room(const gpump_sm *sm, uint32_t kernel);
 
 /* Makes the blocks of choices[count] leave, each by its own technique: all of them or, on an error, none; diag.index is
  * the choice at fault and diag.reason why (GPUMP_ERROR_REFUSED). Blocks may be running, blocked or draining; a stopping
- * or parked one may be flushed, and a parked one switched again to give up more. Groups must be complete. Cost: linear
- * in the slots and choices. */
+ * or parked one may be flushed, and a parked one switched again to give up more. GPUMP_TECHNIQUE_KILL is allowed,
+ * whatever the flush bit and config.techniques, for every block but those about to be freed: a save or a restore under
+ * way ends, and the host reports neither. Groups must be complete. Cost: linear in the slots and choices. */
 GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_block_choice *choices, uint32_t count,
                                         gpump_diag *diag);
 /* Brings a parked block back: takes warp slots and the ranges it gave up, then RESTORE (0 bytes when all stayed in

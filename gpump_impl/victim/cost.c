@@ -175,6 +175,20 @@ static void gpumpi_cost_rewinds(const gpump_gpu *gpu, uint64_t blocks, const gpu
     }
 }
 
+/* A block that waits for pages drains, and under stall on fault is saved, after they are there. A block that is saved
+ * with its faults loses nothing while they are served: a switch costs the warp instructions of the rest only. */
+static void gpumpi_cost_faults(const gpump_block_view *blocks, uint64_t mine, gpump_cost_estimate *estimates) {
+    for (; mine; mine &= mine - 1) {
+        const uint32_t at = gpump_bits_lowest64(mine);
+        const uint64_t wait = blocks[at].fault_cycles;
+        gpump_cost_estimate *e = &estimates[at];
+        if (!wait) continue;
+        e->latency[GPUMP_TECHNIQUE_DRAIN] = gpump_add_saturated(e->latency[GPUMP_TECHNIQUE_DRAIN], wait);
+        if (blocks[at].fault_stalls)
+            e->latency[GPUMP_TECHNIQUE_SWITCH] = gpump_add_saturated(e->latency[GPUMP_TECHNIQUE_SWITCH], wait);
+    }
+}
+
 GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories,
                                                   uint32_t history_count, const gpump_block_view *blocks,
                                                   uint32_t count, const gpump_cost_rewind *rewind,
@@ -232,6 +246,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
             e->latency[GPUMP_TECHNIQUE_REWIND] = e->overhead[GPUMP_TECHNIQUE_REWIND] = GPUMP_UNKNOWN;
         }
         if (rewind) gpumpi_cost_rewinds(gpu, mine, rewind, ipc, estimates);
+        gpumpi_cost_faults(blocks, mine, estimates);
         if (options->flags & GPUMP_COST_DRAIN_LOSES)
             gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
     }

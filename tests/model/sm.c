@@ -10,6 +10,8 @@ typedef struct mirror_block {
     gpump_sm_request request;
     uint64_t executed, brought, cycles, start, since, register_bytes, shared_context_bytes, taken;
     uint64_t moved, port_start, port_end;
+    uint64_t ready_cycle;
+    uint32_t faults;
     uint32_t state, generation, registers, shared, register_base, shared_base, warps;
     uint32_t held, active, technique, keep, to_point, waits, clobbered, parts, why;
     uint32_t actions[4], action_count; /* to be handed over, in order */
@@ -144,6 +146,11 @@ static gpump_reason place_room(uint32_t kernel, const gpump_footprint *need, uin
 
 static gpump_reason may(const mirror_block *b, uint32_t technique) {
     int allowed = 0;
+    if (technique == GPUMP_TECHNIQUE_KILL) /* whoever is here and is not about to be freed */
+        return b->state == GPUMP_BLOCK_SAVED || b->state == GPUMP_BLOCK_FLUSHED || b->state == GPUMP_BLOCK_DONE ||
+                       b->state == GPUMP_BLOCK_KILLED
+                   ? GPUMP_REASON_NOT_RUNNING
+                   : GPUMP_REASON_YES;
     if (technique >= GPUMP_TECHNIQUES || !(w.config.techniques >> technique & 1)) return GPUMP_REASON_TECHNIQUE;
     if (b->state == GPUMP_BLOCK_RUNNING || b->state == GPUMP_BLOCK_BLOCKED) allowed = 1;
     if (b->state == GPUMP_BLOCK_DRAINING) allowed = technique != GPUMP_TECHNIQUE_DRAIN;
@@ -171,6 +178,13 @@ static void transfer(mirror_block *b, uint64_t bytes) {
     b->port_end = b->port_start + cycles;
     if (cycles) w.port_free = b->port_end;
     w.statistics.port_cycles += cycles;
+}
+/* What is left of a transfer that ends early gives the port back, if it was the last one planned. */
+static void cut(const mirror_block *b) {
+    const uint64_t end = b->port_start > w.now ? b->port_start : w.now;
+    if (b->port_end != w.port_free || end >= b->port_end) return;
+    w.statistics.port_cycles -= b->port_end - end;
+    w.port_free = end;
 }
 static void begin_save(mirror_block *b) {
     if (b->state == GPUMP_BLOCK_STOPPING) {
@@ -348,7 +362,7 @@ static gpump_result check_choices(const gpump_block_choice *choices, uint32_t co
         *reason = GPUMP_REASON_YES;
         if (chosen >> c->block.slot & 1) return GPUMP_ERROR_ARGUMENT;
         chosen |= 1u << c->block.slot;
-        if (c->technique >= GPUMP_TECHNIQUES || c->keep > ALL || (c->keep && !saves(c->technique)))
+        if (c->technique > GPUMP_TECHNIQUE_KILL || c->keep > ALL || (c->keep && !saves(c->technique)))
             return GPUMP_ERROR_ARGUMENT;
         if (c->to_point > 1 || (c->to_point && (c->technique != GPUMP_TECHNIQUE_SWITCH ||
                                                 !(w.config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
@@ -390,10 +404,22 @@ static void carry_out(const gpump_block_choice *choices, uint32_t count) {
         const int parked = b->state == GPUMP_BLOCK_PARKED;
         if (b->state == GPUMP_BLOCK_DRAINING) w.statistics.drain_cycles += w.now - b->since;
         if (b->state == GPUMP_BLOCK_STOPPING) w.statistics.stop_cycles += w.now - b->since;
+        if (c->technique == GPUMP_TECHNIQUE_KILL) {
+            if (b->state == GPUMP_BLOCK_SAVING) w.statistics.save_cycles += w.now - b->since;
+            if (b->state == GPUMP_BLOCK_RESTORING) w.statistics.restore_cycles += w.now - b->since;
+            if (b->state == GPUMP_BLOCK_SAVING || b->state == GPUMP_BLOCK_RESTORING) cut(b);
+            if (b->state == GPUMP_BLOCK_RUNNING || b->state == GPUMP_BLOCK_BLOCKED ||
+                b->state == GPUMP_BLOCK_DRAINING || b->state == GPUMP_BLOCK_STOPPING)
+                b->cycles += w.now - b->start;
+            give_room(b);
+            b->state = GPUMP_BLOCK_KILLED;
+        }
         b->technique = c->technique;
         b->since = w.now;
         b->action_count = 0;
-        if (c->technique == GPUMP_TECHNIQUE_FLUSH) {
+        if (c->technique == GPUMP_TECHNIQUE_KILL)
+            post(b, GPUMP_SM_ACTION_DROP);
+        else if (c->technique == GPUMP_TECHNIQUE_FLUSH) {
             if (!parked) b->cycles += w.now - b->start;
             give_room(b);
             b->state = GPUMP_BLOCK_FLUSHED;
@@ -438,7 +464,7 @@ static void preempt(void) {
         c->block = any_ref();
         for (uint32_t j = 0; j < i && !once_in(8); j++) /* seldom the same block twice */
             if (choices[j].block.slot == c->block.slot) c->block = any_ref(), j = GPUMP_NONE;
-        c->technique = below(once_in(30) ? 6 : 4);
+        c->technique = once_in(12) ? GPUMP_TECHNIQUE_KILL : below(once_in(30) ? 7 : 4);
         if (saves(c->technique) && once_in(2)) c->keep = below(once_in(30) ? 5 : 4);
         if (c->technique == GPUMP_TECHNIQUE_SWITCH && once_in(3)) c->to_point = below(once_in(30) ? 3 : 2);
         if (once_in(40)) c->keep = below(4);
@@ -577,13 +603,9 @@ static void report_done(void) {
         w.statistics.drain_cycles += w.now - b->since;
     }
     if (b->state == GPUMP_BLOCK_FLUSHED) w.statistics.drop_cycles += w.now - b->since;
-    if (b->state == GPUMP_BLOCK_SAVING) { /* what is left of its transfer gives the port back, if it was the last one */
-        const uint64_t end = b->port_start > w.now ? b->port_start : w.now;
+    if (b->state == GPUMP_BLOCK_SAVING) {
         w.statistics.save_cycles += w.now - b->since;
-        if (b->port_end == w.port_free && end < b->port_end) {
-            w.statistics.port_cycles -= b->port_end - end;
-            w.port_free = end;
-        }
+        cut(b);
     } else /* a flushed block ran until it was told, and then to its end */
         b->cycles += w.now - (b->state == GPUMP_BLOCK_FLUSHED ? b->since : b->start);
     w.statistics.done++;
@@ -597,7 +619,7 @@ static void report_done(void) {
 static void report_waits(void) {
     gpump_block_ref ref = any_ref();
     uint64_t time = model_time(w.now, w.told);
-    uint32_t waits = once_in(2) ? 0 : below(64) & (once_in(10) ? 127 : w.config.waits);
+    uint32_t waits = once_in(2) ? 0 : below(128) & (once_in(10) ? 255 : w.config.waits);
     gpump_result expected = fact(time, ref, 1u << GPUMP_BLOCK_STOPPING);
     if (waits & ~w.config.waits) expected = GPUMP_ERROR_ARGUMENT;
     MODEL_CALL(expected, gpump_sm_report_waits(w.sm, time, ref, waits));
@@ -612,8 +634,9 @@ static void report_moved(void) {
     gpump_block_ref ref = any_ref();
     uint64_t time = model_time(w.now, w.told);
     const uint32_t which = below(3);
-    static const uint32_t states[3] = {GPUMP_BLOCK_SAVING, GPUMP_BLOCK_RESTORING, GPUMP_BLOCK_FLUSHED};
-    gpump_result expected = fact(time, ref, 1u << states[which]);
+    static const uint32_t states[3] = {1u << GPUMP_BLOCK_SAVING, 1u << GPUMP_BLOCK_RESTORING,
+                                       1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_KILLED};
+    gpump_result expected = fact(time, ref, states[which]);
     mirror_block *b = block_of(ref);
     if (!expected && b->action_count) expected = GPUMP_ERROR_STATE; /* the action comes first, and this once */
     if (!expected && which < 2 && w.config.timing != GPUMP_SM_TIMING_HOST) expected = GPUMP_ERROR_STATE;
@@ -626,10 +649,12 @@ static void report_moved(void) {
     if (which == 0) end_save(b, w.now);
     if (which == 1) end_restore(b, w.now);
     if (which == 2) {
-        w.statistics.flushed++;
-        w.statistics.wasted += b->executed;
+        const int flushed = b->state == GPUMP_BLOCK_FLUSHED;
+        w.statistics.flushed += flushed;
+        w.statistics.killed += !flushed;
+        w.statistics.wasted += flushed ? b->executed : 0;
         w.statistics.drop_cycles += w.now - b->since;
-        b->why = GPUMP_BLOCK_FLUSHED;
+        b->why = b->state;
         b->since = w.now;
         post(b, GPUMP_SM_ACTION_FREED);
     }
@@ -653,7 +678,18 @@ static void report_progress(void) {
     const gpump_result here = is_here(ref) ? GPUMP_OK : GPUMP_ERROR_STALE;
     const uint32_t amount = below(1000);
     gpump_result expected = here;
-    switch (below(4)) {
+    switch (below(5)) {
+    case 4: {
+        const uint32_t faults = below(3);
+        const uint64_t ready = once_in(20) ? 1 : faults ? (once_in(9) ? GPUMP_UNKNOWN : w.now + below(200)) : 0;
+        if (!here && is_pending(b, GPUMP_SM_ACTION_FREED)) expected = GPUMP_ERROR_STATE;
+        if (!faults && ready) expected = GPUMP_ERROR_ARGUMENT;
+        MODEL_CALL(expected, gpump_sm_report_faults(w.sm, ref, faults, ready));
+        if (expected) break;
+        b->faults = faults;
+        b->ready_cycle = ready;
+        break;
+    }
     case 0:
         MODEL_CALL(here, gpump_sm_report_executed(w.sm, ref, amount));
         if (!here) b->executed += amount;
@@ -747,7 +783,7 @@ static int becomes_free(uint32_t owner, uint32_t part) {
     if (!owner) return 1;
     if (b->state == GPUMP_BLOCK_STOPPING || b->state == GPUMP_BLOCK_SAVING) return !(b->keep & part);
     return b->state == GPUMP_BLOCK_DRAINING || b->state == GPUMP_BLOCK_FLUSHED || b->state == GPUMP_BLOCK_DONE ||
-           b->state == GPUMP_BLOCK_SAVED;
+           b->state == GPUMP_BLOCK_SAVED || b->state == GPUMP_BLOCK_KILLED;
 }
 
 /* A policy with random estimates chooses the victims; what it promises is compared with the mirror. */
@@ -920,13 +956,21 @@ static void compare(void) {
         MODEL_CHECK(v->may == allowed && v->function == function_of(b) && v->group == b->request.group &&
                     v->technique == b->technique);
         MODEL_CHECK(v->keep == (b->state == GPUMP_BLOCK_STOPPING || b->state == GPUMP_BLOCK_SAVING ? b->keep : 0));
+        MODEL_CHECK(v->faults == b->faults && v->fault_stalls == (b->faults && (w.config.waits & GPUMP_SM_WAIT_FAULT)));
+        MODEL_CHECK(v->fault_cycles == (b->ready_cycle == GPUMP_UNKNOWN ? GPUMP_UNKNOWN
+                                        : b->ready_cycle > later        ? b->ready_cycle - later
+                                                                        : 0));
+        MODEL_CHECK((gpump_sm_may(w.sm, v->block, GPUMP_TECHNIQUE_KILL) == GPUMP_REASON_YES) ==
+                    (may(b, GPUMP_TECHNIQUE_KILL) == GPUMP_REASON_YES));
         if (b->state != GPUMP_BLOCK_STOPPING)
             MODEL_CHECK(gpump_sm_waits_for(w.sm, v->block, &waits, &since) == GPUMP_REASON_NOT_RUNNING && waits == 77);
         else {
             uint32_t lowest_wait = 0;
-            while (lowest_wait < 6 && !(b->waits >> lowest_wait & 1)) lowest_wait++;
+            while (lowest_wait < 7 && !(b->waits >> lowest_wait & 1)) lowest_wait++;
             MODEL_CHECK(gpump_sm_waits_for(w.sm, v->block, &waits, &since) ==
-                        (lowest_wait < 6 ? GPUMP_REASON_PIPELINE + lowest_wait : GPUMP_REASON_YES));
+                        (lowest_wait < 6   ? GPUMP_REASON_PIPELINE + lowest_wait
+                         : lowest_wait < 7 ? (uint32_t)GPUMP_REASON_FAULTED
+                                           : (uint32_t)GPUMP_REASON_YES));
             MODEL_CHECK(waits == b->waits && since == b->since);
         }
     }
@@ -956,7 +1000,7 @@ static size_t begin(void *memory) {
     w.config.kernels = 1 + below(KERNELS);
     w.config.placement = below(2);
     w.config.techniques = once_in(4) ? below(16) : 15;
-    w.config.waits = once_in(2) ? GPUMP_SM_WAIT_ALL : below(64);
+    w.config.waits = once_in(2) ? GPUMP_SM_WAIT_ALL : below(128);
     w.config.timing = below(2);
     w.config.port_cycles = 1 + below(9);
     w.config.port_bytes = 1 + below(9);

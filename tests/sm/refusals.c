@@ -28,7 +28,7 @@ static void configurations(void **state) {
         FIELD(kernels, 1, 64),
         FIELD(placement, 0, 1),
         FIELD(techniques, 0, 15),
-        FIELD(waits, 0, 63),
+        FIELD(waits, 0, 127),
         FIELD(timing, 0, 1),
         FIELD(port_cycles, 1, UINT64_MAX),
         FIELD(port_bytes, 1, UINT64_MAX),
@@ -211,9 +211,9 @@ static void decisions(void **state) {
     diagnosed(gpump_sm_preempt(sm, 9, c, 1, DIAG), GPUMP_ERROR_TIME, "now", 0, 9, 10, UINT64_MAX);
     diagnosed(gpump_sm_preempt(sm, 10, c, config.entries + 1, DIAG), GPUMP_ERROR_ARGUMENT, "count", 0,
               config.entries + 1, 0, config.entries);
-    c[1].technique = GPUMP_TECHNIQUES;
-    diagnosed(gpump_sm_preempt(sm, 10, c, 2, DIAG), GPUMP_ERROR_ARGUMENT, "choices.technique", 1, GPUMP_TECHNIQUES, 0,
-              GPUMP_TECHNIQUES - 1);
+    c[1].technique = GPUMP_TECHNIQUE_KILL + 1;
+    diagnosed(gpump_sm_preempt(sm, 10, c, 2, DIAG), GPUMP_ERROR_ARGUMENT, "choices.technique", 1,
+              GPUMP_TECHNIQUE_KILL + 1, 0, GPUMP_TECHNIQUE_KILL);
     c[1].technique = GPUMP_TECHNIQUE_SWITCH;
     c[1].keep = 4;
     diagnosed(gpump_sm_preempt(sm, 10, c, 2, DIAG), GPUMP_ERROR_ARGUMENT, "choices.keep", 1, 4, 0, 3);

@@ -79,7 +79,7 @@ static void life_by_switch_and_back(void **state) {
     assert_int_equal(gpump_sm_waits_for(sm, ref, &waits, NULL), GPUMP_REASON_STORES);
     assert_int_equal(gpump_sm_report_waits(sm, 220, ref, GPUMP_SM_WAIT_ATOMICS), GPUMP_OK);
     assert_int_equal(gpump_sm_waits_for(sm, ref, &waits, NULL), GPUMP_REASON_ATOMICS);
-    assert_int_equal(gpump_sm_report_waits(sm, 220, ref, 64), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_sm_report_waits(sm, 220, ref, 128), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_sm_report_waits(sm, 250, ref, 0), GPUMP_OK);
     assert_int_equal(gpump_sm_report_saved(sm, 250, ref), GPUMP_ERROR_STATE); /* SAVE has not been handed over */
     action = pull(sm, 250, GPUMP_SM_ACTION_SAVE);

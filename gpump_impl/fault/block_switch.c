@@ -1,0 +1,498 @@
+#include "fault/block_switch.h"
+
+#include <string.h>
+#include "gpu/gpu.h"
+
+#define GPUMPI_BLOCK_SWITCH_MAGIC UINT64_C(0x67706d7062737700) /* "gpmpbsw" */
+
+typedef struct gpumpi_block_switch_block {
+    uint64_t cookie, since, ready_cycle, stopped, switch_cycles;
+    uint64_t blocked_since; /* ON: when it became blocked; GPUMP_UNKNOWN: it is not */
+    uint64_t ready_since;   /* OFF and COMING: when it became ready; GPUMP_UNKNOWN: it is not */
+    uint32_t state, warps, pending, unused;
+} gpumpi_block_switch_block;
+struct gpump_block_switch {
+    gpumpi_head head;
+    uint64_t now;
+    gpump_block_switch_statistics statistics;
+    gpump_block_switch_config config;
+    uint32_t capacity; /* blocks that the SM holds now */
+    uint32_t blocks;   /* entries in use, in the order in which they came to be known */
+    uint32_t promised; /* NEW actions that have not been answered */
+    uint32_t new_blocks, contexts, unused;
+};
+typedef char gpumpi_block_switch_has_no_padding
+    [sizeof(gpump_block_switch) == sizeof(gpumpi_head) + (1 + 11) * 8 + sizeof(gpump_block_switch_config) + 6 * 4 &&
+             sizeof(gpumpi_block_switch_block) == 72 && sizeof(gpump_block_switch_config) == 24
+         ? 1
+         : -1];
+
+static gpumpi_block_switch_block *gpumpi_block_switch_blocks(const gpump_block_switch *u) {
+    return (gpumpi_block_switch_block *)(void *)(uintptr_t)(const void *)(u + 1);
+}
+
+/* ---- configuration, birth, copies ---- */
+
+GPUMP_API gpump_result gpump_block_switch_config_preset(gpump_block_switch_config *config, const char *preset) {
+    gpump_gpu gpu;
+    gpump_result result;
+    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+    if (strcmp(preset, "table61") != 0 && strcmp(preset, "priced") != 0) return GPUMP_ERROR_UNKNOWN_NAME;
+    result = gpump_gpu_config_preset(&gpu, "table61");
+    if (result) return result;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->blocks = gpu.block_slots;
+    config->extra = 4;
+    config->priced = strcmp(preset, "priced") == 0;
+    config->fair_cycles = gpu.clock_khz;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_switch_bytes(const gpump_block_switch_config *config, size_t *bytes,
+                                                gpump_diag *diag) {
+    gpump_result result;
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+#define GPUMPI_RANGE(field, minimum, maximum) \
+    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
+    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
+    GPUMPI_RANGE(blocks, 1u, 64u);
+    GPUMPI_RANGE(extra, 0u, 64u);
+    GPUMPI_RANGE(priced, 0u, 1u);
+    GPUMPI_RANGE(fair_cycles, 1u, GPUMP_UNKNOWN);
+#undef GPUMPI_RANGE
+    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    *bytes = sizeof(gpump_block_switch) + (config->blocks + config->extra) * sizeof(gpumpi_block_switch_block);
+    return GPUMP_OK;
+}
+
+static uint64_t gpumpi_block_switch_layout(const gpump_block_switch_config *config) {
+    return gpump_hash_u64(
+        gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_block_switch)), &config->struct_size, 4),
+        config->fair_cycles);
+}
+
+GPUMP_API gpump_result gpump_block_switch_init(void *memory, size_t bytes, const gpump_block_switch_config *config,
+                                               gpump_block_switch **unit, gpump_diag *diag) {
+    gpump_block_switch *u = (gpump_block_switch *)memory;
+    size_t needed;
+    gpump_result result = gpump_block_switch_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!unit) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "unit", 0, 0, 1, UINT64_MAX);
+    result =
+        gpumpi_head_init(memory, bytes, GPUMPI_BLOCK_SWITCH_MAGIC, gpumpi_block_switch_layout(config), needed, diag);
+    if (result) return result;
+    u->config = *config;
+    u->capacity = config->blocks;
+    u->contexts = UINT32_MAX;
+    *unit = u;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_switch_adopt(void *memory, size_t bytes, const gpump_block_switch_config *config,
+                                                gpump_block_switch **unit, gpump_diag *diag) {
+    const gpump_block_switch *copy = (const gpump_block_switch *)memory;
+    size_t needed;
+    gpump_result result = gpump_block_switch_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!unit) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "unit", 0, 0, 1, UINT64_MAX);
+    result =
+        gpumpi_head_adopt(memory, bytes, GPUMPI_BLOCK_SWITCH_MAGIC, gpumpi_block_switch_layout(config), needed, diag);
+    if (result) return result;
+    if (memcmp(&copy->config, config, sizeof *config))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    *unit = (gpump_block_switch *)memory;
+    return GPUMP_OK;
+}
+
+static uint64_t gpumpi_block_switch_all_warps(uint32_t warps) { return UINT64_MAX >> (64u - warps); }
+/* 1 when a block on the SM can do nothing until its pages are there. */
+static int gpumpi_block_switch_is_blocked(const gpumpi_block_switch_block *block) {
+    return block->state == GPUMP_BLOCK_SWITCH_ON && block->pending &&
+           block->stopped == gpumpi_block_switch_all_warps(block->warps);
+}
+static int gpumpi_block_switch_is_off(const gpumpi_block_switch_block *block) {
+    return block->state == GPUMP_BLOCK_SWITCH_OFF || block->state == GPUMP_BLOCK_SWITCH_COMING;
+}
+
+GPUMP_API gpump_result gpump_block_switch_check(const gpump_block_switch *u, gpump_diag *diag) {
+    const char *wrong = NULL;
+    uint32_t at = 0, coming = 0;
+    if (!u) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "unit", 0, 0, 1, UINT64_MAX);
+    if (!u->capacity || u->capacity > u->config.blocks || u->blocks > u->config.blocks + u->config.extra || u->unused ||
+        u->now == GPUMP_UNKNOWN || u->promised > u->config.blocks)
+        wrong = "counts";
+    for (uint32_t i = 0; !wrong && i < u->blocks; i++) {
+        const gpumpi_block_switch_block *block = gpumpi_block_switch_blocks(u) + i;
+        at = i;
+        coming += block->state == GPUMP_BLOCK_SWITCH_COMING;
+        if (!block->state || block->state >= GPUMP_BLOCK_SWITCH_STATES || block->since > u->now || block->unused)
+            wrong = "state";
+        else if (!block->warps || block->warps > 64 || (block->stopped & ~gpumpi_block_switch_all_warps(block->warps)))
+            wrong = "warps";
+        else if ((block->blocked_since != GPUMP_UNKNOWN) != gpumpi_block_switch_is_blocked(block) ||
+                 (block->blocked_since != GPUMP_UNKNOWN && block->blocked_since > u->now))
+            wrong = "blocked_since";
+        else if ((block->ready_since != GPUMP_UNKNOWN) != (gpumpi_block_switch_is_off(block) && !block->pending) ||
+                 (block->ready_since != GPUMP_UNKNOWN && block->ready_since > u->now))
+            wrong = "ready_since";
+        for (uint32_t j = 0; !wrong && j < i; j++)
+            if (gpumpi_block_switch_blocks(u)[j].cookie == block->cookie) wrong = "cookie (twice)";
+    }
+    if (!wrong && (coming > u->config.blocks || u->blocks + u->promised > u->config.blocks + u->config.extra))
+        wrong = "blocks promised";
+    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, at, 0, 0, 0) : GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_block_switch_hash(const gpump_block_switch *u) {
+    uint64_t hash = gpump_hash_u64(gpumpi_block_switch_layout(&u->config), u->now);
+    hash = gpump_hash_u64s(hash, &u->statistics.placed, sizeof u->statistics / 8);
+    hash = gpump_hash_u32s(hash, &u->capacity, 6);
+    for (uint32_t i = 0; i < u->blocks; i++) {
+        hash = gpump_hash_u64s(hash, &gpumpi_block_switch_blocks(u)[i].cookie, 7);
+        hash = gpump_hash_u32s(hash, &gpumpi_block_switch_blocks(u)[i].state, 4);
+    }
+    return hash;
+}
+
+GPUMP_API gpump_result gpump_block_switch_bits(const gpump_block_switch_config *config, uint64_t *bits,
+                                               gpump_diag *diag) {
+    size_t bytes;
+    gpump_result result = gpump_block_switch_bytes(config, &bytes, diag);
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    *bits = (config->blocks + config->extra) *
+            (gpumpi_bits_for(GPUMP_BLOCK_SWITCH_STATES) + UINT64_C(16) + 64 + 2 * 32 + 16);
+    return GPUMP_OK;
+}
+
+/* ---- facts ---- */
+
+static gpumpi_block_switch_block *gpumpi_block_switch_find(const gpump_block_switch *u, uint64_t cookie) {
+    for (uint32_t i = 0; i < u->blocks; i++)
+        if (gpumpi_block_switch_blocks(u)[i].cookie == cookie) return gpumpi_block_switch_blocks(u) + i;
+    return NULL;
+}
+static gpump_result gpumpi_block_switch_time(const gpump_block_switch *u, uint64_t now) {
+    if (!u) return GPUMP_ERROR_ARGUMENT;
+    return now < u->now || now == GPUMP_UNKNOWN ? GPUMP_ERROR_TIME : GPUMP_OK;
+}
+/* After anything about a block has changed at `now`: dates when it became blocked, or ready. */
+static void gpumpi_block_switch_date(gpump_block_switch *u, gpumpi_block_switch_block *block) {
+    const int blocked = gpumpi_block_switch_is_blocked(block);
+    const int ready = gpumpi_block_switch_is_off(block) && !block->pending;
+    if (!blocked && block->blocked_since != GPUMP_UNKNOWN)
+        u->statistics.blocked_cycles += u->now - block->blocked_since;
+    if (!blocked || block->blocked_since == GPUMP_UNKNOWN) block->blocked_since = blocked ? u->now : GPUMP_UNKNOWN;
+    if (!ready || block->ready_since == GPUMP_UNKNOWN) block->ready_since = ready ? u->now : GPUMP_UNKNOWN;
+}
+static void gpumpi_block_switch_enter(gpump_block_switch *u, gpumpi_block_switch_block *block, uint32_t state) {
+    block->state = state;
+    block->since = u->now;
+    gpumpi_block_switch_date(u, block);
+}
+
+GPUMP_API gpump_result gpump_block_switch_set_blocks(gpump_block_switch *u, uint32_t blocks) {
+    if (!u || !blocks || blocks > u->config.blocks) return GPUMP_ERROR_ARGUMENT;
+    u->capacity = blocks;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_switch_set_outside(gpump_block_switch *u, uint32_t new_blocks, uint32_t contexts) {
+    if (!u) return GPUMP_ERROR_ARGUMENT;
+    u->new_blocks = new_blocks;
+    u->contexts = contexts;
+    return GPUMP_OK;
+}
+
+/* Blocks that are on the SM, leaving it or coming to it. */
+static uint32_t gpumpi_block_switch_here(const gpump_block_switch *u) {
+    uint32_t here = 0;
+    for (uint32_t i = 0; i < u->blocks; i++) here += gpumpi_block_switch_blocks(u)[i].state != GPUMP_BLOCK_SWITCH_OFF;
+    return here;
+}
+
+GPUMP_API gpump_result gpump_block_switch_report_placed(gpump_block_switch *u, uint64_t now, uint64_t cookie,
+                                                        uint32_t warps, uint64_t switch_cycles) {
+    gpumpi_block_switch_block *block;
+    gpump_result result = gpumpi_block_switch_time(u, now);
+    if (result) return result;
+    if (!warps || warps > 64) return GPUMP_ERROR_ARGUMENT;
+    if (gpumpi_block_switch_find(u, cookie)) return GPUMP_ERROR_STATE;
+    if (gpumpi_block_switch_here(u) >= u->capacity || u->blocks >= u->capacity + u->config.extra)
+        return GPUMP_ERROR_FULL;
+    u->now = now;
+    if (u->promised) u->promised--;
+    block = gpumpi_block_switch_blocks(u) + u->blocks++;
+    memset(block, 0, sizeof *block);
+    block->cookie = cookie;
+    block->warps = warps;
+    block->switch_cycles = switch_cycles;
+    block->blocked_since = block->ready_since = GPUMP_UNKNOWN;
+    u->statistics.placed++;
+    gpumpi_block_switch_enter(u, block, GPUMP_BLOCK_SWITCH_ON);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_switch_report_none(gpump_block_switch *u, uint64_t now) {
+    gpump_result result = gpumpi_block_switch_time(u, now);
+    if (result) return result;
+    if (!u->promised) return GPUMP_ERROR_STATE;
+    u->now = now;
+    u->promised--;
+    u->new_blocks = 0;
+    u->statistics.none++;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_switch_report_warp(gpump_block_switch *u, uint64_t now, uint64_t cookie,
+                                                      uint32_t warp, uint32_t runs) {
+    gpumpi_block_switch_block *block;
+    gpump_result result = gpumpi_block_switch_time(u, now);
+    if (result) return result;
+    block = gpumpi_block_switch_find(u, cookie);
+    if (!block) return GPUMP_EMPTY;
+    if (warp >= block->warps || runs > 1) return GPUMP_ERROR_ARGUMENT;
+    u->now = now;
+    if (runs)
+        block->stopped &= ~((uint64_t)1 << warp);
+    else
+        block->stopped |= (uint64_t)1 << warp;
+    gpumpi_block_switch_date(u, block);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_switch_report_pending(gpump_block_switch *u, uint64_t now, uint64_t cookie,
+                                                         uint32_t pending, uint64_t ready_cycle) {
+    gpumpi_block_switch_block *block;
+    gpump_result result = gpumpi_block_switch_time(u, now);
+    if (result) return result;
+    block = gpumpi_block_switch_find(u, cookie);
+    if (!block) return GPUMP_EMPTY;
+    u->now = now;
+    block->pending = pending;
+    block->ready_cycle = pending ? ready_cycle : 0;
+    gpumpi_block_switch_date(u, block);
+    return GPUMP_OK;
+}
+
+/* The answers to OUT and IN: the block enters another state. */
+static gpump_result gpumpi_block_switch_answer(gpump_block_switch *u, uint64_t now, uint64_t cookie, uint32_t from,
+                                               uint32_t to) {
+    gpumpi_block_switch_block *block;
+    gpump_result result = gpumpi_block_switch_time(u, now);
+    if (result) return result;
+    block = gpumpi_block_switch_find(u, cookie);
+    if (!block || block->state != from) return GPUMP_ERROR_STATE;
+    u->now = now;
+    gpumpi_block_switch_enter(u, block, to);
+    return GPUMP_OK;
+}
+
+static void gpumpi_block_switch_give_context(gpump_block_switch *u) {
+    if (u->contexts != UINT32_MAX) u->contexts++;
+}
+
+GPUMP_API gpump_result gpump_block_switch_report_left(gpump_block_switch *u, uint64_t now, uint64_t cookie) {
+    return gpumpi_block_switch_answer(u, now, cookie, GPUMP_BLOCK_SWITCH_LEAVING, GPUMP_BLOCK_SWITCH_OFF);
+}
+
+GPUMP_API gpump_result gpump_block_switch_report_stayed(gpump_block_switch *u, uint64_t now, uint64_t cookie) {
+    gpump_result result = gpumpi_block_switch_answer(u, now, cookie, GPUMP_BLOCK_SWITCH_LEAVING, GPUMP_BLOCK_SWITCH_ON);
+    if (result) return result;
+    u->contexts = 0;
+    u->statistics.stayed++;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_switch_report_came(gpump_block_switch *u, uint64_t now, uint64_t cookie) {
+    gpump_result result = gpumpi_block_switch_answer(u, now, cookie, GPUMP_BLOCK_SWITCH_COMING, GPUMP_BLOCK_SWITCH_ON);
+    if (!result) gpumpi_block_switch_give_context(u);
+    return result;
+}
+
+GPUMP_API gpump_result gpump_block_switch_report_ended(gpump_block_switch *u, uint64_t now, uint64_t cookie) {
+    gpumpi_block_switch_block *blocks, *block;
+    gpump_result result = gpumpi_block_switch_time(u, now);
+    if (result) return result;
+    blocks = gpumpi_block_switch_blocks(u);
+    block = gpumpi_block_switch_find(u, cookie);
+    if (!block) return GPUMP_EMPTY;
+    u->now = now;
+    if (block->state != GPUMP_BLOCK_SWITCH_ON) gpumpi_block_switch_give_context(u);
+    block->pending = 0;
+    gpumpi_block_switch_date(u, block);
+    u->blocks--;
+    memmove(block, block + 1, (size_t)(blocks + u->blocks - block) * sizeof *block);
+    memset(blocks + u->blocks, 0, sizeof *block);
+    u->statistics.ended++;
+    return GPUMP_OK;
+}
+
+/* ---- decisions ---- */
+
+/* The numbers that decide. */
+typedef struct gpumpi_block_switch_counts {
+    uint32_t room;      /* places on the SM that nobody has and nobody was promised */
+    uint32_t leaving;   /* places that will become free */
+    uint32_t ready;     /* blocks off the chip that can come back */
+    uint32_t available; /* of these and new ones together */
+} gpumpi_block_switch_counts;
+
+static gpumpi_block_switch_counts gpumpi_block_switch_count(const gpump_block_switch *u) {
+    gpumpi_block_switch_counts counts = {0, 0, 0, 0};
+    const uint32_t known = u->blocks + u->promised, most = u->capacity + u->config.extra;
+    const uint32_t taken = gpumpi_block_switch_here(u) + u->promised, more = known < most ? most - known : 0;
+    for (uint32_t i = 0; i < u->blocks; i++) {
+        const gpumpi_block_switch_block *block = gpumpi_block_switch_blocks(u) + i;
+        counts.leaving += block->state == GPUMP_BLOCK_SWITCH_LEAVING;
+        counts.ready += block->state == GPUMP_BLOCK_SWITCH_OFF && !block->pending;
+    }
+    counts.room = taken < u->capacity ? u->capacity - taken : 0;
+    counts.available = counts.ready + (u->new_blocks < more ? u->new_blocks : more);
+    return counts;
+}
+
+/* The block that has been ready longest, of those off the chip; NULL without one. */
+static gpumpi_block_switch_block *gpumpi_block_switch_first_ready(const gpump_block_switch *u) {
+    gpumpi_block_switch_block *best = NULL;
+    for (uint32_t i = 0; i < u->blocks; i++) {
+        gpumpi_block_switch_block *block = gpumpi_block_switch_blocks(u) + i;
+        if (block->state == GPUMP_BLOCK_SWITCH_OFF && !block->pending &&
+            (!best || block->ready_since < best->ready_since))
+            best = block;
+    }
+    return best;
+}
+
+/* The blocked block whose pages are furthest away; NULL when none is to leave. */
+static gpumpi_block_switch_block *gpumpi_block_switch_furthest(const gpump_block_switch *u, uint64_t now) {
+    gpumpi_block_switch_block *best = NULL;
+    for (uint32_t i = 0; i < u->blocks; i++) {
+        gpumpi_block_switch_block *block = gpumpi_block_switch_blocks(u) + i;
+        if (!gpumpi_block_switch_is_blocked(block)) continue;
+        if (u->config.priced && block->ready_cycle <= gpump_add_saturated(now, block->switch_cycles)) continue;
+        if (!best || block->ready_cycle > best->ready_cycle) best = block;
+    }
+    return best;
+}
+
+/* The block that has been on the SM longest; NULL without one. */
+static gpumpi_block_switch_block *gpumpi_block_switch_longest(const gpump_block_switch *u) {
+    gpumpi_block_switch_block *best = NULL;
+    for (uint32_t i = 0; i < u->blocks; i++) {
+        gpumpi_block_switch_block *block = gpumpi_block_switch_blocks(u) + i;
+        if (block->state == GPUMP_BLOCK_SWITCH_ON && (!best || block->since < best->since)) best = block;
+    }
+    return best;
+}
+
+/* What is to be done at `now`: a gpump_block_switch_action_kind and the block; 0: nothing. *fair as in the action. */
+static uint32_t gpumpi_block_switch_decide(const gpump_block_switch *u, uint64_t now, gpumpi_block_switch_block **block,
+                                           uint32_t *fair) {
+    const gpumpi_block_switch_counts counts = gpumpi_block_switch_count(u);
+    const gpumpi_block_switch_block *ready = gpumpi_block_switch_first_ready(u);
+    *fair = 0;
+    *block = NULL;
+    if (counts.room && counts.ready) {
+        *block = gpumpi_block_switch_first_ready(u);
+        return GPUMP_BLOCK_SWITCH_ACT_IN;
+    }
+    if (counts.room && counts.available) return GPUMP_BLOCK_SWITCH_ACT_NEW;
+    if (!u->contexts) return 0;
+    if (counts.available > counts.leaving) *block = gpumpi_block_switch_furthest(u, now);
+    if (!*block && counts.ready > counts.leaving && now - ready->ready_since >= u->config.fair_cycles) {
+        *block = gpumpi_block_switch_longest(u);
+        *fair = 1;
+    }
+    return *block ? GPUMP_BLOCK_SWITCH_ACT_OUT : 0;
+}
+
+GPUMP_API gpump_result gpump_block_switch_next(gpump_block_switch *u, uint64_t now, gpump_block_switch_action *action) {
+    gpumpi_block_switch_block *block;
+    uint32_t fair, kind;
+    gpump_result result = action ? gpumpi_block_switch_time(u, now) : GPUMP_ERROR_ARGUMENT;
+    if (result) return result;
+    u->now = now;
+    kind = gpumpi_block_switch_decide(u, now, &block, &fair);
+    if (!kind) return GPUMP_EMPTY;
+    memset(action, 0, sizeof *action);
+    action->kind = kind;
+    action->fair = fair;
+    if (kind == GPUMP_BLOCK_SWITCH_ACT_NEW) {
+        u->promised++;
+        if (u->new_blocks != UINT32_MAX) u->new_blocks--;
+        u->statistics.news++;
+        return GPUMP_OK;
+    }
+    action->cookie = block->cookie;
+    if (kind == GPUMP_BLOCK_SWITCH_ACT_IN) {
+        u->statistics.ins++;
+        u->statistics.off_cycles += now - block->since;
+        u->statistics.ready_cycles += now - block->ready_since;
+        gpumpi_block_switch_enter(u, block, GPUMP_BLOCK_SWITCH_COMING);
+        return GPUMP_OK;
+    }
+    if (u->contexts != UINT32_MAX) u->contexts--;
+    if (fair)
+        u->statistics.fair_outs++;
+    else
+        u->statistics.outs++;
+    gpumpi_block_switch_enter(u, block, GPUMP_BLOCK_SWITCH_LEAVING);
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_block_switch_next_cycle(const gpump_block_switch *u) {
+    const gpumpi_block_switch_counts counts = gpumpi_block_switch_count(u);
+    gpumpi_block_switch_block *block;
+    uint32_t fair;
+    if (gpumpi_block_switch_decide(u, u->now, &block, &fair)) return u->now;
+    if (!u->contexts || counts.ready <= counts.leaving || !gpumpi_block_switch_longest(u)) return GPUMP_UNKNOWN;
+    return gpump_add_saturated(gpumpi_block_switch_first_ready(u)->ready_since, u->config.fair_cycles);
+}
+
+GPUMP_API gpump_result gpump_block_switch_blocks(const gpump_block_switch *u, gpump_block_switch_view *blocks,
+                                                 uint32_t capacity, uint32_t *count) {
+    if (!u || !count || (capacity && !blocks)) return GPUMP_ERROR_ARGUMENT;
+    *count = u->blocks;
+    if (u->blocks > capacity) return GPUMP_ERROR_CAPACITY;
+    for (uint32_t i = 0; i < u->blocks; i++) {
+        const gpumpi_block_switch_block *block = gpumpi_block_switch_blocks(u) + i;
+        blocks[i].cookie = block->cookie;
+        blocks[i].since = block->since;
+        blocks[i].ready_cycle = block->ready_cycle;
+        blocks[i].stopped = block->stopped;
+        blocks[i].state = block->state;
+        blocks[i].warps = block->warps;
+        blocks[i].pending = block->pending;
+        blocks[i].unused = 0;
+    }
+    return GPUMP_OK;
+}
+
+/* ---- statistics ---- */
+
+GPUMP_API void gpump_block_switch_get_statistics(const gpump_block_switch *u,
+                                                 gpump_block_switch_statistics *statistics) {
+    *statistics = u->statistics;
+}
+
+GPUMP_API void gpump_block_switch_statistics_diff(const gpump_block_switch_statistics *earlier,
+                                                  const gpump_block_switch_statistics *later,
+                                                  gpump_block_switch_statistics *difference) {
+#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+    GPUMP_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+}
+
+GPUMP_API gpump_result gpump_block_switch_statistics_field(const gpump_block_switch_statistics *statistics,
+                                                           uint32_t index, const char **name, const char **unit_name,
+                                                           const char **description, uint64_t *value) {
+    static const char *const words[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+        GPUMP_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+    };
+    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->placed : NULL, index, name,
+                        unit_name, description, value);
+}

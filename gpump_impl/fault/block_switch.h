@@ -1,0 +1,179 @@
+/* block_switch: which blocks of an SM leave on a page fault, and which come in their place (hardware; per SM;
+ * Tanasic 6.4.1 and 6.5.3)
+ *
+ * The thread block scheduler of an SM. The unit knows the blocks that are on the SM and those that it has sent off the
+ * chip, named by their cookies. A block is blocked when none of its warps can run and it waits for pages. A block off
+ * the chip is ready when it waits for no page.
+ *
+ *   gpump_block_switch_report_warp, _report_pending
+ *     -> OUT, when the block is blocked and somebody can come in its place; the host switches the block, saves its
+ *        context, and answers with gpump_block_switch_report_left, or with _report_stayed when there is no room for the
+ *        context
+ *   room on the SM (after _report_left and _report_ended)
+ *     -> IN, for the block that has been ready longest; answered by gpump_block_switch_report_came
+ *     -> NEW otherwise, while the SM driver has blocks and the SM has at most config.extra more blocks than it holds;
+ *        answered by gpump_block_switch_report_placed, or by _report_none
+ *
+ * An SM asks this unit before it takes a block from the SM driver. A host that is vacating the SM does not pull
+ * actions; blocks off the chip then move to the kernel's queue of preempted blocks (gpump_block_switch_blocks lists
+ * them, _report_ended removes them), and the waiters of the fault unit follow the cookie. */
+#ifndef GPUMP_BLOCK_SWITCH_H
+#define GPUMP_BLOCK_SWITCH_H
+
+#include "base/base.h"
+
+GPUMP_BEGIN
+
+/* Where a block is. */
+typedef enum gpump_block_switch_state {
+    GPUMP_BLOCK_SWITCH_FREE = 0, /* no block */
+    GPUMP_BLOCK_SWITCH_ON,       /* on the SM */
+    GPUMP_BLOCK_SWITCH_LEAVING,  /* on the SM, OUT was handed over */
+    GPUMP_BLOCK_SWITCH_OFF,      /* off the chip */
+    GPUMP_BLOCK_SWITCH_COMING,   /* off the chip, IN was handed over */
+    GPUMP_BLOCK_SWITCH_STATES
+} gpump_block_switch_state;
+
+typedef enum gpump_block_switch_action_kind {
+    GPUMP_BLOCK_SWITCH_ACT_OUT = 1, /* switch block `cookie` out and save it */
+    GPUMP_BLOCK_SWITCH_ACT_IN,      /* restore block `cookie` */
+    GPUMP_BLOCK_SWITCH_ACT_NEW      /* take a new block from the SM driver */
+} gpump_block_switch_action_kind;
+typedef struct gpump_block_switch_action {
+    uint64_t cookie; /* OUT, IN */
+    uint32_t kind;   /* gpump_block_switch_action_kind */
+    uint32_t fair;   /* OUT: 1: the block can run, and leaves because another has been ready for fair_cycles */
+} gpump_block_switch_action;
+
+/* A block that the unit knows. */
+typedef struct gpump_block_switch_view {
+    uint64_t cookie;
+    uint64_t since;       /* when the present state began */
+    uint64_t ready_cycle; /* when the last page that it waits for is there; 0: it waits for none */
+    uint64_t stopped;     /* warps that cannot run; bits */
+    uint32_t state;       /* gpump_block_switch_state */
+    uint32_t warps;
+    uint32_t pending; /* granules that it waits for */
+    uint32_t unused;
+} gpump_block_switch_view;
+
+/* Filled by gpump_block_switch_config_preset only; every field may then be changed. */
+typedef struct gpump_block_switch_config {
+    uint32_t struct_size; /* sizeof(gpump_block_switch_config) */
+    uint32_t blocks;      /* blocks on the SM at most; 1 to 64; 16 (Tanasic Table 6.1) */
+    uint32_t extra;       /* blocks that it may have beyond those that fit; 0 to 64; 4 (Tanasic 6.5.3) */
+    /* 1: a block leaves only when its pages are further away than the switch takes: ready_cycle - now >
+     * gpump_block_switch_report_placed's switch_cycles. 0: it always leaves (Tanasic 6.4.1). */
+    uint32_t priced;
+    /* A ready block that has waited so long forces the block out that has been on the SM longest; at least 1; 1 ms
+     * (assumed). Without it, a block that spins on a flag which the ready block would set keeps the SM for ever. */
+    uint64_t fair_cycles;
+} gpump_block_switch_config;
+
+/* clang-format off */
+#define GPUMP_BLOCK_SWITCH_STATISTICS(X)                                                           \
+    X(placed, "blocks", "new blocks that were placed")                                             \
+    X(ended, "blocks", "that ended, or were taken away")                                           \
+    X(outs, "blocks", "told to leave because of faults")                                           \
+    X(fair_outs, "blocks", "told to leave because another had been ready for long")                \
+    X(ins, "blocks", "told to come back")                                                          \
+    X(news, "blocks", "asked for from the SM driver")                                              \
+    X(stayed, "blocks", "told to leave whose context found no room")                               \
+    X(none, "blocks", "asked for that the SM driver did not have")                                 \
+    X(blocked_cycles, "cycles", "summed over blocks: blocked on the SM")                           \
+    X(off_cycles, "cycles", "summed over blocks: from having left to being told to come back")     \
+    X(ready_cycles, "cycles", "of these, with all pages there")
+/* clang-format on */
+typedef struct gpump_block_switch_statistics {
+#define GPUMPI_FIELD(name, unit, description) uint64_t name;
+    GPUMP_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+} gpump_block_switch_statistics;
+
+typedef struct gpump_block_switch gpump_block_switch;
+
+/* Fills *config for a preset: "table61" (Tanasic 6.5.3), or "priced" (the same, switching by price). */
+GPUMP_API gpump_result gpump_block_switch_config_preset(gpump_block_switch_config *config, const char *preset);
+/* Sets *bytes to the memory that the unit needs. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_block_switch_bytes(const gpump_block_switch_config *config, size_t *bytes,
+                                                gpump_diag *diag);
+/* Makes a unit without blocks in `memory` and sets *unit. */
+GPUMP_API gpump_result gpump_block_switch_init(void *memory, size_t bytes, const gpump_block_switch_config *config,
+                                               gpump_block_switch **unit, gpump_diag *diag);
+/* Takes over a byte copy of a unit and sets *unit. */
+GPUMP_API gpump_result gpump_block_switch_adopt(void *memory, size_t bytes, const gpump_block_switch_config *config,
+                                                gpump_block_switch **unit, gpump_diag *diag);
+/* Checks blocks and counts against each other. For memory from outside: once gpump_block_switch_adopt has taken it over
+ * and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what contradicts what.
+ * Cost: linear. */
+GPUMP_API gpump_result gpump_block_switch_check(const gpump_block_switch *unit, gpump_diag *diag);
+/* Returns a hash of the whole state, the same on every machine. Cost: linear. */
+GPUMP_API uint64_t gpump_block_switch_hash(const gpump_block_switch *unit);
+/* Sets *bits to the storage: per block its state, its pending granules (16 bits), one bit per warp, and two cycle
+ * counts of 32 bits; the cookies of blocks (16 bits). GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_block_switch_bits(const gpump_block_switch_config *config, uint64_t *bits,
+                                               gpump_diag *diag);
+
+/* ---- facts; an error changes nothing ---- */
+
+/* Says how many blocks of the present kernel the SM holds: `blocks`, 1 to config.blocks. At first config.blocks. */
+GPUMP_API gpump_result gpump_block_switch_set_blocks(gpump_block_switch *unit, uint32_t blocks);
+/* Says what there is outside: how many blocks the SM driver would give this SM, and for how many more blocks contexts
+ * have room; the unit counts its own blocks from then on. UINT32_MAX: any number. At first there are no new blocks, and
+ * contexts have room. */
+GPUMP_API gpump_result gpump_block_switch_set_outside(gpump_block_switch *unit, uint32_t new_blocks, uint32_t contexts);
+/* Says that a new block has been placed on the SM, in answer to NEW or without it, with `warps` warps (1 to 64), all of
+ * which run. switch_cycles: what saving and restoring it takes, for config.priced. GPUMP_ERROR_STATE when the cookie is
+ * here, GPUMP_ERROR_FULL when the SM holds all the blocks it can. */
+GPUMP_API gpump_result gpump_block_switch_report_placed(gpump_block_switch *unit, uint64_t now, uint64_t cookie,
+                                                        uint32_t warps, uint64_t switch_cycles);
+/* Says that NEW brought no block: the SM driver has none. GPUMP_ERROR_STATE without NEW. */
+GPUMP_API gpump_result gpump_block_switch_report_none(gpump_block_switch *unit, uint64_t now);
+/* Says that a warp of a block can run (runs 1), or cannot (0): it has faulted, waits at a barrier, has ended, or waits
+ * for room in the operand log that faulted warps hold. A faulted warp can run when its pages are there, also while its
+ * block is off the chip. GPUMP_EMPTY when the unit does not know the block. */
+GPUMP_API gpump_result gpump_block_switch_report_warp(gpump_block_switch *unit, uint64_t now, uint64_t cookie,
+                                                      uint32_t warp, uint32_t runs);
+/* Says for how many granules a block waits, and when the last of them is there (gpump_fault_pending,
+ * gpump_fault_ready_cycle). GPUMP_EMPTY when the unit does not know the block. */
+GPUMP_API gpump_result gpump_block_switch_report_pending(gpump_block_switch *unit, uint64_t now, uint64_t cookie,
+                                                         uint32_t pending, uint64_t ready_cycle);
+/* Says that a block that was told OUT is saved, and its room is free. GPUMP_ERROR_STATE without OUT. */
+GPUMP_API gpump_result gpump_block_switch_report_left(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
+/* Says that a block that was told OUT stays: its context has no room. GPUMP_ERROR_STATE without OUT. */
+GPUMP_API gpump_result gpump_block_switch_report_stayed(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
+/* Says that a block that was told IN is on the SM again. GPUMP_ERROR_STATE without IN. */
+GPUMP_API gpump_result gpump_block_switch_report_came(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
+/* Says that a block has ended, was dropped or was taken away, wherever it was. GPUMP_EMPTY when the unit does not know
+ * it. */
+GPUMP_API gpump_result gpump_block_switch_report_ended(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
+
+/* ---- questions and actions ---- */
+
+/* Lists the blocks in blocks[capacity], in the order in which the unit came to know them, and sets *count.
+ * GPUMP_ERROR_CAPACITY. */
+GPUMP_API gpump_result gpump_block_switch_blocks(const gpump_block_switch *unit, gpump_block_switch_view *blocks,
+                                                 uint32_t capacity, uint32_t *count);
+/* Hands over the next *action: IN and NEW while there is room, then OUT of the blocked block whose pages are furthest
+ * away. GPUMP_EMPTY when there is none. Cost: linear in the blocks. */
+GPUMP_API gpump_result gpump_block_switch_next(gpump_block_switch *unit, uint64_t now,
+                                               gpump_block_switch_action *action);
+/* Returns the cycle at which an action comes without a further fact: `now` of the last call when one is due,
+ * GPUMP_UNKNOWN when none is. Cost: linear in the blocks. */
+GPUMP_API uint64_t gpump_block_switch_next_cycle(const gpump_block_switch *unit);
+
+/* Copies the counters into *statistics. */
+GPUMP_API void gpump_block_switch_get_statistics(const gpump_block_switch *unit,
+                                                 gpump_block_switch_statistics *statistics);
+/* Sets *difference to later - earlier, field by field. */
+GPUMP_API void gpump_block_switch_statistics_diff(const gpump_block_switch_statistics *earlier,
+                                                  const gpump_block_switch_statistics *later,
+                                                  gpump_block_switch_statistics *difference);
+/* Sets *name, *unit_name and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY
+ * past the last. Any pointer may be NULL but statistics. */
+GPUMP_API gpump_result gpump_block_switch_statistics_field(const gpump_block_switch_statistics *statistics,
+                                                           uint32_t index, const char **name, const char **unit_name,
+                                                           const char **description, uint64_t *value);
+
+GPUMP_END
+#endif
