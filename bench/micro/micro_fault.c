@@ -185,9 +185,63 @@ static uint64_t run_fault(void *state, uint64_t operations) {
     return done;
 }
 
+/* ---- block_switch: n blocks on an SM ---- */
+
+static const uint64_t blocks_on_sm[] = {2, 8, 16, 0};
+typedef struct switcher {
+    gpump_block_switch *unit;
+    uint64_t now;
+} switcher;
+static void *setup_block_switch(uint64_t size) {
+    switcher *s = (switcher *)calloc(1, sizeof *s);
+    gpump_block_switch_config config;
+    size_t bytes;
+    void *memory;
+    if (!s || gpump_block_switch_config_preset(&config, "table61") != GPUMP_OK) return NULL;
+    if (gpump_block_switch_bytes(&config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes))) return NULL;
+    if (gpump_block_switch_init(memory, bytes, &config, &s->unit, NULL) != GPUMP_OK) return NULL;
+    (void)gpump_block_switch_set_blocks(s->unit, (uint32_t)size);
+    (void)gpump_block_switch_set_outside(s->unit, 1, UINT32_MAX);
+    for (uint64_t cookie = 0; cookie < size; cookie++)
+        if (gpump_block_switch_report_placed(s->unit, 0, cookie, 1, 400) != GPUMP_OK) return NULL;
+    return s;
+}
+static void teardown_block_switch(void *state) {
+    free(((switcher *)state)->unit);
+    free(state);
+}
+/* One operation: the only warp of a block faults, the block leaves, another comes, and the pages arrive. */
+static uint64_t run_block_switch(void *state, uint64_t operations) {
+    switcher *s = (switcher *)state;
+    gpump_block_switch *u = s->unit;
+    uint64_t done = 0;
+    for (; done < operations; done++) {
+        gpump_block_switch_view blocks[32];
+        gpump_block_switch_action action;
+        uint64_t out = 0;
+        uint32_t count;
+        if (gpump_block_switch_blocks(u, blocks, 32, &count)) break;
+        while (blocks[out].state != GPUMP_BLOCK_SWITCH_ON) out++;
+        out = blocks[out].cookie;
+        (void)gpump_block_switch_report_pending(u, ++s->now, out, 1, s->now + 10000);
+        (void)gpump_block_switch_report_warp(u, s->now, out, 0, 0);
+        if (gpump_block_switch_next(u, s->now, &action) || action.kind != GPUMP_BLOCK_SWITCH_ACT_OUT) break;
+        if (gpump_block_switch_report_left(u, s->now, out) || gpump_block_switch_next(u, s->now, &action)) break;
+        if (action.kind == GPUMP_BLOCK_SWITCH_ACT_NEW)
+            (void)gpump_block_switch_report_placed(u, s->now, 1000, 1, 400);
+        else
+            (void)gpump_block_switch_report_came(u, s->now, action.cookie);
+        (void)gpump_block_switch_report_pending(u, s->now, out, 0, 0);
+        (void)gpump_block_switch_report_warp(u, s->now, out, 0, 1);
+    }
+    return done;
+}
+
 const micro_case micro_fault[] = {
     {"fault_report", "an access reported, its page served, its block woken; n blocks wait for each", NULL,
      blocks_waiting, setup_fault, run_fault, NULL, teardown_fault},
+    {"block_switch", "a block faults, leaves its SM, another comes; n blocks on the SM", NULL, blocks_on_sm,
+     setup_block_switch, run_block_switch, NULL, teardown_block_switch},
     {"tlb_hit", "a look-up that hits, n entries", NULL, entry_counts, setup_tlb, run_tlb_hits, NULL, free},
     {"tlb_miss", "a miss, one merged with it, and the fill", NULL, entry_counts, setup_tlb, run_tlb_misses, NULL, free},
     {"replay_question", "may a warp fetch, and issue a store?", NULL, in_flight, setup_replay, run_questions, NULL,

@@ -118,34 +118,34 @@ GPUMP_API gpump_result gpump_block_switch_bits(const gpump_block_switch_config *
 
 /* Says how many blocks of the present kernel the SM holds: `blocks`, 1 to config.blocks. At first config.blocks. */
 GPUMP_API gpump_result gpump_block_switch_set_blocks(gpump_block_switch *unit, uint32_t blocks);
-/* Says what there is outside: how many blocks the SM driver would give this SM, and for how many more blocks contexts
- * have room; the unit counts its own blocks from then on. UINT32_MAX: any number. At first there are no new blocks, and
- * contexts have room. */
+/* Says what there is outside: how many blocks the SM driver would give this SM (`new_blocks`), and for how many more
+ * blocks there is room for contexts (`contexts`); the unit counts its own blocks from then on. UINT32_MAX: any number.
+ * At first there are no new blocks, and contexts have room. */
 GPUMP_API gpump_result gpump_block_switch_set_outside(gpump_block_switch *unit, uint32_t new_blocks, uint32_t contexts);
-/* Says that a new block has been placed on the SM, in answer to NEW or without it, with `warps` warps (1 to 64), all of
- * which run. switch_cycles: what saving and restoring it takes, for config.priced. GPUMP_ERROR_STATE when the cookie is
- * here, GPUMP_ERROR_FULL when the SM holds all the blocks it can. */
+/* Says that a new block, `cookie`, has been placed on the SM, in answer to NEW or without it, with `warps` warps (1 to
+ * 64), all of which run. switch_cycles: what saving and restoring it takes, for config.priced. GPUMP_ERROR_STATE when
+ * the cookie is here, GPUMP_ERROR_FULL when the SM holds all the blocks it can. */
 GPUMP_API gpump_result gpump_block_switch_report_placed(gpump_block_switch *unit, uint64_t now, uint64_t cookie,
                                                         uint32_t warps, uint64_t switch_cycles);
 /* Says that NEW brought no block: the SM driver has none. GPUMP_ERROR_STATE without NEW. */
 GPUMP_API gpump_result gpump_block_switch_report_none(gpump_block_switch *unit, uint64_t now);
-/* Says that a warp of a block can run (runs 1), or cannot (0): it has faulted, waits at a barrier, has ended, or waits
- * for room in the operand log that faulted warps hold. A faulted warp can run when its pages are there, also while its
- * block is off the chip. GPUMP_EMPTY when the unit does not know the block. */
+/* Says that `warp` of the block `cookie` can run (runs 1), or cannot (0): it has faulted, waits at a barrier, has
+ * ended, or waits for room in the operand log that faulted warps hold. A faulted warp can run when its pages are there,
+ * also while its block is off the chip. GPUMP_EMPTY when the unit does not know the block. */
 GPUMP_API gpump_result gpump_block_switch_report_warp(gpump_block_switch *unit, uint64_t now, uint64_t cookie,
                                                       uint32_t warp, uint32_t runs);
-/* Says for how many granules a block waits, and when the last of them is there (gpump_fault_pending,
- * gpump_fault_ready_cycle). GPUMP_EMPTY when the unit does not know the block. */
+/* Says that the block `cookie` waits for `pending` granules, the last of which is there at `ready_cycle`
+ * (gpump_fault_pending, gpump_fault_ready_cycle). GPUMP_EMPTY when the unit does not know the block. */
 GPUMP_API gpump_result gpump_block_switch_report_pending(gpump_block_switch *unit, uint64_t now, uint64_t cookie,
                                                          uint32_t pending, uint64_t ready_cycle);
-/* Says that a block that was told OUT is saved, and its room is free. GPUMP_ERROR_STATE without OUT. */
+/* Says that the block `cookie`, which was told OUT, is saved, and its room is free. GPUMP_ERROR_STATE without OUT. */
 GPUMP_API gpump_result gpump_block_switch_report_left(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
-/* Says that a block that was told OUT stays: its context has no room. GPUMP_ERROR_STATE without OUT. */
+/* Says that the block `cookie`, which was told OUT, stays: its context has no room. GPUMP_ERROR_STATE without OUT. */
 GPUMP_API gpump_result gpump_block_switch_report_stayed(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
-/* Says that a block that was told IN is on the SM again. GPUMP_ERROR_STATE without IN. */
+/* Says that the block `cookie`, which was told IN, is on the SM again. GPUMP_ERROR_STATE without IN. */
 GPUMP_API gpump_result gpump_block_switch_report_came(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
-/* Says that a block has ended, was dropped or was taken away, wherever it was. GPUMP_EMPTY when the unit does not know
- * it. */
+/* Says that the block `cookie` has ended, was dropped or was taken away, wherever it was. GPUMP_EMPTY when the unit
+ * does not know it. */
 GPUMP_API gpump_result gpump_block_switch_report_ended(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
 
 /* ---- questions and actions ---- */
