@@ -1,5 +1,5 @@
 #include "reproduce.h"
-#include "progress.h"
+#include "parts.h"
 #include <getopt.h>
 #include <math.h>
 #include <stdarg.h>
@@ -72,6 +72,7 @@ void reproduce_reading(reproduce_result *result, double value, int digits, const
     reproduce_note(result, "second reading %.*f: %s", digits, value, text);
 }
 void reproduce_revised(reproduce_result *result) { result->revised = 1; }
+void reproduce_elsewhere(reproduce_result *result) { result->elsewhere = 1; }
 void reproduce_failed(reproduce_result *result, const char *format, ...) {
     va_list arguments;
     result->failed = 1;
@@ -136,12 +137,14 @@ typedef struct options {
     int list;
     const char *only[32];
     size_t only_count;
-    char targets[1024];
+    char targets[1024], minutes[1024];
     reproduce_context context;
+    reproduce_parts parts;
 } options;
 
 static void usage(FILE *file) {
-    fputs("usage: reproduce [--only ID-PREFIX]... [--short] [--csv | --markdown] [--list] [--data DIR]\n"
+    fputs("usage: reproduce [--only ID-PREFIX]... [--short] [--csv | --markdown] [--list] [--data DIR] [--shard I/N]\n"
+          "       reproduce --merge [the same options] PAGE...\n"
           "Prints the published results of data/targets.csv, ours beside them, and the verdict.\n"
           "  --only ID-PREFIX  only rows whose id begins so; may be repeated\n"
           "  --short           fewer samples\n"
@@ -149,6 +152,10 @@ static void usage(FILE *file) {
           "  --markdown        the page docs/results.md\n"
           "  --list            says what each row is and measures nothing\n"
           "  --data DIR        where targets.csv and the papers' tables are\n"
+          "  --shard I/N       only part I of N, 0 <= I < N, of what is to be measured; prints a page for --merge\n"
+          "  --merge PAGE...   measures nothing: the rows of these pages, where a later page replaces an earlier one; "
+          "rows that\n"
+          "                    were measured in pieces are computed when all pieces are there\n"
           "Exit status: 0; 1 when an exact row is wrong; 2 usage.\n",
           file);
 }
@@ -166,10 +173,13 @@ static int parse(options *options, int argc, char **argv) {
         {"only", required_argument, NULL, 'o'}, {"short", no_argument, NULL, 's'},
         {"csv", no_argument, NULL, 'c'},        {"markdown", no_argument, NULL, 'm'},
         {"list", no_argument, NULL, 'l'},       {"data", required_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
+        {"help", no_argument, NULL, 'h'},       {"shard", required_argument, NULL, 'p'},
+        {"merge", no_argument, NULL, 'g'},      {NULL, 0, NULL, 0}};
+    char extra;
     int option;
     memset(options, 0, sizeof *options);
     options->context.data_dir = BENCH_DATA_DIR;
+    options->context.parts = &options->parts;
     optind = 1;
     while ((option = getopt_long(argc, argv, "h", names, NULL)) != -1) {
         switch (option) {
@@ -184,11 +194,26 @@ static int parse(options *options, int argc, char **argv) {
         case 'c': options->format = CSV; break;
         case 'm': options->format = MARKDOWN; break;
         case 'l': options->list = 1; break;
+        case 'g': options->parts.merges = 1; break;
+        case 'p':
+            if (sscanf(optarg, "%u/%u%c", &options->parts.shard, &options->parts.shards, &extra) != 2 ||
+                options->parts.shard >= options->parts.shards) {
+                fprintf(stderr, "reproduce: a shard is I/N with 0 <= I < N, not '%s'\n", optarg);
+                return 2;
+            }
+            options->format = MARKDOWN;
+            break;
         case 'd': options->context.data_dir = optarg; break;
         case 'h': usage(stdout); return 0;
         default: usage(stderr); return 2;
         }
     }
+    if (options->parts.merges && (options->parts.shards || optind == argc)) {
+        fputs("reproduce: --merge wants pages, and no --shard\n", stderr);
+        return 2;
+    }
+    while (options->parts.merges && optind < argc)
+        if (parts_read(&options->parts, argv[optind++], options->context.is_short)) return 2;
     if (optind < argc) {
         fprintf(stderr, "reproduce: unexpected argument '%s'\n", argv[optind]);
         usage(stderr);
@@ -233,20 +258,68 @@ static int check_targets(const csv_table *targets, const char *path) {
     return 1;
 }
 
-/* Sets found[row] to the function of each row; refuses functions of unknown ids and second functions of one id. */
-static int find_rows(const csv_table *targets, const reproduce_row *const *topics, const reproduce_row **found) {
-    for (; *topics; topics++)
-        for (const reproduce_row *row = *topics; row->id; row++) {
+/* How a row is measured. */
+typedef struct row_source {
+    const reproduce_row *row; /* NULL: it is not */
+    size_t topic;
+    int divided;
+    double minutes; /* of its experiment, where it is the row that runs it first */
+} row_source;
+
+/* Sets found[row] for each row; refuses functions of unknown ids and second functions of one id. */
+static int find_rows(const csv_table *targets, const reproduce_row *const *topics, row_source *found) {
+    for (size_t topic = 0; topics[topic]; topic++) {
+        int divided = 0;
+        for (const reproduce_row *row = topics[topic]; row->id; row++) {
             size_t i = 0;
+            if (!*row->id) {
+                divided = 1;
+                continue;
+            }
             while (i < targets->rows && strcmp(csv_text(targets, i, "id"), row->id) != 0) i++;
-            if (i == targets->rows || found[i]) {
+            if (i == targets->rows || found[i].row) {
                 fprintf(stderr, "reproduce: %s %s\n", row->id,
                         i == targets->rows ? "is not in targets.csv" : "has two functions");
                 return 0;
             }
-            found[i] = row;
+            found[i].row = row;
+            found[i].topic = topic;
+            found[i].divided = divided;
         }
+    }
     return 1;
+}
+
+/* 1 when this run calls the row's function: for a divided row always, else where its topic is measured here. */
+static int is_asked(const reproduce_parts *parts, const row_source *source) {
+    return source->row && (source->divided || (!parts->merges && parts_here(parts, source->topic)));
+}
+
+/* Gives the first wanted row of each topic the minutes that minutes.csv has for the topic's rows together, and every
+ * row a little. Without the file, estimates of the time left are worse. */
+static double find_minutes(const options *options, const csv_table *targets, row_source *found) {
+    csv_table minutes;
+    char error[512];
+    double sum = 0, value;
+    size_t first = 0, i;
+    if (!csv_read(&minutes, options->minutes, error, sizeof error)) memset(&minutes, 0, sizeof minutes);
+    for (size_t row = 0; row < targets->rows; row++) {
+        if (!is_asked(&options->parts, &found[row]) || !is_wanted(options, csv_text(targets, row, "id"))) continue;
+        for (first = 0; first < row; first++)
+            if (found[first].minutes > 0 && found[first].topic == found[row].topic) break;
+        found[row].minutes += 0.01;
+        for (i = 0; first == row && i < minutes.rows; i++) {
+            size_t of = 0;
+            while (of < targets->rows && strcmp(csv_text(targets, of, "id"), csv_text(&minutes, i, "id")) != 0) of++;
+            if (of < targets->rows && found[of].row && found[of].topic == found[row].topic &&
+                csv_number(&minutes, i, "minutes", &value))
+                found[row].minutes +=
+                    found[of].divided && options->parts.shards ? value / options->parts.shards : value;
+        }
+    }
+    for (size_t row = 0; row < targets->rows; row++) sum += found[row].minutes;
+    if (minutes.text) csv_free(&minutes);
+    return sum;
 }
 
 static void print_heading(const options *options) {
@@ -311,40 +384,69 @@ static void print_row(const options *options, const csv_table *targets, size_t r
     fflush(stdout);
 }
 
-static int run(const options *options, const csv_table *targets, const reproduce_row *const *found) {
-    size_t rows = 0, good = 0, reading = 0, outside = 0, wrong = 0;
-    size_t measured = 0, wanted = 0;
-    progress shown;
-    for (size_t row = 0; row < targets->rows; row++)
-        wanted += found[row] && is_wanted(options, csv_text(targets, row, "id"));
-    progress_begin(&shown, "reproduce");
+/* A row as a page had it; 0 when what it was compared with has changed since. */
+static int take_over(const csv_table *targets, size_t row, const part_row *page, reproduce_result *result) {
+    if (strcmp(page->cells[PARTS_PAPER], csv_text(targets, row, "paper")) != 0 ||
+        strcmp(page->cells[PARTS_KIND], csv_text(targets, row, "kind")) != 0) {
+        fprintf(stderr, "reproduce: %s was compared with another published value: measure it again, with --only %s\n",
+                page->cells[PARTS_ID], page->cells[PARTS_ID]);
+        return 0;
+    }
+    snprintf(result->ours, sizeof result->ours, "%s", page->cells[PARTS_OURS]);
+    snprintf(result->note, sizeof result->note, "%s", page->cells[PARTS_NOTE]);
+    return 1;
+}
+
+/* Measures a row and judges it. Returns its verdict; NULL: another run measures it. */
+static const char *measure(const options *options, const csv_table *targets, size_t row, const row_source *source,
+                           reproduce_result *result) {
+    int agree;
+    source->row->measure(&options->context, csv_text(targets, row, "id"), result);
+    if (result->elsewhere) return NULL;
+    agree = agrees(targets, row, result);
+    if (agree ? result->revised : reading_agrees(targets, row, result)) return "reading";
+    return agree ? "ok" : "outside";
+}
+
+enum { OK, READING, OUTSIDE, TODO, VERDICTS };
+static const char *const verdicts[VERDICTS] = {"ok", "reading", "outside", "todo"};
+
+static int run(options *options, const csv_table *targets, row_source *found) {
+    size_t rows = 0, counts[VERDICTS] = {0, 0, 0, 0}, wrong = 0;
+    reproduce_parts *parts = &options->parts;
+    parts->minutes = find_minutes(options, targets, found);
+    progress_begin(&parts->shown, "reproduce");
     print_heading(options);
     for (size_t row = 0; row < targets->rows; row++) {
-        const char *id = csv_text(targets, row, "id"), *verdict = "todo";
+        const char *id = csv_text(targets, row, "id"), *verdict = NULL;
+        const row_source *source = &found[row];
+        const part_row *page = parts->merges ? parts_row(parts, id) : NULL;
         reproduce_result result;
-        if (!is_wanted(options, id)) continue;
+        unsigned v = 0;
         memset(&result, 0, sizeof result);
-        rows++;
-        if (found[row]) {
-            int agree, read_so;
-            progress_show(&shown, (double)measured / (double)wanted, id);
-            measured++;
-            found[row]->measure(&options->context, id, &result);
-            progress_end(&shown);
-            agree = agrees(targets, row, &result);
-            read_so = agree ? result.revised : reading_agrees(targets, row, &result);
-            verdict = read_so ? "reading" : agree ? "ok" : "outside";
-            good += (size_t)(agree && !read_so);
-            reading += (size_t)read_so;
-            outside += (size_t)(!agree && !read_so);
-            wrong += !agree && kind_of(targets, row) == EXACT;
+        if (!is_wanted(options, id)) continue;
+        if (is_asked(parts, source)) {
+            parts->minutes_here = source->minutes;
+            reproduce_progress(&options->context, 0, id);
+            verdict = measure(options, targets, row, source, &result);
+            progress_end(&parts->shown);
+            parts->minutes_before += source->minutes;
         }
-        print_row(options, targets, row, &result, verdict);
+        if (!verdict) {
+            memset(&result, 0, sizeof result);
+            if (parts->shards && source->row) continue;
+            verdict = page && take_over(targets, row, page, &result) ? page->cells[PARTS_VERDICT] : "todo";
+        }
+        while (v < TODO && strcmp(verdict, verdicts[v]) != 0) v++;
+        rows++;
+        counts[v]++;
+        wrong += v == OUTSIDE && kind_of(targets, row) == EXACT;
+        print_row(options, targets, row, &result, verdicts[v]);
     }
     if (options->format != CSV)
-        printf("\n%lu rows: %lu ok, %lu reading, %lu outside, %lu todo%s\n", (unsigned long)rows, (unsigned long)good,
-               (unsigned long)reading, (unsigned long)outside, (unsigned long)(rows - good - reading - outside),
-               options->context.is_short ? " (--short)" : "");
+        printf("\n%lu rows: %lu ok, %lu reading, %lu outside, %lu todo%s\n", (unsigned long)rows,
+               (unsigned long)counts[OK], (unsigned long)counts[READING], (unsigned long)counts[OUTSIDE],
+               (unsigned long)counts[TODO], options->context.is_short ? " (--short)" : "");
     if (wrong) fprintf(stderr, "reproduce: %lu exact rows are wrong\n", (unsigned long)wrong);
     return wrong != 0;
 }
@@ -352,18 +454,22 @@ static int run(const options *options, const csv_table *targets, const reproduce
 int reproduce_main(int argc, char **argv, const reproduce_row *const *topics) {
     options options;
     csv_table targets;
-    const reproduce_row **found;
+    row_source *found;
     char error[512];
     size_t wanted = 0;
     int status = parse(&options, argc, argv);
-    if (status >= 0) return status;
+    if (status >= 0) {
+        parts_free(&options.parts);
+        return status;
+    }
     if (!csv_read(&targets, options.targets, error, sizeof error)) {
         fprintf(stderr, "reproduce: %s\n", error);
+        parts_free(&options.parts);
         return 2;
     }
     for (size_t row = 0; row < targets.rows; row++)
         wanted += (size_t)is_wanted(&options, csv_text(&targets, row, "id"));
-    found = (const reproduce_row **)calloc(targets.rows + 1, sizeof *found);
+    found = (row_source *)calloc(targets.rows + 1, sizeof *found);
     if (!found || !check_targets(&targets, options.targets) || !find_rows(&targets, topics, found)) {
         status = 2;
     } else if (!wanted && options.only_count) {
@@ -372,14 +478,15 @@ int reproduce_main(int argc, char **argv, const reproduce_row *const *topics) {
     } else if (options.list) {
         for (size_t row = 0; row < targets.rows; row++)
             if (is_wanted(&options, csv_text(&targets, row, "id")))
-                printf("%-22s %-5s %s %s: %s\n", csv_text(&targets, row, "id"), found[row] ? "" : "todo",
+                printf("%-22s %-5s %s %s: %s\n", csv_text(&targets, row, "id"), found[row].row ? "" : "todo",
                        csv_text(&targets, row, "source"), csv_text(&targets, row, "where"),
                        csv_text(&targets, row, "what"));
         status = 0;
     } else {
         status = run(&options, &targets, found);
     }
-    free((void *)found);
+    free(found);
+    parts_free(&options.parts);
     csv_free(&targets);
     return status;
 }

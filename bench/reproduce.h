@@ -16,7 +16,10 @@
  * A row that is inside only under a second reading of its paper, or whose text was revised after a value was known, has
  * the verdict reading, which the summary counts apart.
  * A row without a function is todo. The functions of one topic may share an experiment through static variables in
- * their file; rows are asked in the order of targets.csv, and with --only some are not asked at all. */
+ * their file; rows are asked in the order of targets.csv, and with --only some are not asked at all.
+ *
+ * With --shard I/N a topic is measured by one of the runs. A long experiment is divided further: its rows stand behind
+ * REPRODUCE_DIVIDED, every run asks them, and each part of it (a kernel, say) is asked for by reproduce_piece. */
 #ifndef BENCH_REPRODUCE_H
 #define BENCH_REPRODUCE_H
 #include <stddef.h>
@@ -25,6 +28,7 @@
 typedef struct reproduce_context {
     int is_short;         /* --short: fewer samples, same machine; for trying things out and for CI */
     const char *data_dir; /* the directory of the papers' tables (targets.csv and others) */
+    struct reproduce_parts *parts;
 } reproduce_context;
 
 enum { REPRODUCE_NUMBERS = 64 };
@@ -35,6 +39,7 @@ typedef struct reproduce_result {
     int holds;                          /* and every call said yes */
     int failed;                         /* reproduce_failed was called */
     int revised;                        /* reproduce_revised was called */
+    int elsewhere;                      /* reproduce_elsewhere was called */
     double readings[REPRODUCE_NUMBERS]; /* of other readings of the paper */
     unsigned reading_count;
     char ours[512];  /* printed as "ours" */
@@ -63,6 +68,19 @@ void reproduce_reading(reproduce_result *result, double value, int digits, const
 void reproduce_revised(reproduce_result *result);
 /* Says that the row could not be measured, and why; its verdict is outside. */
 void reproduce_failed(reproduce_result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A row of a table behind which all rows can be measured in pieces, by several runs. */
+#define REPRODUCE_DIVIDED \
+    { "", NULL }
+typedef enum reproduce_where { REPRODUCE_MEASURE, REPRODUCE_KNOWN, REPRODUCE_ELSEWHERE } reproduce_where;
+/* Asks for a piece of an experiment, by a name without spaces that no other piece has. KNOWN: it was merged, its
+ * `count` values are in `values`. MEASURE: this run has to, and then gives them to reproduce_piece_measured. ELSEWHERE:
+ * another run does; the experiment's rows cannot be told here, and call reproduce_elsewhere. */
+reproduce_where reproduce_piece(const reproduce_context *context, const char *name, double *values, size_t count);
+void reproduce_piece_measured(const reproduce_context *context, const char *name, const double *values, size_t count);
+void reproduce_elsewhere(reproduce_result *result);
+/* Says how far the experiment that is running is: share from 0 to 1, and what is measured now. */
+void reproduce_progress(const reproduce_context *context, double share, const char *what);
 
 /* The program: `topics` is a NULL-terminated list of tables. Returns the exit status: 0, 1 an exact row is wrong, 2
  * usage. */

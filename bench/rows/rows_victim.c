@@ -70,17 +70,18 @@ static const char *const policy_names[POLICIES] = {"chimera", "dual", "oracle", 
 
 /* Sums over the requests of one kernel, for one policy and limit. */
 typedef struct cell {
-    double violated, warm_violated, in_use, wasted, idle, flush_waste;
-    uint32_t requests, warm, waits;
+    double violated, warm_violated, in_use, wasted, idle, flush_waste, requests, warm, waits, by[3];
 } cell;
+/* What one kernel gives, which is a piece of the experiment: doubles only. */
+typedef struct sums {
+    cell cells[CASES];
+    double drain_error[2], drain_relative[2], drain_truth, drain_blocks;
+} sums;
 static struct {
-    int done; /* 1: measured, -1: failed */
+    int done; /* 1: measured, -1: failed, -2: not by this run */
     char error[512];
     uint32_t requests;
-    cell cells[VICTIM_EXPERIMENT_KERNELS][CASES];
-    double drain_error[VICTIM_EXPERIMENT_KERNELS][2], drain_relative[VICTIM_EXPERIMENT_KERNELS][2],
-        drain_truth[VICTIM_EXPERIMENT_KERNELS];
-    uint32_t drain_blocks[VICTIM_EXPERIMENT_KERNELS];
+    sums kernels[VICTIM_EXPERIMENT_KERNELS];
 } all;
 
 static int case_of(int policy, int limit_us) { return policy * LIMITS + limit_us - 2; }
@@ -88,13 +89,60 @@ static int case_with_traffic(int policy, int limit_us) {
     return policy == DRAIN ? case_of(DRAIN, limit_us) : case_of(POLICIES + policy, limit_us);
 }
 
+static void add_request(sums *kernel, const victim_outcome *outcomes, const victim_drain_error *error) {
+    for (uint32_t c = 0; c < CASES; c++) {
+        const victim_outcome *o = &outcomes[c];
+        cell *sum = &kernel->cells[c];
+        sum->requests++;
+        sum->violated += o->violated;
+        sum->warm += o->warm;
+        sum->warm_violated += o->warm && o->violated;
+        sum->wasted += (double)o->wasted;
+        sum->idle += (double)o->idle;
+        sum->flush_waste += (double)o->flush_waste;
+        for (int t = 0; t < 3; t++) sum->by[t] += o->by[t];
+        if (o->in_use >= 0) {
+            sum->in_use += o->in_use;
+            sum->waits++;
+        }
+    }
+    for (int source = 0; source < 2; source++) {
+        kernel->drain_error[source] += error->cycles[source];
+        kernel->drain_relative[source] += error->relative[source];
+    }
+    kernel->drain_truth += error->truth;
+    kernel->drain_blocks += error->blocks;
+}
+
+/* Runs one kernel. Returns 0, or -1 with the reason in all.error. */
+static int run_kernel(victim_experiment *e, victim_outcome *outcomes, victim_drain_error *errors) {
+    const char *name = victim_experiment_kernel(e->kernel);
+    char error[LAUNCH_ERROR_BYTES] = "out of memory";
+    uint64_t own;
+    if (victim_experiment_run(e, outcomes, errors, &own, error) != 0) {
+        snprintf(all.error, sizeof all.error, "%s: %.400s", name, error);
+        return -1;
+    }
+    for (uint32_t r = 0; r < e->requests; r++) {
+        for (uint32_t c = 0; c < CASES; c++)
+            if (outcomes[(size_t)r * CASES + c].failed) {
+                snprintf(all.error, sizeof all.error, "%s: a simulation stopped", name);
+                return -1;
+            }
+        add_request(&all.kernels[e->kernel], &outcomes[(size_t)r * CASES], &errors[r]);
+    }
+    return 0;
+}
+
 static int measure(const reproduce_context *context, reproduce_result *result) {
-    char dir[4096];
+    enum { VALUES = sizeof(sums) / sizeof(double) };
+    char dir[4096], piece[64];
     victim_experiment e;
     victim_outcome *outcomes;
     victim_drain_error *errors;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    if (all.done < 0) reproduce_failed(result, "%s", all.error);
+    if (all.done == -1) reproduce_failed(result, "%s", all.error);
+    if (all.done == -2) reproduce_elsewhere(result);
     if (all.done) return all.done > 0;
     memset(&e, 0, sizeof e);
     snprintf(dir, sizeof dir, "%s/../../examples/minigpu/kernels", context->data_dir);
@@ -110,48 +158,27 @@ static int measure(const reproduce_context *context, reproduce_result *result) {
     }
     outcomes = (victim_outcome *)calloc((size_t)e.requests * CASES, sizeof *outcomes);
     errors = (victim_drain_error *)calloc(e.requests, sizeof *errors);
-    all.done = 1;
-    for (e.kernel = 0; e.kernel < VICTIM_EXPERIMENT_KERNELS && all.done > 0; e.kernel++) {
-        uint64_t own;
-        char error[LAUNCH_ERROR_BYTES] = "out of memory";
-        if (!outcomes || !errors || victim_experiment_run(&e, outcomes, errors, &own, error) != 0) {
-            snprintf(all.error, sizeof all.error, "%s: %.400s", victim_experiment_kernel(e.kernel), error);
-            all.done = -1;
-            break;
-        }
-        for (uint32_t r = 0; r < e.requests; r++) {
-            for (uint32_t c = 0; c < CASES; c++) {
-                const victim_outcome *o = &outcomes[(size_t)r * CASES + c];
-                cell *sum = &all.cells[e.kernel][c];
-                if (o->failed) {
-                    snprintf(all.error, sizeof all.error, "%s: a simulation stopped",
-                             victim_experiment_kernel(e.kernel));
-                    all.done = -1;
-                }
-                sum->requests++;
-                sum->violated += o->violated;
-                sum->warm += o->warm;
-                sum->warm_violated += o->warm && o->violated;
-                sum->wasted += (double)o->wasted;
-                sum->idle += (double)o->idle;
-                sum->flush_waste += (double)o->flush_waste;
-                if (o->in_use >= 0) {
-                    sum->in_use += o->in_use;
-                    sum->waits++;
-                }
+    all.done = outcomes && errors ? 1 : -1;
+    for (e.kernel = 0; e.kernel < VICTIM_EXPERIMENT_KERNELS && all.done != -1; e.kernel++) {
+        double *values = (double *)&all.kernels[e.kernel];
+        reproduce_progress(context, (double)e.kernel / VICTIM_EXPERIMENT_KERNELS, victim_experiment_kernel(e.kernel));
+        snprintf(piece, sizeof piece, "S.%s", victim_experiment_kernel(e.kernel));
+        switch (reproduce_piece(context, piece, values, VALUES)) {
+        case REPRODUCE_ELSEWHERE: all.done = -2; break;
+        case REPRODUCE_KNOWN: break;
+        case REPRODUCE_MEASURE:
+            if (run_kernel(&e, outcomes, errors)) {
+                all.done = -1;
+                break;
             }
-            for (int source = 0; source < 2; source++) {
-                all.drain_error[e.kernel][source] += errors[r].cycles[source];
-                all.drain_relative[e.kernel][source] += errors[r].relative[source];
-            }
-            all.drain_truth[e.kernel] += errors[r].truth;
-            all.drain_blocks[e.kernel] += errors[r].blocks;
+            reproduce_piece_measured(context, piece, values, VALUES);
         }
     }
     all.requests = e.requests * VICTIM_EXPERIMENT_KERNELS;
     free(outcomes);
     free(errors);
-    if (all.done < 0) reproduce_failed(result, "%s", all.error);
+    if (all.done == -1) reproduce_failed(result, "%s", all.error);
+    if (all.done == -2) reproduce_elsewhere(result);
     return all.done > 0;
 }
 
@@ -159,10 +186,10 @@ static int measure(const reproduce_context *context, reproduce_result *result) {
 static double violations(int c, double *low, double *high, double *warm) {
     double violated = 0, n = 0, warm_violated = 0, warm_n = 0, p, z = 1.96, middle, half;
     for (int k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) {
-        violated += all.cells[k][c].violated;
-        n += all.cells[k][c].requests;
-        warm_violated += all.cells[k][c].warm_violated;
-        warm_n += all.cells[k][c].warm;
+        violated += all.kernels[k].cells[c].violated;
+        n += all.kernels[k].cells[c].requests;
+        warm_violated += all.kernels[k].cells[c].warm_violated;
+        warm_n += all.kernels[k].cells[c].warm;
     }
     p = violated / n;
     middle = (p + z * z / (2 * n)) / (1 + z * z / n);
@@ -179,7 +206,7 @@ static double overhead(int c, int with_idle) {
     double sum = 0;
     int kernels = 0;
     for (int k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) {
-        const cell *one = &all.cells[k][c];
+        const cell *one = &all.kernels[k].cells[c];
         if (one->flush_waste <= 0) continue;
         sum += 100 * (one->wasted + (with_idle ? one->idle : 0)) / one->flush_waste;
         kernels++;
@@ -250,13 +277,13 @@ static void btree(const reproduce_context *context, const char *id, reproduce_re
     for (int k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) {
         if (strncmp(victim_experiment_kernel((uint32_t)k), "btree", 5)) continue;
         for (int p = 0; p < 2; p++) {
-            const cell *one = &all.cells[k][case_of(p ? DUAL : CHIMERA, 2)];
+            const cell *one = &all.kernels[k].cells[case_of(p ? DUAL : CHIMERA, 2)];
             v[p] += one->violated;
             w[p] += one->wasted + one->idle;
             if (!p) idle += one->idle;
             f[p] += one->flush_waste;
         }
-        n += all.cells[k][0].requests;
+        n += all.kernels[k].cells[0].requests;
     }
     idle = f[0] > 0 ? 100 * idle / f[0] : 0;
     for (int p = 0; p < 2; p++) w[p] = f[p] > 0 ? 100 * w[p] / f[p] : 0;
@@ -268,17 +295,16 @@ static void btree(const reproduce_context *context, const char *id, reproduce_re
 }
 
 static void utilisation(const reproduce_context *context, const char *id, reproduce_result *result) {
-    double use[2] = {0, 0};
-    uint32_t waits[2] = {0, 0};
+    double use[2] = {0, 0}, waits[2] = {0, 0};
     (void)id;
     if (!measure(context, result)) return;
     for (int k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++)
         for (int p = 0; p < 2; p++) {
-            const cell *one = &all.cells[k][case_of(p ? DUAL : CHIMERA, 2)];
+            const cell *one = &all.kernels[k].cells[case_of(p ? DUAL : CHIMERA, 2)];
             use[p] += one->in_use;
             waits[p] += one->waits;
         }
-    for (int p = 0; p < 2; p++) use[p] = waits[p] ? 100 * use[p] / waits[p] : 0;
+    for (int p = 0; p < 2; p++) use[p] = waits[p] > 0 ? 100 * use[p] / waits[p] : 0;
     reproduce_number(result, use[0] > 0 ? use[1] / use[0] : 0, 2);
     reproduce_note(result,
                    "mean of registers, shared memory and threads held by blocks that may issue, per cycle from the "
@@ -294,15 +320,17 @@ static void drain_error(const reproduce_context *context, const char *id, reprod
     if (!measure(context, result)) return;
     for (int k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) {
         double points;
-        if (!all.drain_blocks[k]) continue;
+        if (all.kernels[k].drain_blocks <= 0) continue;
         /* Sum of the errors over the sum of the true latencies: the relative error of a block that is about to end
          * grows without bound. */
-        points = 100 * (all.drain_error[k][0] - all.drain_error[k][1]) / all.drain_truth[k];
+        points = 100 * (all.kernels[k].drain_error[0] - all.kernels[k].drain_error[1]) / all.kernels[k].drain_truth;
         sum_all += points;
         counted++;
-        if (all.cells[k][case_of(DUAL, 2)].violated >= all.cells[k][case_of(CHIMERA, 2)].violated) continue;
+        if (all.kernels[k].cells[case_of(DUAL, 2)].violated >= all.kernels[k].cells[case_of(CHIMERA, 2)].violated)
+            continue;
         sum += points;
-        sum_relative += 100 * (all.drain_relative[k][0] - all.drain_relative[k][1]) / all.drain_blocks[k];
+        sum_relative +=
+            100 * (all.kernels[k].drain_relative[0] - all.kernels[k].drain_relative[1]) / all.kernels[k].drain_blocks;
         fell++;
     }
     if (!fell) {
@@ -316,28 +344,16 @@ static void drain_error(const reproduce_context *context, const char *id, reprod
         fell, counted, counted ? sum_all / counted : 0, sum_relative / fell);
 }
 
-const reproduce_row rows_victim[] = {{"S.storage.sm", storage},
-                                     {"S.storage.gpu", storage},
-                                     {"S.candidates", candidates},
-                                     {"S.viol.chimera.2", viol},
-                                     {"S.viol.chimera.3", viol},
-                                     {"S.viol.chimera.4", viol},
-                                     {"S.viol.chimera.5", viol},
-                                     {"S.viol.dual.2", viol},
-                                     {"S.viol.dual.3", viol},
-                                     {"S.viol.dual.4", viol},
-                                     {"S.viol.dual.5", viol},
-                                     {"S.viol.oracle.2", viol},
-                                     {"S.viol.order", viol_order},
-                                     {"S.overhead.chimera.2", over},
-                                     {"S.overhead.chimera.3", over},
-                                     {"S.overhead.chimera.4", over},
-                                     {"S.overhead.chimera.5", over},
-                                     {"S.overhead.dual.2", over},
-                                     {"S.overhead.dual.3", over},
-                                     {"S.overhead.dual.4", over},
-                                     {"S.overhead.dual.5", over},
-                                     {"S.overhead.btree", btree},
-                                     {"S.utilisation", utilisation},
-                                     {"S.drainerr", drain_error},
-                                     {NULL, NULL}};
+const reproduce_row rows_victim[] = {{"S.storage.sm", storage},      {"S.storage.gpu", storage},
+                                     {"S.candidates", candidates},   REPRODUCE_DIVIDED,
+                                     {"S.viol.chimera.2", viol},     {"S.viol.chimera.3", viol},
+                                     {"S.viol.chimera.4", viol},     {"S.viol.chimera.5", viol},
+                                     {"S.viol.dual.2", viol},        {"S.viol.dual.3", viol},
+                                     {"S.viol.dual.4", viol},        {"S.viol.dual.5", viol},
+                                     {"S.viol.oracle.2", viol},      {"S.viol.order", viol_order},
+                                     {"S.overhead.chimera.2", over}, {"S.overhead.chimera.3", over},
+                                     {"S.overhead.chimera.4", over}, {"S.overhead.chimera.5", over},
+                                     {"S.overhead.dual.2", over},    {"S.overhead.dual.3", over},
+                                     {"S.overhead.dual.4", over},    {"S.overhead.dual.5", over},
+                                     {"S.overhead.btree", btree},    {"S.utilisation", utilisation},
+                                     {"S.drainerr", drain_error},    {NULL, NULL}};

@@ -20,7 +20,7 @@ static void write_targets(const char *rows) {
 /* Runs the program with stdout and stderr in a file; returns the exit status and the text. */
 static int run(const reproduce_row *const *topics, const micro_case *const *cases, const char *arguments, char *text,
                size_t bytes) {
-    char line[512], *argv[24], path[64];
+    char line[640], *argv[24], path[64];
     int argc = 0, status, out, err;
     FILE *file;
     size_t length;
@@ -46,7 +46,7 @@ static int run(const reproduce_row *const *topics, const micro_case *const *case
     return status;
 }
 static int reproduce(const reproduce_row *const *topics, const char *arguments, char *text, size_t bytes) {
-    char all[256];
+    char all[512];
     snprintf(all, sizeof all, "--data %s %s", directory, arguments);
     return run(topics, NULL, all, text, bytes);
 }
@@ -176,6 +176,114 @@ static void output_is_csv_table_and_page(void **state) {
     assert_non_null(strstr(text, "todo"));
 }
 
+/* Four pieces, each measured once; the row is their sum. */
+static unsigned pieces_measured;
+static void give_pieces(const reproduce_context *c, const char *id, reproduce_result *r) {
+    double sum = 0;
+    (void)id;
+    for (int i = 0; i < 4; i++) {
+        double values[2];
+        char name[16];
+        snprintf(name, sizeof name, "X.%d", i);
+        switch (reproduce_piece(c, name, values, 2)) {
+        case REPRODUCE_ELSEWHERE: reproduce_elsewhere(r); break;
+        case REPRODUCE_MEASURE:
+            values[0] = 1.0 / (3 + i), values[1] = i;
+            pieces_measured++;
+            reproduce_piece_measured(c, name, values, 2);
+            break;
+        case REPRODUCE_KNOWN: break;
+        }
+        sum += values[0] * values[1];
+    }
+    reproduce_number(r, sum, 15);
+}
+
+static void write_page(const char *name, const char *text) {
+    char path[64];
+    FILE *file;
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* Shards measure everything once, and their pages merge into the page of a whole run. */
+static void shards_merge_into_the_whole(void **state) {
+    const reproduce_row first[] = {{"X.a", give_yes}, REPRODUCE_DIVIDED, {"X.b", give_pieces}, {NULL, NULL}},
+                        second[] = {{"X.c", give_seeds}, {NULL, NULL}}, third[] = {{"X.d", give_half}, {NULL, NULL}};
+    const reproduce_row *const topics[] = {first, second, third, NULL};
+    char whole[8192], merged[8192], part[8192], arguments[256], name[16];
+    (void)state;
+    write_targets("X.a,s,1,w | v,-,g,a > b,order,,,calc\nX.b,s,1,w,%,g,3,band,4,5,calc\nX.c,s,1,w,%,g,3,band,2.9,3.1,"
+                  "calc\nX.d,s,1,w,%,g,3,band,0,1,calc\nX.e,s,1,w,%,g,3,band,0,1,calc\n");
+    assert_int_equal(reproduce(topics, "--markdown", whole, sizeof whole), 0);
+    for (unsigned shards = 1; shards <= 5; shards++) {
+        int length = snprintf(arguments, sizeof arguments, "--markdown --merge");
+        pieces_measured = 0;
+        for (unsigned i = 0; i < shards; i++) {
+            char shard[32];
+            snprintf(shard, sizeof shard, "--shard %u/%u", i, shards);
+            assert_int_equal(reproduce(topics, shard, part, sizeof part), 0);
+            snprintf(name, sizeof name, "part%u", i);
+            write_page(name, part);
+            length += snprintf(arguments + length, sizeof arguments - (size_t)length, " %s/%s", directory, name);
+        }
+        assert_int_equal(pieces_measured, 4);
+        assert_int_equal(reproduce(topics, arguments, merged, sizeof merged), 0);
+        assert_string_equal(merged, whole);
+    }
+    /* A part is missing: what it measured is todo, and the rows of a whole page stay beside one that is newer. */
+    snprintf(arguments, sizeof arguments, "--merge %s/part0", directory);
+    assert_int_equal(reproduce(topics, arguments, merged, sizeof merged), 0);
+    assert_non_null(strstr(merged, "X.b                    todo"));
+    write_page("part0", whole);
+    assert_int_equal(reproduce(topics, "--markdown --only X.d", part, sizeof part), 0);
+    *strstr(part, "0.50") = '7';
+    write_page("part1", part);
+    snprintf(arguments, sizeof arguments, "--markdown --merge %s/part0 %s/part1", directory, directory);
+    assert_int_equal(reproduce(topics, arguments, merged, sizeof merged), 0);
+    *strstr(whole, "0.50") = '7';
+    assert_string_equal(merged, whole);
+    /* What a row is compared with has changed. */
+    write_targets("X.a,s,1,w,-,g,a < b,order,,,calc\nX.b,s,1,w,%,g,3,band,4,5,calc\nX.c,s,1,w,%,g,3,band,2.9,3.1,"
+                  "calc\nX.d,s,1,w,%,g,3,band,0,1,calc\n");
+    assert_int_equal(reproduce(topics, arguments, merged, sizeof merged), 0);
+    assert_non_null(strstr(merged, "X.a was compared with another published value"));
+    assert_non_null(strstr(merged, "| a < b |  | order | todo |"));
+}
+
+static void pages_that_do_not_fit_are_refused(void **state) {
+    const reproduce_row rows[] = {REPRODUCE_DIVIDED, {"X.b", give_pieces}, {NULL, NULL}};
+    const reproduce_row *const topics[] = {rows, NULL};
+    char text[4096], page[4096], arguments[128];
+    (void)state;
+    write_targets("X.b,s,1,w,%,g,3,band,4,5,calc\n");
+    assert_int_equal(reproduce(topics, "--shard 2/2", text, sizeof text), 2);
+    assert_non_null(strstr(text, "a shard is I/N with 0 <= I < N, not '2/2'"));
+    assert_int_equal(reproduce(topics, "--merge", text, sizeof text), 2);
+    assert_non_null(strstr(text, "--merge wants pages"));
+    assert_int_equal(reproduce(topics, "--merge /no/where", text, sizeof text), 2);
+    assert_non_null(strstr(text, "cannot read /no/where: No such file"));
+    assert_int_equal(reproduce(topics, "--shard 0/1", page, sizeof page), 0);
+    write_page("part0", page);
+    snprintf(arguments, sizeof arguments, "--short --merge %s/part0", directory);
+    assert_int_equal(reproduce(topics, arguments, text, sizeof text), 2);
+    assert_non_null(strstr(text, "merge pages of one kind"));
+    snprintf(arguments, sizeof arguments, "--merge %s/part0", directory);
+    *(strstr(page, "piece X.3") + 12) = 0;
+    write_page("part0", page);
+    assert_int_equal(reproduce(topics, arguments, text, sizeof text), 2);
+    assert_non_null(strstr(text, ": no whole row or piece"));
+    write_page("part0", "words\n");
+    assert_int_equal(reproduce(topics, arguments, text, sizeof text), 2);
+    assert_non_null(strstr(text, "part0 is no page of reproduce --markdown"));
+    write_page("part0", "gpump 9 (timing model 1) gives\n");
+    assert_int_equal(reproduce(topics, arguments, text, sizeof text), 2);
+    assert_non_null(strstr(text, "was measured on timing model 1"));
+}
+
 static void wrong_use_is_refused(void **state) {
     const reproduce_row none[] = {{NULL, NULL}}, rows[] = {{"X.a", give_yes}, {NULL, NULL}};
     const reproduce_row *const topics[] = {none, NULL}, *const one[] = {rows, NULL},
@@ -273,14 +381,22 @@ static int remove_directory(void **state) {
     remove(path);
     snprintf(path, sizeof path, "%s/output", directory);
     remove(path);
+    for (unsigned i = 0; i < 5; i++) {
+        snprintf(path, sizeof path, "%s/part%u", directory, i);
+        remove(path);
+    }
     return rmdir(directory);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(verdicts_follow_the_table), cmocka_unit_test(output_is_csv_table_and_page),
-        cmocka_unit_test(wrong_use_is_refused),      cmocka_unit_test(micro_times_and_compares),
+        cmocka_unit_test(verdicts_follow_the_table),
+        cmocka_unit_test(output_is_csv_table_and_page),
+        cmocka_unit_test(wrong_use_is_refused),
+        cmocka_unit_test(micro_times_and_compares),
         cmocka_unit_test(tables_are_the_originals),
+        cmocka_unit_test(shards_merge_into_the_whole),
+        cmocka_unit_test(pages_that_do_not_fit_are_refused),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }
