@@ -9761,56 +9761,34 @@ static const gpumpi_program_form gpumpi_program_forms[GPUMP_OP_COUNT] = {
     {0, 0, 0, 0, 0, 0},   {0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}, {0, 0, 0, 2, 0, 0}, {0, 0, 0, 0, 0, 0},
     {1, 1, 0, 0, 0, 0},   {1, 1, 2, 2, 2, 0}, {1, 1, 1, 1, 0, 0}, {0, 0, 0, 0, 0, 1}};
 
-static gpump_result gpumpi_program_check(const gpump_program *program, const gpump_instruction *in, uint32_t index,
-                                         gpump_diag *diag) {
-    const gpumpi_program_form *form;
-    uint32_t i, width;
 #define GPUMPI_CHECK(condition, field, value, minimum, maximum)                                                  \
     do {                                                                                                         \
         if (!(condition)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, field, index, value, minimum, maximum); \
     } while (0)
-    GPUMPI_CHECK(in->operation < GPUMP_OP_COUNT, "operation", in->operation, 0, GPUMP_OP_COUNT - 1);
-    form = &gpumpi_program_forms[in->operation];
-    GPUMPI_CHECK(in->def_count >= form->min_defs && in->def_count <= form->max_defs, "def_count", in->def_count,
-                 form->min_defs, form->max_defs);
-    GPUMPI_CHECK(in->use_count >= form->min_uses && in->use_count <= form->max_uses, "use_count", in->use_count,
-                 form->min_uses, form->max_uses);
-    GPUMPI_CHECK((in->defs || !in->def_count) && (in->uses || !in->use_count), "operands", 0, 1, 1);
-    for (i = 0; i < in->def_count; i++)
-        GPUMPI_CHECK(!(in->defs[i] & GPUMP_OPERAND_PARAMETER) &&
-                         gpumpi_program_operand_width(program, in->defs[i]) != GPUMP_NONE,
-                     "defs", in->defs[i], 0, stbds_arrlenu(program->widths));
-    for (i = 0; i < in->use_count; i++)
-        GPUMPI_CHECK(gpumpi_program_operand_width(program, in->uses[i]) != GPUMP_NONE, "uses", in->uses[i], 0,
-                     stbds_arrlenu(program->widths));
-    GPUMPI_CHECK(!(in->flags & ~255u), "flags", in->flags, 0, 255);
-    if (in->guard != GPUMP_NONE)
-        GPUMPI_CHECK(in->guard < stbds_arrlenu(program->widths) && program->widths[in->guard] == GPUMP_WIDTH_PREDICATE,
-                     "guard", in->guard, 0, stbds_arrlenu(program->widths));
-    else
-        GPUMPI_CHECK(!(in->flags & GPUMP_FLAG_GUARD_NEGATED), "guard", GPUMP_NONE, 0, 0);
-    GPUMPI_CHECK((in->target != GPUMP_NONE) == (form->target != 0), "target", in->target, 0, 0);
-    GPUMPI_CHECK(form->memory ? in->access <= 3 : !in->access, "access", in->access, 0, form->memory ? 3 : 0);
-    GPUMPI_CHECK(form->memory != 2 || in->access, "access", in->access, 1, 3);
-    GPUMPI_CHECK(!(in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_CHECKED | GPUMP_FLAG_RESIDENT)) ||
-                     in->access,
-                 "access", in->access, 1, 3);
-    if (in->access) {
-        GPUMPI_CHECK(in->space < GPUMP_SPACES, "space", in->space, 0, GPUMP_SPACES - 1);
-        GPUMPI_CHECK(!(in->access & GPUMP_ACCESS_WRITE) ||
-                         (in->space != GPUMP_SPACE_CONSTANT && in->space != GPUMP_SPACE_TEXTURE),
-                     "space", in->space, 0, GPUMP_SPACE_LOCAL);
-        GPUMPI_CHECK(in->address <= GPUMP_ADDRESS_VALUE, "address", in->address, 0, GPUMP_ADDRESS_VALUE);
-        GPUMPI_CHECK(in->bytes >= 1, "bytes", 0, 1, UINT32_MAX);
-        if (in->object != GPUMP_NONE) {
-            GPUMPI_CHECK(in->object < stbds_arrlenu(program->objects), "object", in->object, 0,
-                         stbds_arrlenu(program->objects));
-            GPUMPI_CHECK(in->space == GPUMP_SPACE_GENERIC || program->objects[in->object].space == in->space, "space",
-                         in->space, program->objects[in->object].space, program->objects[in->object].space);
-        } else
-            GPUMPI_CHECK(in->address == GPUMP_ADDRESS_ANYWHERE, "object", GPUMP_NONE, 0,
-                         stbds_arrlenu(program->objects));
-    }
+
+/* What an instruction that accesses memory says of the place. */
+static gpump_result gpumpi_program_check_access(const gpump_program *program, const gpump_instruction *in,
+                                                uint32_t index, gpump_diag *diag) {
+    GPUMPI_CHECK(in->space < GPUMP_SPACES, "space", in->space, 0, GPUMP_SPACES - 1);
+    GPUMPI_CHECK(!(in->access & GPUMP_ACCESS_WRITE) ||
+                     (in->space != GPUMP_SPACE_CONSTANT && in->space != GPUMP_SPACE_TEXTURE),
+                 "space", in->space, 0, GPUMP_SPACE_LOCAL);
+    GPUMPI_CHECK(in->address <= GPUMP_ADDRESS_VALUE, "address", in->address, 0, GPUMP_ADDRESS_VALUE);
+    GPUMPI_CHECK(in->bytes >= 1, "bytes", 0, 1, UINT32_MAX);
+    if (in->object != GPUMP_NONE) {
+        GPUMPI_CHECK(in->object < stbds_arrlenu(program->objects), "object", in->object, 0,
+                     stbds_arrlenu(program->objects));
+        GPUMPI_CHECK(in->space == GPUMP_SPACE_GENERIC || program->objects[in->object].space == in->space, "space",
+                     in->space, program->objects[in->object].space, program->objects[in->object].space);
+    } else
+        GPUMPI_CHECK(in->address == GPUMP_ADDRESS_ANYWHERE, "object", GPUMP_NONE, 0, stbds_arrlenu(program->objects));
+    return GPUMP_OK;
+}
+
+/* What single operations ask of their operands. */
+static gpump_result gpumpi_program_check_operation(const gpump_program *program, const gpump_instruction *in,
+                                                   uint32_t index, gpump_diag *diag) {
+    uint32_t width;
     switch (in->operation) {
     case GPUMP_OP_MOVE:
         width = gpumpi_program_operand_width(program, in->uses[0]);
@@ -9839,9 +9817,44 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
         width = gpumpi_program_operand_width(program, in->defs[in->def_count - 1]);
         GPUMPI_CHECK(width == GPUMP_WIDTH_PREDICATE, "defs", width, 0, 0);
     }
-#undef GPUMPI_CHECK
     return GPUMP_OK;
 }
+
+static gpump_result gpumpi_program_check(const gpump_program *program, const gpump_instruction *in, uint32_t index,
+                                         gpump_diag *diag) {
+    const gpumpi_program_form *form;
+    gpump_result result;
+    uint32_t i;
+    GPUMPI_CHECK(in->operation < GPUMP_OP_COUNT, "operation", in->operation, 0, GPUMP_OP_COUNT - 1);
+    form = &gpumpi_program_forms[in->operation];
+    GPUMPI_CHECK(in->def_count >= form->min_defs && in->def_count <= form->max_defs, "def_count", in->def_count,
+                 form->min_defs, form->max_defs);
+    GPUMPI_CHECK(in->use_count >= form->min_uses && in->use_count <= form->max_uses, "use_count", in->use_count,
+                 form->min_uses, form->max_uses);
+    GPUMPI_CHECK((in->defs || !in->def_count) && (in->uses || !in->use_count), "operands", 0, 1, 1);
+    for (i = 0; i < in->def_count; i++)
+        GPUMPI_CHECK(!(in->defs[i] & GPUMP_OPERAND_PARAMETER) &&
+                         gpumpi_program_operand_width(program, in->defs[i]) != GPUMP_NONE,
+                     "defs", in->defs[i], 0, stbds_arrlenu(program->widths));
+    for (i = 0; i < in->use_count; i++)
+        GPUMPI_CHECK(gpumpi_program_operand_width(program, in->uses[i]) != GPUMP_NONE, "uses", in->uses[i], 0,
+                     stbds_arrlenu(program->widths));
+    GPUMPI_CHECK(!(in->flags & ~255u), "flags", in->flags, 0, 255);
+    if (in->guard != GPUMP_NONE)
+        GPUMPI_CHECK(in->guard < stbds_arrlenu(program->widths) && program->widths[in->guard] == GPUMP_WIDTH_PREDICATE,
+                     "guard", in->guard, 0, stbds_arrlenu(program->widths));
+    else
+        GPUMPI_CHECK(!(in->flags & GPUMP_FLAG_GUARD_NEGATED), "guard", GPUMP_NONE, 0, 0);
+    GPUMPI_CHECK((in->target != GPUMP_NONE) == (form->target != 0), "target", in->target, 0, 0);
+    GPUMPI_CHECK(form->memory ? in->access <= 3 : !in->access, "access", in->access, 0, form->memory ? 3 : 0);
+    GPUMPI_CHECK(form->memory != 2 || in->access, "access", in->access, 1, 3);
+    GPUMPI_CHECK(!(in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_CHECKED | GPUMP_FLAG_RESIDENT)) ||
+                     in->access,
+                 "access", in->access, 1, 3);
+    result = in->access ? gpumpi_program_check_access(program, in, index, diag) : GPUMP_OK;
+    return result == GPUMP_OK ? gpumpi_program_check_operation(program, in, index, diag) : result;
+}
+#undef GPUMPI_CHECK
 
 GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_instruction *in, uint32_t *index,
                                          gpump_diag *diag) {
@@ -10015,97 +10028,139 @@ static uint32_t gpumpi_program_find(uint32_t *set, uint32_t x) {
     return x;
 }
 
-/* The loop nest by Havlak's algorithm ("Nesting of reducible and irreducible loops", 1997), loops found inner before
- * outer. */
-static int gpumpi_program_build_loops(gpump_program *program) {
-    uint32_t blocks = program->basic_blocks, b, i, reached, found = 0, work = 0;
-    uint32_t *preorder, *number, *parent, *last, *set, *header, *list, *stamp, *extra_head, *extra_next = NULL,
-                                                                                            *extra_node = NULL, *of;
+/* The search for loops: Havlak's, with what irreducible loops inside hand on. */
+typedef struct gpumpi_program_loops {
+    const gpumpi_graph *graph;
+    const gpump_allocator *allocator;
+    uint32_t *preorder, *number, *parent; /* of a depth-first search */
+    uint32_t *last;                       /* block -> largest number below it in the tree of the search */
+    uint32_t *set;          /* block -> header of the loop that it was joined into (gpumpi_program_find) */
+    uint32_t *header;       /* block -> header of the innermost loop around it, or GPUMP_NONE */
+    uint32_t *list, *stamp; /* blocks of the loop that is being found; the header that they were put for */
+    uint32_t *extra_head;   /* block -> its first extra predecessor, from an irreducible loop inside */
+    uint32_t *extra_next, *extra_node;
     uint8_t *irreducible, *is_header;
-    gpumpi_arena scratch = gpumpi_arena_make(&program->arena.allocator);
-    const gpumpi_graph *g = &program->graph;
-    int ok = 0;
-    if (!GPUMPI_ARENA_NEW(&scratch, preorder, blocks) || !GPUMPI_ARENA_NEW(&scratch, number, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, parent, blocks) || !GPUMPI_ARENA_NEW(&scratch, last, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, set, blocks) || !GPUMPI_ARENA_NEW(&scratch, header, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, list, blocks) || !GPUMPI_ARENA_NEW(&scratch, stamp, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, extra_head, blocks) || !GPUMPI_ARENA_NEW(&scratch, irreducible, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, is_header, blocks) || !GPUMPI_ARENA_NEW(&scratch, of, blocks))
-        goto end;
-    reached = gpumpi_graph_search(&scratch, g, 0, preorder, NULL, number, parent);
-    if (reached == GPUMP_NONE) goto end;
-    for (b = 0; b < blocks; b++) {
-        set[b] = b;
-        header[b] = stamp[b] = extra_head[b] = GPUMP_NONE;
-        last[b] = number[b];
+    uint32_t work; /* entries of list */
+} gpumpi_program_loops;
+
+/* Adds a block to the loop of w, unless it is there. */
+static void gpumpi_program_join(gpumpi_program_loops *loops, uint32_t w, uint32_t v) {
+    if (v != w && loops->stamp[v] != w) loops->stamp[loops->list[loops->work++] = v] = w;
+}
+
+/* Block v, or the loop that it was joined into, reaches a block of w's loop: it is of the loop, or enters it from
+ * elsewhere. */
+static int gpumpi_program_reaches(gpumpi_program_loops *loops, uint32_t w, uint32_t v) {
+    v = gpumpi_program_find(loops->set, v);
+    if (loops->number[v] >= loops->number[w] && loops->number[v] <= loops->last[w]) {
+        gpumpi_program_join(loops, w, v);
+        return 1;
     }
-    for (i = reached; i-- > 1;)
-        if (last[preorder[i]] > last[parent[preorder[i]]]) last[parent[preorder[i]]] = last[preorder[i]];
-    for (i = reached; i-- > 0;) { /* headers from the inside out */
-        uint32_t w = preorder[i], e, at;
-        work = 0;
-        for (e = g->pred_start[w]; e < g->pred_start[w + 1]; e++) {
+    loops->irreducible[w] = 1;
+    if (!GPUMPI_ARRAY_PUSH(loops->allocator, loops->extra_next, loops->extra_head[w]) ||
+        !GPUMPI_ARRAY_PUSH(loops->allocator, loops->extra_node, v))
+        return 0;
+    loops->extra_head[w] = (uint32_t)stbds_arrlenu(loops->extra_node) - 1;
+    return 1;
+}
+
+/* Finds the blocks of the loop whose header is w, if w is one. Loops inside were found before. */
+static int gpumpi_program_find_loop(gpumpi_program_loops *loops, uint32_t w) {
+    const gpumpi_graph *g = loops->graph;
+    const uint32_t *number = loops->number;
+    uint32_t e, at;
+    loops->work = 0;
+    for (e = g->pred_start[w]; e < g->pred_start[w + 1]; e++) {
+        uint32_t v = g->pred[e];
+        if (number[v] == GPUMP_NONE || number[v] < number[w] || number[v] > loops->last[w]) continue;
+        loops->is_header[w] = 1;
+        gpumpi_program_join(loops, w, gpumpi_program_find(loops->set, v));
+    }
+    for (at = 0; at < loops->work; at++) {
+        uint32_t x = loops->list[at];
+        for (e = g->pred_start[x]; e < g->pred_start[x + 1]; e++) {
             uint32_t v = g->pred[e];
-            if (number[v] == GPUMP_NONE || number[v] < number[w] || number[v] > last[w]) continue;
-            is_header[w] = 1;
-            v = gpumpi_program_find(set, v);
-            if (v != w && stamp[v] != w) stamp[list[work++] = v] = w;
+            if (number[v] == GPUMP_NONE) continue;
+            if (number[v] >= number[x] && number[v] <= loops->last[x]) continue; /* x's own back edge */
+            if (!gpumpi_program_reaches(loops, w, v)) return 0;
         }
-        for (at = 0; at < work; at++) {
-            uint32_t x = list[at], pass;
-            /* predecessors in the graph, then those handed on from irreducible loops inside */
-            for (pass = 0; pass < 2; pass++)
-                for (e = pass ? extra_head[x] : g->pred_start[x]; pass ? e != GPUMP_NONE : e < g->pred_start[x + 1];
-                     e = pass ? extra_next[e] : e + 1) {
-                    uint32_t v = pass ? extra_node[e] : g->pred[e];
-                    if (number[v] == GPUMP_NONE) continue;
-                    if (!pass && number[v] >= number[x] && number[v] <= last[x]) continue; /* x's own back edge */
-                    v = gpumpi_program_find(set, v);
-                    if (number[v] < number[w] || number[v] > last[w]) { /* entered from elsewhere */
-                        irreducible[w] = 1;
-                        if (!GPUMPI_ARRAY_RESERVE(&scratch.allocator, extra_next, 1) ||
-                            !GPUMPI_ARRAY_RESERVE(&scratch.allocator, extra_node, 1))
-                            goto end;
-                        stbds_arrput(extra_next, extra_head[w]);
-                        stbds_arrput(extra_node, v);
-                        extra_head[w] = (uint32_t)stbds_arrlenu(extra_node) - 1;
-                    } else if (v != w && stamp[v] != w)
-                        stamp[list[work++] = v] = w;
-                }
-        }
-        for (at = 0; at < work; at++) {
-            header[list[at]] = w;
-            set[list[at]] = w;
-        }
-        found += is_header[w];
+        for (e = loops->extra_head[x]; e != GPUMP_NONE; e = loops->extra_next[e])
+            if (!gpumpi_program_reaches(loops, w, loops->extra_node[e])) return 0;
+    }
+    for (at = 0; at < loops->work; at++) loops->header[loops->list[at]] = loops->set[loops->list[at]] = w;
+    return 1;
+}
+
+/* Writes the table of loops, outer ones first, numbered by the preorder of their headers. */
+static int gpumpi_program_write_loops(gpump_program *program, const gpumpi_program_loops *loops, uint32_t reached,
+                                      uint32_t *of) {
+    uint32_t i, b, found = 0;
+    for (b = 0; b < program->basic_blocks; b++) {
+        program->loop_of[b] = GPUMP_NONE;
+        found += loops->is_header[b];
     }
     program->loops = found;
-    if (!GPUMPI_ARENA_NEW(&program->arena, program->loop, found)) goto end;
-    for (b = 0; b < blocks; b++) program->loop_of[b] = GPUMP_NONE;
-    for (i = found = 0; i < reached; i++) { /* outer loops first, numbered by the preorder of their headers */
+    if (!GPUMPI_ARENA_NEW(&program->arena, program->loop, found)) return 0;
+    for (i = found = 0; i < reached; i++) {
         gpump_loop *loop;
-        b = preorder[i];
-        if (!is_header[b]) continue;
+        b = loops->preorder[i];
+        if (!loops->is_header[b]) continue;
         loop = &program->loop[of[b] = found++];
         loop->header = b;
-        loop->parent = header[b] == GPUMP_NONE ? GPUMP_NONE : of[header[b]];
+        loop->parent = loops->header[b] == GPUMP_NONE ? GPUMP_NONE : of[loops->header[b]];
         loop->depth = loop->parent == GPUMP_NONE ? 1 : program->loop[loop->parent].depth + 1;
-        loop->irreducible = irreducible[b];
+        loop->irreducible = loops->irreducible[b];
         loop->innermost = 1;
         if (loop->parent != GPUMP_NONE) program->loop[loop->parent].innermost = 0;
     }
     for (i = 0; i < reached; i++) {
-        b = preorder[i];
-        program->loop_of[b] = is_header[b] ? of[b] : header[b] == GPUMP_NONE ? GPUMP_NONE : of[header[b]];
+        b = loops->preorder[i];
+        program->loop_of[b] = loops->is_header[b]              ? of[b]
+                              : loops->header[b] == GPUMP_NONE ? GPUMP_NONE
+                                                               : of[loops->header[b]];
         if (program->loop_of[b] != GPUMP_NONE) program->loop[program->loop_of[b]].blocks++;
     }
     for (i = program->loops; i-- > 0;)
         if (program->loop[i].parent != GPUMP_NONE)
             program->loop[program->loop[i].parent].blocks += program->loop[i].blocks;
-    ok = 1;
+    return 1;
+}
+
+/* The loop nest by Havlak's algorithm ("Nesting of reducible and irreducible loops", 1997), loops found inner before
+ * outer. */
+static int gpumpi_program_build_loops(gpump_program *program) {
+    uint32_t blocks = program->basic_blocks, b, i, reached, *of;
+    gpumpi_arena scratch = gpumpi_arena_make(&program->arena.allocator);
+    gpumpi_program_loops loops;
+    int ok = 0;
+    memset(&loops, 0, sizeof loops);
+    loops.graph = &program->graph;
+    loops.allocator = &scratch.allocator;
+    if (!GPUMPI_ARENA_NEW(&scratch, loops.preorder, blocks) || !GPUMPI_ARENA_NEW(&scratch, loops.number, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, loops.parent, blocks) || !GPUMPI_ARENA_NEW(&scratch, loops.last, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, loops.set, blocks) || !GPUMPI_ARENA_NEW(&scratch, loops.header, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, loops.list, blocks) || !GPUMPI_ARENA_NEW(&scratch, loops.stamp, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, loops.extra_head, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, loops.irreducible, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, loops.is_header, blocks) || !GPUMPI_ARENA_NEW(&scratch, of, blocks))
+        goto end;
+    reached = gpumpi_graph_search(&scratch, loops.graph, 0, loops.preorder, NULL, loops.number, loops.parent);
+    if (reached == GPUMP_NONE) goto end;
+    for (b = 0; b < blocks; b++) {
+        loops.set[b] = b;
+        loops.header[b] = loops.stamp[b] = loops.extra_head[b] = GPUMP_NONE;
+        loops.last[b] = loops.number[b];
+    }
+    for (i = reached; i-- > 1;) {
+        uint32_t below = loops.preorder[i], above = loops.parent[below];
+        if (loops.last[below] > loops.last[above]) loops.last[above] = loops.last[below];
+    }
+    for (i = reached; i-- > 0;) /* from the inside out */
+        if (!gpumpi_program_find_loop(&loops, loops.preorder[i])) goto end;
+    ok = gpumpi_program_write_loops(program, &loops, reached, of);
 end:
-    GPUMPI_ARRAY_FREE(&scratch.allocator, extra_next);
-    GPUMPI_ARRAY_FREE(&scratch.allocator, extra_node);
+    GPUMPI_ARRAY_FREE(&scratch.allocator, loops.extra_next);
+    GPUMPI_ARRAY_FREE(&scratch.allocator, loops.extra_node);
     gpumpi_arena_free(&scratch);
     return ok;
 }
@@ -10346,30 +10401,60 @@ static void gpumpi_program_find_places(const gpumpi_edit *edit, gpumpi_edit_plac
     }
 }
 
-GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **result_program, gpump_diag *diag) {
+/* Makes the tables of an edit, and finds the places. */
+static int gpumpi_program_start_edit(const gpumpi_edit *edit, gpumpi_edit_places *places, gpumpi_arena *arena) {
+    uint32_t count = gpump_program_instructions(edit->program);
+    if (!GPUMPI_ARENA_NEW(arena, places->landing, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(arena, places->entry, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(arena, places->inserted, edit->insertion_count) ||
+        !GPUMPI_ARENA_NEW(arena, places->around, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(arena, places->self, (size_t)count + 1) || !GPUMPI_ARENA_NEW(arena, places->dropped, count))
+        return 0;
+    gpumpi_program_find_places(edit, places);
+    return 1;
+}
+
+/* Registers and objects of the new program. */
+static int gpumpi_program_copy_names(const gpumpi_edit *edit, gpump_program *out) {
     const gpump_program *old = edit->program;
-    uint32_t count = gpump_program_instructions(old), i, k, scratch_operands[80], registers;
-    gpumpi_edit_places places;
-    gpump_program *out = NULL;
-    gpumpi_arena scratch = gpumpi_arena_make(&old->arena.allocator);
-    gpump_result result = gpump_program_create(&old->arena.allocator, &out);
-    if (result != GPUMP_OK) return gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
-    result = GPUMP_ERROR_MEMORY;
-    if (!GPUMPI_ARENA_NEW(&scratch, places.landing, (size_t)count + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, places.entry, (size_t)count + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, places.inserted, edit->insertion_count) ||
-        !GPUMPI_ARENA_NEW(&scratch, places.around, (size_t)count + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, places.self, (size_t)count + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, places.dropped, count))
-        goto fail;
-    registers = edit->widths ? edit->registers : gpump_program_registers(old);
+    uint32_t registers = edit->widths ? edit->registers : gpump_program_registers(old), i;
     for (i = 0; i < registers; i++)
         if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->widths,
                                (uint8_t)(edit->widths ? edit->widths[i] : old->widths[i])))
-            goto fail;
+            return 0;
     for (i = 0; i < gpump_program_objects(old); i++)
-        if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->objects, old->objects[i])) goto fail;
-    gpumpi_program_find_places(edit, &places);
+        if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->objects, old->objects[i])) return 0;
+    return 1;
+}
+
+/* Emits instruction i of the old program, rewritten; a branch from inside the loop that it closes lands behind what was
+ * inserted for entering. */
+static gpump_result gpumpi_program_emit_old(gpump_program *out, const gpumpi_edit *edit, uint32_t i,
+                                            const gpumpi_edit_places *places, gpump_diag *diag) {
+    const gpump_program *old = edit->program;
+    gpump_instruction in;
+    uint32_t scratch_operands[80];
+    gpump_program_instruction(old, i, &in);
+    if (edit->rewrite) edit->rewrite(edit->user, i, &in, scratch_operands);
+    if (in.target != GPUMP_NONE) {
+        uint32_t header = old->block_of[in.target], loop = old->loop_of[header];
+        int inside = loop != GPUMP_NONE && old->loop[loop].header == header &&
+                     gpump_program_in_loop(old, loop, old->block_of[i]);
+        in.target = inside ? places->landing[in.target] : places->entry[in.target];
+    }
+    return gpumpi_program_emit(out, &in, edit->origin ? edit->origin[i] : i, diag);
+}
+
+GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **result_program, gpump_diag *diag) {
+    uint32_t count = gpump_program_instructions(edit->program), i, k;
+    const gpump_allocator *allocator = &edit->program->arena.allocator;
+    gpumpi_edit_places places;
+    gpump_program *out = NULL;
+    gpumpi_arena scratch = gpumpi_arena_make(allocator);
+    gpump_result result = gpump_program_create(allocator, &out);
+    if (result != GPUMP_OK) return gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    result = GPUMP_ERROR_MEMORY;
+    if (!gpumpi_program_start_edit(edit, &places, &scratch) || !gpumpi_program_copy_names(edit, out)) goto fail;
     for (i = k = 0; i <= count; i++) {
         for (; k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous;
              k++) {
@@ -10388,16 +10473,7 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
             if (result != GPUMP_OK) goto fail;
         }
         if (i < count && !places.dropped[i]) {
-            gpump_instruction in;
-            gpump_program_instruction(old, i, &in);
-            if (edit->rewrite) edit->rewrite(edit->user, i, &in, scratch_operands);
-            if (in.target != GPUMP_NONE) {
-                uint32_t header = old->block_of[in.target], loop = old->loop_of[header];
-                int inside = loop != GPUMP_NONE && old->loop[loop].header == header &&
-                             gpump_program_in_loop(old, loop, old->block_of[i]);
-                in.target = inside ? places.landing[in.target] : places.entry[in.target];
-            }
-            result = gpumpi_program_emit(out, &in, edit->origin ? edit->origin[i] : i, diag);
+            result = gpumpi_program_emit_old(out, edit, i, &places, diag);
             if (result != GPUMP_OK) goto fail;
         }
     }
@@ -11069,6 +11145,44 @@ GPUMP_API void gpump_liveness_count(const gpump_liveness *liveness, const uint64
     if (predicates) *predicates = counts[GPUMP_WIDTH_PREDICATE];
 }
 
+/* Counts of live registers at a place: [0] 32-bit registers, [1] predicates. */
+static void gpumpi_liveness_count(const gpump_program *program, uint32_t reg, uint32_t sign, uint32_t *counts) {
+    uint32_t width = gpump_program_width(program, reg);
+    if (width == GPUMP_WIDTH_PREDICATE)
+        counts[1] += sign;
+    else
+        counts[0] += sign * width;
+}
+
+/* Steps over one instruction backwards: `set` and `live` become those before it, `peak` grows to what is live around
+ * it. A result that no instruction reads still needs a register. */
+static void gpumpi_liveness_step_pressure(const gpump_program *program, const gpump_instruction *in, uint64_t *set,
+                                          uint32_t *live, uint32_t *peak) {
+    uint32_t dead[2] = {0, 0}, k;
+    for (k = 0; k < in->def_count; k++)
+        GPUMPI_OPERAND_REGISTERS(in->defs[k], reg,
+                                 if (!gpump_bits_get(set, reg)) gpumpi_liveness_count(program, reg, 1u, dead));
+    for (k = 0; k < 2; k++)
+        if (live[k] + dead[k] > peak[k]) peak[k] = live[k] + dead[k];
+    for (k = 0; k < in->def_count && gpumpi_kills(in); k++)
+        GPUMPI_OPERAND_REGISTERS(
+            in->defs[k], reg, if (gpump_bits_get(set, reg)) {
+                gpump_bits_clear(set, reg);
+                gpumpi_liveness_count(program, reg, 0u - 1u, live);
+            });
+    for (k = 0; k <= in->use_count; k++) {
+        uint32_t operand = k < in->use_count ? in->uses[k] : in->guard;
+        if (operand == GPUMP_NONE) continue;
+        GPUMPI_OPERAND_REGISTERS(
+            operand, reg, if (!gpump_bits_get(set, reg)) {
+                gpump_bits_set(set, reg);
+                gpumpi_liveness_count(program, reg, 1u, live);
+            });
+    }
+    for (k = 0; k < 2; k++)
+        if (live[k] > peak[k]) peak[k] = live[k];
+}
+
 GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, uint32_t *registers,
                                                uint32_t *predicates, uint32_t *peak_registers,
                                                uint32_t *peak_predicates) {
@@ -11076,59 +11190,27 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
     const gpump_program *program = liveness->program;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     uint64_t *set;
-    uint32_t b, i, k, peak[2] = {0, 0};
+    uint32_t b, i, peak[2] = {0, 0};
     if (!GPUMPI_ARENA_NEW(&scratch, set, liveness->words)) return GPUMP_ERROR_MEMORY;
     for (b = 0; b < gpump_program_basic_blocks(program); b++) {
         gpump_basic_block block;
         const uint32_t *list;
-        uint32_t count, live[2] = {0, 0}, dead[2]; /* [0] registers, [1] predicates */
+        uint32_t count, live[2] = {0, 0};
         gpump_program_basic_block(program, b, &block);
         gpump_liveness_block_out(liveness, b, &list, &count);
-#define GPUMPI_WIDTH(reg) gpump_program_width(program, reg)
-#define GPUMPI_ADD(counts, reg, sign)                                                  \
-    (GPUMPI_WIDTH(reg) == GPUMP_WIDTH_PREDICATE ? ((counts)[1] = (counts)[1] + (sign)) \
-                                                : ((counts)[0] = (counts)[0] + (sign)*GPUMPI_WIDTH(reg)))
-#define GPUMPI_PEAK(more)                                                 \
-    do {                                                                  \
-        if (live[0] + (more)[0] > peak[0]) peak[0] = live[0] + (more)[0]; \
-        if (live[1] + (more)[1] > peak[1]) peak[1] = live[1] + (more)[1]; \
-    } while (0)
         for (i = 0; i < count; i++) {
             gpump_bits_set(set, list[i]);
-            GPUMPI_ADD(live, list[i], 1u);
+            gpumpi_liveness_count(program, list[i], 1u, live);
         }
         for (i = block.first + block.count; i-- > block.first;) {
             gpump_instruction in;
             gpump_program_instruction(program, i, &in);
-            dead[0] = dead[1] = 0; /* a result that no instruction reads still needs a register */
-            for (k = 0; k < in.def_count; k++)
-                GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, if (!gpump_bits_get(set, reg)) GPUMPI_ADD(dead, reg, 1u));
-            GPUMPI_PEAK(dead);
-            for (k = 0; k < in.def_count && gpumpi_kills(&in); k++)
-                GPUMPI_OPERAND_REGISTERS(
-                    in.defs[k], reg, if (gpump_bits_get(set, reg)) {
-                        gpump_bits_clear(set, reg);
-                        GPUMPI_ADD(live, reg, 0u - 1u);
-                    });
-            for (k = 0; k <= in.use_count; k++) {
-                uint32_t operand = k < in.use_count ? in.uses[k] : in.guard;
-                if (operand == GPUMP_NONE) continue;
-                GPUMPI_OPERAND_REGISTERS(
-                    operand, reg, if (!gpump_bits_get(set, reg)) {
-                        gpump_bits_set(set, reg);
-                        GPUMPI_ADD(live, reg, 1u);
-                    });
-            }
-            dead[0] = dead[1] = 0;
-            GPUMPI_PEAK(dead);
+            gpumpi_liveness_step_pressure(program, &in, set, live, peak);
             if (registers) registers[i] = live[0];
             if (predicates) predicates[i] = live[1];
         }
         gpump_liveness_block_in(liveness, b, &list, &count);
         for (i = 0; i < count; i++) gpump_bits_clear(set, list[i]); /* the walk leaves the block's live-ins set */
-#undef GPUMPI_WIDTH
-#undef GPUMPI_ADD
-#undef GPUMPI_PEAK
     }
     if (peak_registers) *peak_registers = peak[0];
     if (peak_predicates) *peak_predicates = peak[1];
@@ -11327,14 +11409,11 @@ static int gpumpi_registers_compare_insertions(const void *a, const void *b) {
     return x->defs[0] < y->defs[0] ? -1 : x->defs[0] > y->defs[0];
 }
 
-static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena *arena, gpumpi_insertion **insertions,
-                                      uint32_t *insertion_count) {
+/* Says for each fixed register which basic block dominates all of its readers: common[r], GPUMP_NONE without one. */
+static void gpumpi_registers_find_common(const gpumpi_registers_sink *sink, uint32_t *common) {
     const gpump_program *program = sink->program;
-    uint32_t registers = gpump_program_registers(program), i, k, r, *common;
-    gpumpi_insertion *list = NULL;
-    const gpump_allocator *allocator = &arena->allocator;
-    if (!GPUMPI_ARENA_NEW(arena, sink->target, registers) || !GPUMPI_ARENA_NEW(arena, common, registers)) return 0;
-    for (r = 0; r < registers; r++) sink->target[r] = common[r] = GPUMP_NONE;
+    uint32_t i, k, r;
+    for (r = 0; r < gpump_program_registers(program); r++) common[r] = GPUMP_NONE;
     for (i = 0; i < gpump_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_basic_block block;
@@ -11352,66 +11431,66 @@ static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena 
             }
         }
     }
-    for (r = 0; r < registers; r++) {
-        gpump_basic_block home, block;
-        gpump_instruction in;
-        uint32_t b = common[r], at;
-        if (b == GPUMP_NONE || sink->facts->defs[r] != 1) continue;
-        gpump_program_instruction(program, sink->facts->def_at[r], &in);
-        at = gpump_program_basic_block_of(program, sink->facts->def_at[r]);
-        gpump_program_basic_block(program, at, &home);
-        if (!home.reachable || !gpump_program_dominates(program, at, b))
-            continue; /* read before written: leave it alone */
-        for (;;) {
-            gpump_program_basic_block(program, b, &block);
-            if (b == at || block.loop == home.loop || block.loop_depth < home.loop_depth) break;
-            b = block.dominator;
-        }
-        if (block.loop != home.loop && b != at) continue;
-        at = b == gpump_program_basic_block_of(program, sink->facts->def_at[r]) ? sink->facts->def_at[r] + 1
-                                                                                : block.first;
-        for (; at < block.first + block.count; at++) { /* the first reader in that block, or its end */
-            gpump_instruction reader;
-            int reads;
-            gpump_program_instruction(program, at, &reader);
-            reads = reader.guard == r || reader.operation == GPUMP_OP_BRANCH || reader.operation == GPUMP_OP_EXIT ||
-                    reader.operation == GPUMP_OP_GUARDED_CALL;
-            for (k = 0; k < reader.use_count; k++) reads |= reader.uses[k] == r;
-            if (reads || at + 1 == block.first + block.count) break;
-        }
-        {
-            gpump_instruction last;
-            gpump_program_instruction(program, at, &last);
-            /* a last instruction that neither reads it nor ends the block: set it behind */
-            int reads = last.guard == r || last.operation == GPUMP_OP_BRANCH || last.operation == GPUMP_OP_EXIT ||
-                        last.operation == GPUMP_OP_GUARDED_CALL;
-            for (k = 0; k < last.use_count; k++) reads |= last.uses[k] == r;
-            if (!reads && gpumpi_registers_commits_with_next(program, at)) continue;
-            if (!GPUMPI_ARRAY_RESERVE(allocator, list, 1)) {
-                GPUMPI_ARRAY_FREE(allocator, list);
-                return 0;
-            }
-            {
-                gpumpi_insertion insertion =
-                    gpumpi_insertion_copy(program, sink->facts->def_at[r], reads ? at : at + 1);
-                insertion.after_previous = !reads;
-                if (insertion.before == sink->facts->def_at[r] + 1 || insertion.before == sink->facts->def_at[r])
-                    continue; /* the definition stands there already */
-                stbds_arrput(list, insertion);
-            }
-            sink->target[r] = at;
-        }
+}
+
+/* Whether a constant of register r must be set before this instruction: it reads r, or ends the block. */
+static int gpumpi_registers_sinks_to(const gpump_program *program, uint32_t i, uint32_t r) {
+    gpump_instruction in;
+    uint32_t k;
+    gpump_program_instruction(program, i, &in);
+    for (k = 0; k < in.use_count; k++)
+        if (in.uses[k] == r) return 1;
+    return in.guard == r || in.operation == GPUMP_OP_BRANCH || in.operation == GPUMP_OP_EXIT ||
+           in.operation == GPUMP_OP_GUARDED_CALL;
+}
+
+/* The basic block into which the definition of r sinks: up from the one that dominates its readers, until no loop is
+ * entered. GPUMP_NONE when the definition stays where it is. */
+static uint32_t gpumpi_registers_sink_block(const gpumpi_registers_sink *sink, uint32_t r, uint32_t common) {
+    const gpump_program *program = sink->program;
+    uint32_t at = gpump_program_basic_block_of(program, sink->facts->def_at[r]), b = common;
+    gpump_basic_block home, block;
+    gpump_program_basic_block(program, at, &home);
+    if (!home.reachable || !gpump_program_dominates(program, at, b)) return GPUMP_NONE; /* read before written */
+    for (;;) {
+        gpump_program_basic_block(program, b, &block);
+        if (b == at || block.loop == home.loop || block.loop_depth < home.loop_depth) break;
+        b = block.dominator;
     }
-    *insertion_count = (uint32_t)stbds_arrlenu(list);
-    if (!GPUMPI_ARENA_NEW(arena, *insertions, *insertion_count)) {
-        GPUMPI_ARRAY_FREE(allocator, list);
+    return block.loop != home.loop && b != at ? (uint32_t)GPUMP_NONE : b;
+}
+
+static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena *arena, gpumpi_insertion **insertions,
+                                      uint32_t *insertion_count) {
+    const gpump_program *program = sink->program;
+    uint32_t registers = gpump_program_registers(program), count = 0, r, *common;
+    if (!GPUMPI_ARENA_NEW(arena, sink->target, registers) || !GPUMPI_ARENA_NEW(arena, common, registers) ||
+        !GPUMPI_ARENA_NEW(arena, *insertions, registers))
         return 0;
+    gpumpi_registers_find_common(sink, common);
+    for (r = 0; r < registers; r++) {
+        gpump_basic_block block;
+        uint32_t def_at = sink->facts->def_at[r], b, at;
+        gpumpi_insertion *insertion = &(*insertions)[count];
+        int stops;
+        sink->target[r] = GPUMP_NONE;
+        if (common[r] == GPUMP_NONE || sink->facts->defs[r] != 1) continue;
+        b = gpumpi_registers_sink_block(sink, r, common[r]);
+        if (b == GPUMP_NONE) continue;
+        gpump_program_basic_block(program, b, &block);
+        at = b == gpump_program_basic_block_of(program, def_at) ? def_at + 1 : block.first;
+        while (at + 1 < block.first + block.count && !gpumpi_registers_sinks_to(program, at, r)) at++;
+        stops = gpumpi_registers_sinks_to(program, at, r);
+        /* A last instruction that neither reads r nor ends the block: the constant is set behind it. */
+        if (!stops && gpumpi_registers_commits_with_next(program, at)) continue;
+        *insertion = gpumpi_insertion_copy(program, def_at, stops ? at : at + 1);
+        insertion->after_previous = !stops;
+        if (insertion->before == def_at + 1 || insertion->before == def_at) continue; /* it stands there already */
+        sink->target[r] = at;
+        count++;
     }
-    if (*insertion_count) {
-        memcpy(*insertions, list, *insertion_count * sizeof *list);
-        qsort(*insertions, *insertion_count, sizeof **insertions, gpumpi_registers_compare_insertions);
-    }
-    GPUMPI_ARRAY_FREE(allocator, list);
+    *insertion_count = count;
+    if (count) qsort(*insertions, count, sizeof **insertions, gpumpi_registers_compare_insertions);
     return 1;
 }
 
@@ -11549,71 +11628,60 @@ static int gpumpi_registers_compare_ranges(const void *a, const void *b) {
     return x->end < y->end ? -1 : x->end > y->end;
 }
 
-static int gpumpi_registers_build_intervals(const gpump_program *program, const gpump_liveness *liveness,
-                                            gpumpi_arena *arena, gpumpi_registers_intervals *out) {
-    const gpump_allocator *allocator = &arena->allocator;
-    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), b, i, k, r, n,
-             *end, *stack, *seen, *next, *stamp, *live;
-    gpumpi_registers_raw raw = {NULL, NULL};
-    gpumpi_arena scratch = gpumpi_arena_make(allocator);
-    int ok = 0;
-    if (!GPUMPI_ARENA_NEW(&scratch, end, registers) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, seen, blocks) || !GPUMPI_ARENA_NEW(&scratch, stamp, registers) ||
-        !GPUMPI_ARENA_NEW(&scratch, live, registers) || !GPUMPI_ARENA_NEW(arena, out->weight, registers) ||
-        !GPUMPI_ARENA_NEW(arena, out->first, (size_t)registers + 1) || !GPUMPI_ARENA_NEW(&scratch, next, registers))
-        goto end;
-    for (b = 0; b < blocks; b++) { /* 0 in end[]: not live */
-        gpump_basic_block block;
-        const uint32_t *list;
-        uint32_t count;
-        uint64_t cost;
-        gpump_program_basic_block(program, b, &block);
-        cost = UINT64_C(1) << (3 * (block.loop_depth < 10 ? block.loop_depth : 10));
-        gpump_liveness_block_out(liveness, b, &list, &count);
-        for (i = 0; i < count; i++) end[list[i]] = 2 * (block.first + block.count);
-        for (i = block.first + block.count; i-- > block.first;) {
-            gpump_instruction in;
-            gpump_program_instruction(program, i, &in);
-            for (k = 0; k < in.def_count; k++) {
-                r = in.defs[k];
-                out->weight[r] += cost;
-                if (!end[r]) {
-                    if (!gpumpi_registers_push(allocator, &raw, r, 2 * i + 1, 2 * i + 2)) goto end;
-                } else if (gpumpi_kills(&in)) {
-                    if (!gpumpi_registers_push(allocator, &raw, r, 2 * i + 1, end[r])) goto end;
-                    end[r] = 0;
-                }
-            }
-            for (k = 0; k <= in.use_count; k++) {
-                r = k < in.use_count ? in.uses[k] : in.guard;
-                if (r == GPUMP_NONE || r & GPUMP_OPERAND_PARAMETER) continue;
-                out->weight[r] += cost;
-                if (!end[r]) end[r] = 2 * i + 1;
-            }
-        }
-        gpump_liveness_block_in(liveness, b, &list, &count);
-        for (i = 0; i < count; i++) {
-            if (!gpumpi_registers_push(allocator, &raw, list[i], 2 * block.first, end[list[i]])) goto end;
-            end[list[i]] = 0;
-        }
-    }
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+/* The ranges of one basic block, from its end backwards. end[r] is where the open range of r ends, 0 when r is not
+ * live; it is all 0 before and after. */
+static int gpumpi_registers_block_ranges(const gpump_program *program, const gpump_liveness *liveness, uint32_t b,
+                                         uint32_t *end, uint64_t *weight, gpumpi_registers_raw *raw) {
+    const gpump_allocator *allocator = gpumpi_program_allocator(program);
+    gpump_basic_block block;
+    const uint32_t *list;
+    uint32_t count, i, k, r;
+    uint64_t cost;
+    gpump_program_basic_block(program, b, &block);
+    cost = UINT64_C(1) << (3 * (block.loop_depth < 10 ? block.loop_depth : 10));
+    gpump_liveness_block_out(liveness, b, &list, &count);
+    for (i = 0; i < count; i++) end[list[i]] = 2 * (block.first + block.count);
+    for (i = block.first + block.count; i-- > block.first;) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
-        if (in.operation == GPUMP_OP_BOUNDARY &&
-            !gpumpi_registers_shadow(program, liveness, i, stamp, live, stack, seen, &raw))
-            goto end;
+        for (k = 0; k < in.def_count; k++) {
+            r = in.defs[k];
+            weight[r] += cost;
+            if (!end[r]) {
+                if (!gpumpi_registers_push(allocator, raw, r, 2 * i + 1, 2 * i + 2)) return 0;
+            } else if (gpumpi_kills(&in)) {
+                if (!gpumpi_registers_push(allocator, raw, r, 2 * i + 1, end[r])) return 0;
+                end[r] = 0;
+            }
+        }
+        for (k = 0; k <= in.use_count; k++) {
+            r = k < in.use_count ? in.uses[k] : in.guard;
+            if (r == GPUMP_NONE || r & GPUMP_OPERAND_PARAMETER) continue;
+            weight[r] += cost;
+            if (!end[r]) end[r] = 2 * i + 1;
+        }
     }
-    n = (uint32_t)stbds_arrlenu(raw.reg);
-    if (!GPUMPI_ARENA_NEW(arena, out->ranges, n)) goto end;
-    for (i = 0; i < n; i++) next[raw.reg[i]]++;
+    gpump_liveness_block_in(liveness, b, &list, &count);
+    for (i = 0; i < count; i++) {
+        if (!gpumpi_registers_push(allocator, raw, list[i], 2 * block.first, end[list[i]])) return 0;
+        end[list[i]] = 0;
+    }
+    return 1;
+}
+
+/* Groups the raw ranges by register, sorts those of each register, and joins what touches. next[] is all 0. */
+static int gpumpi_registers_join_ranges(const gpumpi_registers_raw *raw, uint32_t registers, uint32_t *next,
+                                        gpumpi_arena *arena, gpumpi_registers_intervals *out) {
+    uint32_t n = (uint32_t)stbds_arrlenu(raw->reg), i, k, r;
+    if (!GPUMPI_ARENA_NEW(arena, out->ranges, n)) return 0;
+    for (i = 0; i < n; i++) next[raw->reg[i]]++;
     for (r = k = 0; r < registers; r++) {
         uint32_t count = next[r];
         next[r] = k;
         k += count;
     }
-    for (i = 0; i < n; i++) out->ranges[next[raw.reg[i]]++] = raw.range[i];
-    for (r = k = i = 0; r < registers; r++) { /* sort, then join what touches */
+    for (i = 0; i < n; i++) out->ranges[next[raw->reg[i]]++] = raw->range[i];
+    for (r = k = i = 0; r < registers; r++) {
         uint32_t from = i;
         i = next[r];
         qsort(out->ranges + from, i - from, sizeof *out->ranges, gpumpi_registers_compare_ranges);
@@ -11627,7 +11695,32 @@ static int gpumpi_registers_build_intervals(const gpump_program *program, const 
         }
     }
     out->first[registers] = k;
-    ok = 1;
+    return 1;
+}
+
+static int gpumpi_registers_build_intervals(const gpump_program *program, const gpump_liveness *liveness,
+                                            gpumpi_arena *arena, gpumpi_registers_intervals *out) {
+    const gpump_allocator *allocator = &arena->allocator;
+    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), b, i, *end,
+             *stack, *seen, *next, *stamp, *live;
+    gpumpi_registers_raw raw = {NULL, NULL};
+    gpumpi_arena scratch = gpumpi_arena_make(allocator);
+    int ok = 0;
+    if (!GPUMPI_ARENA_NEW(&scratch, end, registers) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, seen, blocks) || !GPUMPI_ARENA_NEW(&scratch, stamp, registers) ||
+        !GPUMPI_ARENA_NEW(&scratch, live, registers) || !GPUMPI_ARENA_NEW(arena, out->weight, registers) ||
+        !GPUMPI_ARENA_NEW(arena, out->first, (size_t)registers + 1) || !GPUMPI_ARENA_NEW(&scratch, next, registers))
+        goto end;
+    for (b = 0; b < blocks; b++)
+        if (!gpumpi_registers_block_ranges(program, liveness, b, end, out->weight, &raw)) goto end;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        if (in.operation == GPUMP_OP_BOUNDARY &&
+            !gpumpi_registers_shadow(program, liveness, i, stamp, live, stack, seen, &raw))
+            goto end;
+    }
+    ok = gpumpi_registers_join_ranges(&raw, registers, next, arena, out);
 end:
     GPUMPI_ARRAY_FREE(allocator, raw.reg);
     GPUMPI_ARRAY_FREE(allocator, raw.range);
@@ -11878,106 +11971,152 @@ static int gpumpi_registers_keeps_guard(const gpump_program *program, uint32_t i
     return 1;
 }
 
+/* What one round of spilling makes. */
+typedef struct gpumpi_registers_spill_work {
+    gpumpi_registers_spill spill;
+    const gpump_allocator *allocator;
+    gpump_registers_report *report;
+    uint32_t *slot; /* register -> byte of its spill slot */
+    uint32_t *widths;
+    gpumpi_insertion *insertions;
+} gpumpi_registers_spill_work;
+
+/* Gives every spilled register a slot, but for those whose constant is set again at its uses. */
+static int gpumpi_registers_give_slots(gpumpi_registers_spill_work *work) {
+    const gpump_program *program = work->spill.state->program;
+    gpump_registers_report *report = work->report;
+    uint32_t r;
+    for (r = 0; r < gpump_program_registers(program); r++) {
+        uint32_t width = gpump_program_width(program, r), bytes = width == GPUMP_WIDTH_64 ? 8 : 4;
+        if (!GPUMPI_ARRAY_PUSH(work->allocator, work->widths, width)) return 0;
+        if (!work->spill.state->spilled[r]) continue;
+        if (work->spill.facts->fixed[r]) {
+            report->rematerialised++;
+            continue;
+        }
+        report->spilled++;
+        report->spill_bytes = (report->spill_bytes + bytes - 1) & ~(bytes - 1);
+        work->slot[r] = report->spill_bytes;
+        report->spill_bytes += bytes;
+    }
+    return 1;
+}
+
+/* The entry of a spilled register among those of the instruction that is being worked on, or the number of entries. */
+static uint32_t gpumpi_registers_entry(const gpumpi_registers_spill *spill, uint32_t i, uint32_t reg) {
+    uint32_t n;
+    for (n = spill->start[i]; n < stbds_arrlenu(spill->reg) && spill->reg[n] != reg; n++) {}
+    return n;
+}
+
+/* Gives an operand of instruction i a fresh register, and fills that before the instruction where its value is needed.
+ */
+static int gpumpi_registers_fill(gpumpi_registers_spill_work *work, uint32_t i, const gpump_instruction *in,
+                                 uint32_t operand, int is_def) {
+    gpumpi_registers_spill *spill = &work->spill;
+    const gpump_program *program = spill->state->program;
+    gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_SPILL_LOAD, i);
+    uint32_t fresh = (uint32_t)stbds_arrlenu(work->widths);
+    if (gpumpi_registers_entry(spill, i, operand) < stbds_arrlenu(spill->reg)) return 1;
+    if (!GPUMPI_ARRAY_PUSH(work->allocator, spill->reg, operand) ||
+        !GPUMPI_ARRAY_PUSH(work->allocator, spill->temporary, fresh) ||
+        !GPUMPI_ARRAY_PUSH(work->allocator, work->widths, gpump_program_width(program, operand)))
+        return 0;
+    if (is_def && gpumpi_kills(in)) return 1;                     /* written whole */
+    if (is_def && gpumpi_registers_keeps_guard(program, i, in)) { /* written in part: only that part is stored */
+        insertion = gpumpi_insertion_make(GPUMP_OP_CONSTANT, i);  /* so that the register is not live before */
+        insertion.instruction.def_count = 1;
+    } else if (spill->facts->fixed[operand])
+        insertion = gpumpi_insertion_copy(program, spill->facts->def_at[operand], i);
+    else {
+        insertion.instruction.immediate = work->slot[operand];
+        insertion.instruction.def_count = 1;
+        work->report->spill_loads++;
+    }
+    insertion.defs[0] = fresh;
+    return GPUMPI_ARRAY_PUSH(work->allocator, work->insertions, insertion);
+}
+
+/* Stores definition k of instruction i behind it. */
+static int gpumpi_registers_store(gpumpi_registers_spill_work *work, uint32_t i, const gpump_instruction *in,
+                                  uint32_t k) {
+    const gpumpi_registers_spill *spill = &work->spill;
+    const gpump_program *program = spill->state->program;
+    gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_SPILL_STORE, i + 1);
+    uint32_t n;
+    for (n = 0; n < k; n++)
+        if (in->defs[n] == in->defs[k]) return 1;
+    insertion.instruction.immediate = work->slot[in->defs[k]];
+    insertion.instruction.use_count = 1;
+    insertion.uses[0] = spill->temporary[gpumpi_registers_entry(spill, i, in->defs[k])];
+    for (n = 0; n < in->use_count && in->uses[n] != in->defs[k]; n++) {}
+    if (n == in->use_count && gpumpi_registers_keeps_guard(program, i, in)) {
+        uint32_t guard = gpumpi_registers_entry(spill, i, in->guard);
+        insertion.instruction.guard = guard < stbds_arrlenu(spill->reg) ? spill->temporary[guard] : in->guard;
+        insertion.instruction.flags = in->flags & GPUMP_FLAG_GUARD_NEGATED;
+    }
+    insertion.after_previous = 1;
+    if (gpumpi_registers_commits_with_next(program, i)) insertion.before++;
+    work->report->spill_stores++;
+    return GPUMPI_ARRAY_PUSH(work->allocator, work->insertions, insertion);
+}
+
+/* Loads and stores of instruction i: uses, then the guard, then definitions are filled; definitions are stored. */
+static int gpumpi_registers_spill_one(gpumpi_registers_spill_work *work, uint32_t i) {
+    const gpumpi_registers_state *state = work->spill.state;
+    gpump_instruction in;
+    uint32_t k;
+    gpump_program_instruction(state->program, i, &in);
+    if (in.def_count == 1 && work->spill.facts->fixed[in.defs[0]] && state->spilled[in.defs[0]]) return 1;
+    for (k = 0; k < in.def_count + in.use_count + 1; k++) {
+        int is_def = k > in.use_count;
+        uint32_t operand = is_def ? in.defs[k - in.use_count - 1] : k == in.use_count ? in.guard : in.uses[k];
+        if (operand == GPUMP_NONE || operand & GPUMP_OPERAND_PARAMETER || !state->spilled[operand]) continue;
+        if (!gpumpi_registers_fill(work, i, &in, operand, is_def)) return 0;
+    }
+    for (k = 0; k < in.def_count; k++)
+        if (state->spilled[in.defs[k]] && !gpumpi_registers_store(work, i, &in, k)) return 0;
+    return 1;
+}
+
 /* Makes the program with spill code. */
 static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *state, const uint32_t *origin,
                                                  gpumpi_arena *arena, gpumpi_registers_facts *facts,
                                                  gpump_program **out, gpump_registers_report *report,
                                                  gpump_diag *diag) {
     const gpump_program *program = state->program;
-    const gpump_allocator *allocator = &arena->allocator;
-    uint32_t registers = gpump_program_registers(program), count = gpump_program_instructions(program), i, k, n, *slot,
-             *widths = NULL;
-    gpumpi_insertion *insertions = NULL;
-    gpumpi_registers_spill spill;
+    uint32_t count = gpump_program_instructions(program), i;
+    gpumpi_registers_spill_work work;
     gpumpi_edit edit;
     gpump_result result = GPUMP_ERROR_MEMORY;
-    memset(&spill, 0, sizeof spill);
+    memset(&work, 0, sizeof work);
     memset(&edit, 0, sizeof edit);
-    spill.state = state;
-    spill.facts = facts;
-    if (!GPUMPI_ARENA_NEW(arena, slot, registers) || !GPUMPI_ARENA_NEW(arena, spill.start, (size_t)count + 1)) goto end;
-    for (i = 0; i < registers; i++) {
-        uint32_t width = gpump_program_width(program, i);
-        if (!GPUMPI_ARRAY_PUSH(allocator, widths, width)) goto end;
-        if (!state->spilled[i]) continue;
-        if (facts->fixed[i]) {
-            report->rematerialised++;
-            continue;
-        }
-        report->spilled++;
-        if (width == GPUMP_WIDTH_64) report->spill_bytes = (report->spill_bytes + 7u) & ~7u;
-        slot[i] = report->spill_bytes;
-        report->spill_bytes += width == GPUMP_WIDTH_64 ? 8 : 4;
-    }
+    work.spill.state = state;
+    work.spill.facts = facts;
+    work.allocator = &arena->allocator;
+    work.report = report;
+    if (!GPUMPI_ARENA_NEW(arena, work.slot, gpump_program_registers(program)) ||
+        !GPUMPI_ARENA_NEW(arena, work.spill.start, (size_t)count + 1) || !gpumpi_registers_give_slots(&work))
+        goto end;
     for (i = 0; i < count; i++) {
-        gpump_instruction in;
-        gpump_program_instruction(program, i, &in);
-        spill.start[i] = (uint32_t)stbds_arrlenu(spill.reg);
-        if (in.def_count == 1 && facts->fixed[in.defs[0]] && state->spilled[in.defs[0]]) continue;
-        for (k = 0; k < in.def_count + in.use_count + 1; k++) {
-            uint32_t operand = k < in.use_count    ? in.uses[k]
-                               : k == in.use_count ? in.guard
-                                                   : in.defs[k - in.use_count - 1];
-            gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_SPILL_LOAD, i);
-            if (operand == GPUMP_NONE || operand & GPUMP_OPERAND_PARAMETER || !state->spilled[operand]) continue;
-            for (n = spill.start[i]; n < stbds_arrlenu(spill.reg) && spill.reg[n] != operand; n++) {}
-            if (n < stbds_arrlenu(spill.reg)) continue;
-            if (!GPUMPI_ARRAY_PUSH(allocator, spill.reg, operand) ||
-                !GPUMPI_ARRAY_PUSH(allocator, spill.temporary, (uint32_t)stbds_arrlenu(widths)) ||
-                !GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, operand)))
-                goto end;
-            if (k > in.use_count && gpumpi_kills(&in)) continue; /* written whole */
-            if (k > in.use_count &&
-                gpumpi_registers_keeps_guard(program, i, &in)) {         /* written in part: only that part is stored */
-                insertion = gpumpi_insertion_make(GPUMP_OP_CONSTANT, i); /* so that the register is not live before */
-                insertion.instruction.def_count = 1;
-            } else if (facts->fixed[operand])
-                insertion = gpumpi_insertion_copy(program, facts->def_at[operand], i);
-            else {
-                insertion.instruction.immediate = slot[operand];
-                insertion.instruction.def_count = 1;
-                report->spill_loads++;
-            }
-            insertion.defs[0] = spill.temporary[n];
-            if (!GPUMPI_ARRAY_PUSH(allocator, insertions, insertion)) goto end;
-        }
-        for (k = 0; k < in.def_count; k++) {
-            gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_SPILL_STORE, i + 1);
-            if (!state->spilled[in.defs[k]]) continue;
-            for (n = 0; n < k && in.defs[n] != in.defs[k]; n++) {}
-            if (n < k) continue;
-            for (n = spill.start[i]; spill.reg[n] != in.defs[k]; n++) {}
-            insertion.instruction.immediate = slot[in.defs[k]];
-            insertion.instruction.use_count = 1;
-            insertion.uses[0] = spill.temporary[n];
-            for (n = 0; n < in.use_count && in.uses[n] != in.defs[k]; n++) {}
-            if (n == in.use_count && gpumpi_registers_keeps_guard(program, i, &in)) {
-                insertion.instruction.guard = in.guard;
-                insertion.instruction.flags = in.flags & GPUMP_FLAG_GUARD_NEGATED;
-                for (n = spill.start[i]; n < stbds_arrlenu(spill.reg); n++)
-                    if (spill.reg[n] == in.guard) insertion.instruction.guard = spill.temporary[n];
-            }
-            insertion.after_previous = 1;
-            if (gpumpi_registers_commits_with_next(program, i)) insertion.before++;
-            report->spill_stores++;
-            if (!GPUMPI_ARRAY_PUSH(allocator, insertions, insertion)) goto end;
-        }
+        work.spill.start[i] = (uint32_t)stbds_arrlenu(work.spill.reg);
+        if (!gpumpi_registers_spill_one(&work, i)) goto end;
     }
-    spill.start[count] = (uint32_t)stbds_arrlenu(spill.reg);
+    work.spill.start[count] = (uint32_t)stbds_arrlenu(work.spill.reg);
     edit.program = program;
-    edit.insertions = insertions;
-    edit.insertion_count = (uint32_t)stbds_arrlenu(insertions);
+    edit.insertions = work.insertions;
+    edit.insertion_count = (uint32_t)stbds_arrlenu(work.insertions);
     edit.rewrite = gpumpi_registers_rewrite_spill;
-    edit.user = &spill;
-    edit.widths = widths;
-    edit.registers = (uint32_t)stbds_arrlenu(widths);
+    edit.user = &work.spill;
+    edit.widths = work.widths;
+    edit.registers = (uint32_t)stbds_arrlenu(work.widths);
     edit.origin = origin;
     result = gpumpi_program_edit(&edit, out, diag);
 end:
-    GPUMPI_ARRAY_FREE(allocator, widths);
-    GPUMPI_ARRAY_FREE(allocator, insertions);
-    GPUMPI_ARRAY_FREE(allocator, spill.reg);
-    GPUMPI_ARRAY_FREE(allocator, spill.temporary);
+    GPUMPI_ARRAY_FREE(work.allocator, work.widths);
+    GPUMPI_ARRAY_FREE(work.allocator, work.insertions);
+    GPUMPI_ARRAY_FREE(work.allocator, work.spill.reg);
+    GPUMPI_ARRAY_FREE(work.allocator, work.spill.temporary);
     return result;
 }
 
@@ -12005,6 +12144,57 @@ static int gpumpi_registers_rewrite_names(void *user, uint32_t index, gpump_inst
     return !(in->operation == GPUMP_OP_MOVE && scratch[0] == scratch[16]);
 }
 
+/* Makes room for a place of every register, and lets the two ends of a move prefer the same place. */
+static int gpumpi_registers_start(gpumpi_registers_state *state, const gpump_registers_config *config,
+                                  gpumpi_arena *arena) {
+    const gpump_program *program = state->program;
+    uint32_t registers = gpump_program_registers(program), i, kind;
+    if (!GPUMPI_ARENA_NEW(arena, state->place, registers) || !GPUMPI_ARENA_NEW(arena, state->hint, registers) ||
+        !GPUMPI_ARENA_NEW(arena, state->spilled, registers))
+        return 0;
+    for (kind = 0; kind < 2; kind++) {
+        gpumpi_registers_file *file = &state->file[kind];
+        file->size = kind ? config->registers : config->predicates;
+        file->words = gpump_program_instructions(program) / 32 + 1;
+        if (!GPUMPI_ARENA_NEW(arena, file->rows, (size_t)file->size * file->words) ||
+            !GPUMPI_ARENA_NEW(arena, file->head, file->size) ||
+            !GPUMPI_ARENA_NEW(arena, file->next, (size_t)registers * 2))
+            return 0;
+    }
+    for (i = 0; i < registers; i++) state->hint[i] = GPUMP_NONE;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        if (in.operation != GPUMP_OP_MOVE || in.uses[0] & GPUMP_OPERAND_PARAMETER) continue;
+        state->hint[in.defs[0]] = in.uses[0];
+        if (state->hint[in.uses[0]] == GPUMP_NONE) state->hint[in.uses[0]] = in.defs[0];
+    }
+    return 1;
+}
+
+/* Makes the program in which every register has the name of its place. */
+static gpump_result gpumpi_registers_rename(gpumpi_registers_state *state, const uint32_t *origin, gpumpi_arena *arena,
+                                            gpump_program **next, gpump_registers_report *report, gpump_diag *diag) {
+    gpumpi_edit edit;
+    gpump_result result;
+    uint32_t *widths, i;
+    if (!GPUMPI_ARENA_NEW(arena, widths, (size_t)state->used[0] + state->used[1])) return GPUMP_ERROR_MEMORY;
+    for (i = 0; i < state->used[1]; i++) widths[i] = GPUMP_WIDTH_32;
+    memset(&edit, 0, sizeof edit);
+    edit.program = state->program;
+    edit.rewrite = gpumpi_registers_rewrite_names;
+    edit.user = state;
+    edit.widths = widths;
+    edit.registers = state->used[0] + state->used[1];
+    edit.origin = origin;
+    result = gpumpi_program_edit(&edit, next, diag);
+    if (result != GPUMP_OK) return result;
+    report->registers = state->used[1];
+    report->predicates = state->used[0];
+    report->moves_removed = gpump_program_instructions(state->program) - gpump_program_instructions(*next);
+    return GPUMP_OK;
+}
+
 /* One round on `program`: places its intervals; *next is the program with spill code, or the final one with *done = 1.
  */
 static gpump_result gpumpi_registers_round(const gpump_program *program, const uint32_t *origin,
@@ -12016,7 +12206,7 @@ static gpump_result gpumpi_registers_round(const gpump_program *program, const u
     gpumpi_registers_intervals intervals;
     gpumpi_registers_state state;
     gpumpi_registers_facts facts;
-    uint32_t registers = gpump_program_registers(program), i, kind, peak;
+    uint32_t peak;
     gpump_result result = gpump_liveness_create(program, gpumpi_program_allocator(program), &liveness);
     if (result != GPUMP_OK) goto end;
     memset(&state, 0, sizeof state);
@@ -12031,52 +12221,14 @@ static gpump_result gpumpi_registers_round(const gpump_program *program, const u
     if (!report->peak) report->peak = peak;
     gpump_liveness_destroy(liveness);
     liveness = NULL;
-    if (!GPUMPI_ARENA_NEW(&scratch, state.place, registers) || !GPUMPI_ARENA_NEW(&scratch, state.hint, registers) ||
-        !GPUMPI_ARENA_NEW(&scratch, state.spilled, registers))
-        goto end;
-    for (kind = 0; kind < 2; kind++) {
-        gpumpi_registers_file *file = &state.file[kind];
-        file->size = kind ? config->registers : config->predicates;
-        file->words = gpump_program_instructions(program) / 32 + 1;
-        if (!GPUMPI_ARENA_NEW(&scratch, file->rows, (size_t)file->size * file->words) ||
-            !GPUMPI_ARENA_NEW(&scratch, file->head, file->size) ||
-            !GPUMPI_ARENA_NEW(&scratch, file->next, (size_t)registers * 2))
-            goto end;
-    }
-    for (i = 0; i < registers; i++) state.hint[i] = GPUMP_NONE;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
-        gpump_instruction in;
-        gpump_program_instruction(program, i, &in);
-        if (in.operation != GPUMP_OP_MOVE || in.uses[0] & GPUMP_OPERAND_PARAMETER) continue;
-        state.hint[in.defs[0]] = in.uses[0];
-        if (state.hint[in.uses[0]] == GPUMP_NONE) state.hint[in.uses[0]] = in.defs[0];
-    }
-    if (!gpumpi_registers_place_best(&state, &scratch)) goto end;
-    if (state.impossible) {
+    if (!gpumpi_registers_start(&state, config, &scratch) || !gpumpi_registers_place_best(&state, &scratch)) goto end;
+    *done = !state.impossible && !state.spills;
+    if (state.impossible)
         result = gpumpi_fail(diag, GPUMP_ERROR_FULL, "registers", 0, config->registers, config->registers + 1u, 1024);
-    } else if (state.spills) {
-        *done = 0;
+    else if (state.spills)
         result = gpumpi_registers_spill_round(&state, origin, &scratch, &facts, next, report, diag);
-    } else {
-        gpumpi_edit edit;
-        uint32_t *widths, before = gpump_program_instructions(program);
-        if (!GPUMPI_ARENA_NEW(&scratch, widths, (size_t)state.used[0] + state.used[1])) goto end;
-        for (i = 0; i < state.used[1]; i++) widths[i] = GPUMP_WIDTH_32;
-        memset(&edit, 0, sizeof edit);
-        edit.program = program;
-        edit.rewrite = gpumpi_registers_rewrite_names;
-        edit.user = &state;
-        edit.widths = widths;
-        edit.registers = state.used[0] + state.used[1];
-        edit.origin = origin;
-        result = gpumpi_program_edit(&edit, next, diag);
-        if (result == GPUMP_OK) {
-            *done = 1;
-            report->registers = state.used[1];
-            report->predicates = state.used[0];
-            report->moves_removed = before - gpump_program_instructions(*next);
-        }
-    }
+    else
+        result = gpumpi_registers_rename(&state, origin, &scratch, next, report, diag);
 end:
     if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
     gpump_liveness_destroy(liveness);
@@ -12284,6 +12436,66 @@ static gpump_result gpumpi_preempt_check(const gpump_program *program, gpump_dia
     return GPUMP_OK;
 }
 
+/* Refuses what gpump_preempt_points_place cannot take. */
+static gpump_result gpumpi_preempt_refuse(const gpump_program *program, const gpump_preempt_points_config *config,
+                                          int has_room, gpump_diag *diag) {
+    if (!program || !config || !has_room) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (config->struct_size != sizeof *config)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
+                           sizeof *config);
+    if (!config->interval) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "interval", 0, 0, 1, UINT32_MAX);
+    return gpumpi_preempt_check(program, diag);
+}
+
+/* Makes the tables of a program, and says where its points are. */
+static int gpumpi_preempt_make_plan(gpumpi_preempt_plan *plan, const gpump_liveness *liveness, uint32_t interval,
+                                    gpumpi_arena *arena) {
+    uint32_t instructions = gpump_program_instructions(plan->program);
+    if (!GPUMPI_ARENA_NEW(arena, plan->live, instructions) || !GPUMPI_ARENA_NEW(arena, plan->pp, instructions) ||
+        !GPUMPI_ARENA_NEW(arena, plan->loop, instructions) || !GPUMPI_ARENA_NEW(arena, plan->number, instructions) ||
+        gpump_liveness_pressure(liveness, plan->live, NULL, NULL, NULL) != GPUMP_OK ||
+        !gpumpi_preempt_loops(plan, arena))
+        return 0;
+    gpumpi_preempt_rest(plan, interval);
+    return 1;
+}
+
+/* Describes the points in the order of their instructions, and makes the two instructions of each that is no barrier.
+ */
+static int gpumpi_preempt_describe(gpumpi_preempt_plan *plan, const gpump_liveness *liveness, gpumpi_arena *arena,
+                                   gpump_preempt_point *list, gpumpi_insertion *insertions) {
+    const gpump_program *program = plan->program;
+    gpumpi_liveness_search search = {NULL, NULL, 0};
+    uint64_t *set;
+    uint32_t i, n = 0, at = 0;
+    if (!GPUMPI_ARENA_NEW(arena, set, gpump_liveness_words(liveness))) return 0;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_preempt_point *point = &list[n];
+        int barrier = gpumpi_preempt_is_barrier(program, i);
+        if (plan->pp[i] != 1 && !barrier) continue;
+        point->kind = !barrier           ? GPUMP_PREEMPT_PP
+                      : plan->pp[i] == 2 ? GPUMP_PREEMPT_BARRIER
+                                         : GPUMP_PREEMPT_BARRIER_WAIT;
+        point->loop = plan->pp[i] ? plan->loop[i] : (uint32_t)GPUMP_NONE;
+        gpump_liveness_before(liveness, i, set);
+        gpumpi_preempt_vector(program, set, &point->vector, &point->predicates, &point->live_registers);
+        if (!barrier && !gpumpi_liveness_diverged(liveness, i, &search, arena, set)) return 0;
+        gpumpi_preempt_vector(program, set, &point->vector_diverged, &point->predicates_diverged,
+                              &point->live_diverged);
+        if (barrier)
+            plan->number[i] = n;
+        else {
+            insertions[at] = gpumpi_insertion_make(GPUMP_OP_PP, i);
+            insertions[at++].instruction.immediate = n;
+            insertions[at] = gpumpi_insertion_make(GPUMP_OP_PP_DIVERGED, i);
+            insertions[at++].instruction.immediate = n;
+        }
+        n++;
+    }
+    return 1;
+}
+
 GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program,
                                                   const gpump_preempt_points_config *config, gpump_program **placed,
                                                   gpump_preempt_point *points, uint32_t capacity, uint32_t *count,
@@ -12294,33 +12506,16 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program,
     gpump_preempt_point *list;
     gpump_liveness *liveness = NULL;
     gpumpi_edit edit;
-    uint64_t *set;
-    uint32_t i, n, at, instructions = gpump_program_instructions(program);
-    gpumpi_liveness_search search = {NULL, NULL, 0};
-    gpump_result result;
-    if (!program || !config || !placed || !count || (!points && capacity))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
-                           sizeof *config);
-    if (!config->interval) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "interval", 0, 0, 1, UINT32_MAX);
-    result = gpumpi_preempt_check(program, diag);
+    uint32_t i, n, at;
+    gpump_result result = gpumpi_preempt_refuse(program, config, placed && count && (points || !capacity), diag);
     if (result != GPUMP_OK) return result;
     scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    plan.program = program;
     result = gpump_liveness_create(program, gpumpi_program_allocator(program), &liveness);
     if (result != GPUMP_OK) goto end;
     result = GPUMP_ERROR_MEMORY;
-    plan.program = program;
-    if (!GPUMPI_ARENA_NEW(&scratch, plan.live, instructions) || !GPUMPI_ARENA_NEW(&scratch, plan.pp, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, plan.loop, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, plan.number, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, set, gpump_liveness_words(liveness)) ||
-        gpump_liveness_pressure(liveness, plan.live, NULL, NULL, NULL) != GPUMP_OK ||
-        !gpumpi_preempt_loops(&plan, &scratch))
-        goto end;
-    gpumpi_preempt_rest(&plan, config->interval);
-    for (i = n = at = 0; i < instructions; i++) {
+    if (!gpumpi_preempt_make_plan(&plan, liveness, config->interval, &scratch)) goto end;
+    for (i = n = at = 0; i < gpump_program_instructions(program); i++) {
         at += plan.pp[i] == 1;
         n += plan.pp[i] == 1 || gpumpi_preempt_is_barrier(program, i);
     }
@@ -12329,32 +12524,13 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program,
         result = gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "points", 0, capacity, n, UINT32_MAX);
         goto end;
     }
-    if (!GPUMPI_ARENA_NEW(&scratch, list, n) || !GPUMPI_ARENA_NEW(&scratch, insertions, (size_t)at * 2)) goto end;
-    for (i = n = at = 0; i < instructions; i++) {
-        gpump_preempt_point *point = &list[n];
-        int barrier = gpumpi_preempt_is_barrier(program, i);
-        if (plan.pp[i] != 1 && !barrier) continue;
-        point->kind = barrier ? plan.pp[i] == 2 ? GPUMP_PREEMPT_BARRIER : GPUMP_PREEMPT_BARRIER_WAIT : GPUMP_PREEMPT_PP;
-        point->loop = plan.pp[i] ? plan.loop[i] : (uint32_t)GPUMP_NONE;
-        gpump_liveness_before(liveness, i, set);
-        gpumpi_preempt_vector(program, set, &point->vector, &point->predicates, &point->live_registers);
-        if (!barrier && !gpumpi_liveness_diverged(liveness, i, &search, &scratch, set)) goto end;
-        gpumpi_preempt_vector(program, set, &point->vector_diverged, &point->predicates_diverged,
-                              &point->live_diverged);
-        if (barrier)
-            plan.number[i] = n;
-        else {
-            insertions[at] = gpumpi_insertion_make(GPUMP_OP_PP, i);
-            insertions[at++].instruction.immediate = n;
-            insertions[at] = gpumpi_insertion_make(GPUMP_OP_PP_DIVERGED, i);
-            insertions[at++].instruction.immediate = n;
-        }
-        n++;
-    }
+    if (!GPUMPI_ARENA_NEW(&scratch, list, n) || !GPUMPI_ARENA_NEW(&scratch, insertions, (size_t)at * 2) ||
+        !gpumpi_preempt_describe(&plan, liveness, &scratch, list, insertions))
+        goto end;
     memset(&edit, 0, sizeof edit);
     edit.program = program;
     edit.insertions = insertions;
-    edit.insertion_count = at;
+    edit.insertion_count = 2 * at;
     edit.rewrite = gpumpi_preempt_rewrite;
     edit.user = &plan;
     result = gpumpi_program_edit(&edit, placed, diag);
@@ -12956,40 +13132,29 @@ static uint32_t gpumpi_clobbers_root(uint32_t *set, uint32_t x) {
     return x;
 }
 
-/* Other warps run at other places of the program, held together only by barriers. Parts of the program connected
- * without crossing a barrier may run at the same time. In any other case a read comes before a write only where the
- * flow of control leads from the part of the read to the part of the write. The nodes of the graph of parts are places
- * between instructions: node i stands before instruction i. A barrier i separates node i from node i + 1. */
-GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_t *clobbers, uint32_t *count) {
-    gpumpi_arena scratch;
-    const gpump_allocator *allocator;
-    gpumpi_memory memory;
-    gpumpi_graph parts;
-    gpumpi_clobbers_read read, *reads = NULL;
-    uint32_t instructions, i, k, b, found = 0, top, *set, *from, *to, edges = 0, *stack, *seen, *writes,
-                                    write_count = 0;
-    gpump_result result = GPUMP_ERROR_MEMORY;
-    if (!program || !clobbers) return GPUMP_ERROR_ARGUMENT;
-    if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
-    allocator = gpumpi_program_allocator(program);
-    scratch = gpumpi_arena_make(allocator);
-    instructions = gpump_program_instructions(program);
-    if (!gpumpi_memory_make(&scratch, program, GPUMP_UNIT_BLOCK, &memory) ||
-        !gpumpi_memory_protect(&scratch, &memory) || !GPUMPI_ARENA_NEW(&scratch, set, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, from, instructions) || !GPUMPI_ARENA_NEW(&scratch, to, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, stack, instructions) || !GPUMPI_ARENA_NEW(&scratch, writes, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, seen, instructions))
-        goto end;
+/* The parts of a program: union-find over its instructions, joined where no barrier lies between them; and the graph of
+ * parts, whose edges are the barriers. */
+typedef struct gpumpi_clobbers_parts {
+    uint32_t *set; /* instruction -> its part (gpumpi_clobbers_root) */
+    gpumpi_graph graph;
+    uint32_t *stack, *seen; /* of a walk over the parts */
+} gpumpi_clobbers_parts;
+
+static int gpumpi_clobbers_make_parts(gpumpi_clobbers_parts *parts, const gpump_program *program, gpumpi_arena *arena) {
+    uint32_t instructions = gpump_program_instructions(program), edges = 0, b, i, k, *set, *from, *to;
+    if (!GPUMPI_ARENA_NEW(arena, set, instructions) || !GPUMPI_ARENA_NEW(arena, from, instructions) ||
+        !GPUMPI_ARENA_NEW(arena, to, instructions) || !GPUMPI_ARENA_NEW(arena, parts->stack, instructions) ||
+        !GPUMPI_ARENA_NEW(arena, parts->seen, instructions))
+        return 0;
     for (i = 0; i < instructions; i++) set[i] = i;
     for (b = 0; b < gpump_program_basic_blocks(program); b++) {
-        gpump_basic_block block;
+        gpump_basic_block block, next;
         gpump_program_basic_block(program, b, &block);
         for (i = block.first; i < block.first + block.count; i++) {
             gpump_instruction in;
             int last = i + 1 == block.first + block.count;
             gpump_program_instruction(program, i, &in);
             for (k = 0; k < (last ? block.successor_count : 1u); k++) {
-                gpump_basic_block next;
                 uint32_t target = i + 1;
                 if (last) {
                     gpump_program_basic_block(program, block.successors[k], &next);
@@ -13007,15 +13172,24 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
         from[k] = gpumpi_clobbers_root(set, from[k]);
         to[k] = gpumpi_clobbers_root(set, to[k]);
     }
-    if (!gpumpi_graph_build(&scratch, &parts, instructions, from, to, edges)) goto end;
-    for (i = 0; i < instructions; i++) {
+    parts->set = set;
+    return gpumpi_graph_build(arena, &parts->graph, instructions, from, to, edges);
+}
+
+/* Lists the reads and the writes of global memory that a rewind has to do with, and marks atomics and volatile writes.
+ */
+static int gpumpi_clobbers_collect(const gpump_program *program, const gpumpi_memory *memory, uint8_t *clobbers,
+                                   gpumpi_clobbers_read **reads, uint32_t *writes, uint32_t *write_count) {
+    uint32_t i;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpumpi_clobbers_read read;
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         clobbers[i] = gpumpi_memory_writes(&in) && in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE);
         if (in.space != GPUMP_SPACE_GLOBAL && in.space != GPUMP_SPACE_GENERIC) continue;
         if (in.operation == GPUMP_OP_SPILL_LOAD || in.operation == GPUMP_OP_SPILL_STORE) continue;
-        if (memory.kind[i] & GPUMPI_MEMORY_MEETS_READ && !clobbers[i]) writes[write_count++] = i;
-        if (!(memory.kind[i] & GPUMPI_MEMORY_READS) || memory.is_protected[i]) continue;
+        if (memory->kind[i] & GPUMPI_MEMORY_MEETS_READ && !clobbers[i]) writes[(*write_count)++] = i;
+        if (!(memory->kind[i] & GPUMPI_MEMORY_READS) || memory->is_protected[i]) continue;
         read.instruction = i;
         read.space = in.space;
         read.object = in.object;
@@ -13024,24 +13198,57 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
         read.bytes = in.bytes;
         read.thread_stride = in.thread_stride;
         read.offset = in.offset;
-        if (!GPUMPI_ARRAY_PUSH(allocator, reads, read)) goto end;
+        if (!GPUMPI_ARRAY_PUSH(gpumpi_program_allocator(program), *reads, read)) return 0;
     }
-    /* from all reads of one place, forward through the parts; then the writes there that may meet it */
+    return 1;
+}
+
+/* Marks the parts that can run after one of these reads, all of one place. */
+static void gpumpi_clobbers_walk(const gpumpi_clobbers_parts *parts, const gpumpi_clobbers_read *reads, uint32_t count,
+                                 uint32_t mark) {
+    const gpumpi_graph *graph = &parts->graph;
+    uint32_t *stack = parts->stack, *seen = parts->seen, top = 0, i, e;
+    for (i = 0; i < count; i++) {
+        uint32_t root = gpumpi_clobbers_root(parts->set, reads[i].instruction);
+        if (seen[root] != mark) seen[stack[top++] = root] = mark;
+    }
+    while (top) {
+        uint32_t at = stack[--top];
+        for (e = graph->succ_start[at]; e < graph->succ_start[at + 1]; e++)
+            if (seen[graph->succ[e]] != mark) seen[stack[top++] = graph->succ[e]] = mark;
+    }
+}
+
+/* Other warps run at other places of the program, held together only by barriers. Parts of the program connected
+ * without crossing a barrier may run at the same time. In any other case a read comes before a write only where the
+ * flow of control leads from the part of the read to the part of the write. The nodes of the graph of parts are places
+ * between instructions: node i stands before instruction i. A barrier i separates node i from node i + 1. */
+GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_t *clobbers, uint32_t *count) {
+    gpumpi_arena scratch;
+    gpumpi_memory memory;
+    gpumpi_clobbers_parts parts;
+    gpumpi_clobbers_read *reads = NULL;
+    uint32_t instructions, i, k, first, found = 0, *writes, write_count = 0;
+    gpump_result result = GPUMP_ERROR_MEMORY;
+    if (!program || !clobbers) return GPUMP_ERROR_ARGUMENT;
+    if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
+    scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    instructions = gpump_program_instructions(program);
+    if (!gpumpi_memory_make(&scratch, program, GPUMP_UNIT_BLOCK, &memory) ||
+        !gpumpi_memory_protect(&scratch, &memory) || !GPUMPI_ARENA_NEW(&scratch, writes, instructions) ||
+        !gpumpi_clobbers_make_parts(&parts, program, &scratch) ||
+        !gpumpi_clobbers_collect(program, &memory, clobbers, &reads, writes, &write_count))
+        goto end;
     if (reads) qsort(reads, stbds_arrlenu(reads), sizeof *reads, gpumpi_clobbers_compare_reads);
-    for (k = 0; k < stbds_arrlenu(reads) && write_count;) {
-        uint32_t first = k, kept = 0;
-        for (top = 0; k < stbds_arrlenu(reads) && !gpumpi_clobbers_compare_places(&reads[k], &reads[first]); k++) {
-            uint32_t root = gpumpi_clobbers_root(set, reads[k].instruction);
-            if (seen[root] != first + 1) seen[stack[top++] = root] = first + 1;
-        }
-        while (top) {
-            uint32_t at = stack[--top], e;
-            for (e = parts.succ_start[at]; e < parts.succ_start[at + 1]; e++)
-                if (seen[parts.succ[e]] != first + 1) seen[stack[top++] = parts.succ[e]] = first + 1;
-        }
+    /* For the reads of each place: the writes after them that may meet it. A write that was marked is not asked again.
+     */
+    for (first = 0; first < stbds_arrlenu(reads) && write_count; first = k) {
+        uint32_t kept = 0;
+        for (k = first + 1; k < stbds_arrlenu(reads) && !gpumpi_clobbers_compare_places(&reads[k], &reads[first]);) k++;
+        gpumpi_clobbers_walk(&parts, &reads[first], k - first, first + 1);
         for (i = 0; i < write_count; i++) {
             uint32_t w = writes[i];
-            clobbers[w] = seen[gpumpi_clobbers_root(set, w)] == first + 1 &&
+            clobbers[w] = parts.seen[gpumpi_clobbers_root(parts.set, w)] == first + 1 &&
                           gpump_program_may_alias(program, reads[first].instruction, w, GPUMP_UNIT_BLOCK);
             if (!clobbers[w]) writes[kept++] = w;
         }
@@ -13051,7 +13258,7 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
     if (count) *count = found;
     result = GPUMP_OK;
 end:
-    GPUMPI_ARRAY_FREE(allocator, reads);
+    GPUMPI_ARRAY_FREE(gpumpi_program_allocator(program), reads);
     gpumpi_arena_free(&scratch);
     return result;
 }
@@ -14201,6 +14408,18 @@ static gpump_result gpumpi_preserve_clobbers(const gpump_program *program, uint3
     return result;
 }
 
+/* Renames one register where regions overwrite it: `count` clobbers, all of that register. */
+static int gpumpi_preserve_one(gpumpi_preserve *p, const gpumpi_register_clobber *list, uint32_t count,
+                               gpump_regions_report *report, const gpump_allocator *allocator) {
+    uint32_t k;
+    if (!gpumpi_preserve_webs(p, list->reg)) return 1;
+    if (p->conflicts) stbds_header(p->conflicts)->length = 0;
+    for (k = 0; k < count; k++)
+        if (!gpumpi_preserve_conflicts(p, list->reg, p->piece_of[list[k].start], allocator)) return 0;
+    if (p->conflicts) qsort(p->conflicts, stbds_arrlenu(p->conflicts), sizeof *p->conflicts, gpumpi_preserve_by_web);
+    return gpumpi_preserve_rename(p, list->reg, report, allocator);
+}
+
 /* One level's renaming: *out stays NULL when nothing needs it. */
 static gpump_result gpumpi_preserve_level(const gpump_program *program, const uint32_t *origin, uint32_t level,
                                           gpump_program **out, gpump_regions_report *report, gpump_diag *diag) {
@@ -14226,12 +14445,8 @@ static gpump_result gpumpi_preserve_level(const gpump_program *program, const ui
         if (!GPUMPI_ARRAY_PUSH(allocator, p.widths, gpump_program_width(program, i))) goto end;
     qsort(list, stbds_arrlenu(list), sizeof *list, gpumpi_preserve_by_register);
     for (i = 0; i < stbds_arrlenu(list); i = k) {
-        int alone = gpumpi_preserve_webs(&p, list[i].reg);
-        if (p.conflicts) stbds_header(p.conflicts)->length = 0;
-        for (k = i; k < stbds_arrlenu(list) && list[k].reg == list[i].reg; k++)
-            if (alone && !gpumpi_preserve_conflicts(&p, list[k].reg, p.piece_of[list[k].start], allocator)) goto end;
-        if (p.conflicts) qsort(p.conflicts, stbds_arrlenu(p.conflicts), sizeof *p.conflicts, gpumpi_preserve_by_web);
-        if (alone && !gpumpi_preserve_rename(&p, list[i].reg, report, allocator)) goto end;
+        for (k = i; k < stbds_arrlenu(list) && list[k].reg == list[i].reg; k++) {}
+        if (!gpumpi_preserve_one(&p, &list[i], k - i, report, allocator)) goto end;
     }
     names.preserve = &p;
     k = (uint32_t)stbds_arrlenu(p.name_at);
@@ -14266,6 +14481,43 @@ end:
 
 /* ---- copying through a second boundary ---- */
 
+/* Copies `count` registers that the region from `list->start` on overwrites: into fresh registers, then a second
+ * boundary of the same kind, then back. The region behind the second boundary reads what no instruction of it writes.
+ */
+static int gpumpi_preserve_copy_one(const gpump_program *program, const gpumpi_register_clobber *list, uint32_t count,
+                                    uint32_t **widths, gpumpi_insertion **insertions, gpump_regions_report *report) {
+    const gpump_allocator *allocator = gpumpi_program_allocator(program);
+    uint32_t first = (uint32_t)stbds_arrlenu(*widths), half, n;
+    gpump_instruction boundary;
+    gpump_program_instruction(program, list->start, &boundary);
+    for (half = 0; half < 2; half++) {
+        gpumpi_insertion second = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, list->start + 1);
+        for (n = 0; n < count; n++) {
+            gpumpi_insertion move = gpumpi_insertion_make(GPUMP_OP_MOVE, list->start + 1);
+            move.after_previous = 1;
+            move.instruction.def_count = move.instruction.use_count = 1;
+            move.defs[0] = half ? list[n].reg : first + n;
+            move.uses[0] = half ? first + n : list[n].reg;
+            report->moves++;
+            if ((!half && !GPUMPI_ARRAY_PUSH(allocator, *widths, gpump_program_width(program, list[n].reg))) ||
+                !GPUMPI_ARRAY_PUSH(allocator, *insertions, move))
+                return 0;
+        }
+        if (half) break;
+        second.after_previous = 1;
+        second.instruction.immediate = boundary.immediate;
+        second.instruction.tag = GPUMP_CUT_COPY;
+        if (!GPUMPI_ARRAY_PUSH(allocator, *insertions, second)) return 0;
+    }
+    report->copies += count;
+    report->cuts[GPUMP_CUT_COPY]++;
+    if (boundary.immediate == GPUMP_BOUNDARY_SHORT)
+        report->shorts++;
+    else
+        report->sparse++;
+    return 1;
+}
+
 /* Inserts boundary; t = v; boundary; v = t. The first region only reads v, and the second writes v before it reads it,
  * so neither clobbers it. Renaming leaves few registers to copy. *out stays NULL when none is left. */
 static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uint32_t *origin, uint32_t level,
@@ -14275,7 +14527,7 @@ static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uin
     gpumpi_register_clobber *list = NULL;
     gpumpi_insertion *insertions = NULL;
     gpumpi_edit edit;
-    uint32_t *widths = NULL, i, k, n;
+    uint32_t *widths = NULL, i, k;
     uint8_t *start;
     gpump_result result = GPUMP_ERROR_MEMORY;
     if (!GPUMPI_ARENA_NEW(&scratch, start, gpump_program_instructions(program))) goto end;
@@ -14286,35 +14538,8 @@ static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uin
         if (!GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, i))) goto end;
     qsort(list, stbds_arrlenu(list), sizeof *list, gpumpi_preserve_by_start);
     for (i = 0; i < stbds_arrlenu(list); i = k) {
-        uint32_t first = (uint32_t)stbds_arrlenu(widths), half;
-        gpump_instruction boundary;
-        gpump_program_instruction(program, list[i].start, &boundary);
-        for (half = 0; half < 2; half++) {
-            for (k = i, n = 0; k < stbds_arrlenu(list) && list[k].start == list[i].start; k++, n++) {
-                gpumpi_insertion move = gpumpi_insertion_make(GPUMP_OP_MOVE, list[i].start + 1);
-                move.after_previous = 1;
-                move.instruction.def_count = move.instruction.use_count = 1;
-                move.defs[0] = half ? list[k].reg : first + n;
-                move.uses[0] = half ? first + n : list[k].reg;
-                report->moves++;
-                if ((!half && !GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, list[k].reg))) ||
-                    !GPUMPI_ARRAY_PUSH(allocator, insertions, move))
-                    goto end;
-            }
-            if (!half) {
-                gpumpi_insertion second = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, list[i].start + 1);
-                second.after_previous = 1;
-                second.instruction.immediate = boundary.immediate;
-                second.instruction.tag = GPUMP_CUT_COPY;
-                if (!GPUMPI_ARRAY_PUSH(allocator, insertions, second)) goto end;
-                report->copies += n;
-                report->cuts[GPUMP_CUT_COPY]++;
-                if (boundary.immediate == GPUMP_BOUNDARY_SHORT)
-                    report->shorts++;
-                else
-                    report->sparse++;
-            }
-        }
+        for (k = i; k < stbds_arrlenu(list) && list[k].start == list[i].start; k++) {}
+        if (!gpumpi_preserve_copy_one(program, &list[i], k - i, &widths, &insertions, report)) goto end;
     }
     memset(&edit, 0, sizeof edit);
     edit.program = program;
@@ -14415,6 +14640,9 @@ typedef struct gpumpi_pages {
     uint32_t check;    /* the predicate of single checks and walks; GPUMP_NONE until needed */
     uint32_t *in_loop; /* basic block -> predicated loop + 1, or 0 */
     gpumpi_pages_loop *loops;
+    uint8_t *is_walk;       /* instruction -> 1 when it is checked as a walk (gpumpi_pages_walks) */
+    uint8_t *loaded;        /* register -> 1 when its value comes from a checked load of the current predicated loop */
+    uint32_t *writes, *add; /* gpumpi_pages_changes */
     /* per instruction of predicated loops */
     uint32_t *load_bit;   /* loads: which bit they set, + 1 */
     uint32_t *load_guard; /* loads: 1 when an earlier check decides whether they run */
@@ -14487,9 +14715,9 @@ static int gpumpi_pages_always(const gpump_program *program, uint32_t loop, uint
 
 /* Does access i walk? *step: how far in each iteration. changes: register -> its ADD when that is all that writes it in
  * its innermost loop, GPUMP_NONE when there is more. */
-static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump_instruction *in,
-                              const uint32_t *writes, const uint32_t *add, int64_t *step) {
+static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, int64_t *step) {
     const gpump_program *program = pages->program;
+    const uint32_t *writes = pages->writes, *add = pages->add;
     uint32_t b = gpump_program_basic_block_of(program, i), reg = in->uses[0];
     gpump_basic_block block, where;
     gpump_loop loop;
@@ -14570,28 +14798,18 @@ static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
     return loads && k;
 }
 
-/* Marks, for each register, whether it holds something loaded in this iteration. */
-static int gpumpi_pages_predicate(gpumpi_pages *pages, uint32_t b, uint8_t *loaded, const uint8_t *is_walk) {
-    const gpump_program *program = pages->program;
-    gpumpi_pages_loop loop;
-    gpumpi_insertion marker, clear, call;
-    gpump_basic_block block;
-    gpump_instruction in, last;
-    const uint32_t *live;
-    uint32_t i, k, count, used = 0, entry_loop;
-    gpump_program_basic_block(program, b, &block);
-    entry_loop = block.loop;
-    gpump_program_instruction(program, block.first + block.count - 1, &last);
-    memset(&loop, 0, sizeof loop);
-    loop.block = b;
-    loop.marker = (uint32_t)stbds_arrlenu(pages->insertions);
-    memset(loaded, 0, gpump_program_registers(program));
-    for (i = block.first; i < block.first + block.count;
-         i++) { /* bits: one for each load whose address is not loaded, while they last */
+/* Gives each checked load of a predicated loop its bit: one of its own while there are bits, as long as its address is
+ * not loaded itself. Returns how many bits are used, at least 1. */
+static uint32_t gpumpi_pages_give_bits(gpumpi_pages *pages, const gpump_basic_block *block) {
+    uint8_t *loaded = pages->loaded;
+    uint32_t i, k, used = 0;
+    memset(loaded, 0, gpump_program_registers(pages->program));
+    for (i = block->first; i < block->first + block->count; i++) {
+        gpump_instruction in;
         int depends = 0;
-        gpump_program_instruction(program, i, &in);
+        gpump_program_instruction(pages->program, i, &in);
         for (k = 0; k < in.use_count; k++) depends |= !(in.uses[k] & GPUMP_OPERAND_PARAMETER) && loaded[in.uses[k]];
-        if (gpumpi_pages_is_access(&in) && !is_walk[i]) {
+        if (gpumpi_pages_is_access(&in) && !pages->is_walk[i]) {
             uint32_t address = in.uses[0], bit = used < pages->config->bits ? used : 0;
             pages->load_guard[i] = used && !(address & GPUMP_OPERAND_PARAMETER) && loaded[address];
             if (pages->load_guard[i]) bit = 0;
@@ -14603,67 +14821,120 @@ static int gpumpi_pages_predicate(gpumpi_pages *pages, uint32_t b, uint8_t *load
             pages->load_guard[i] = (uint32_t)depends;
         for (k = 0; k < in.def_count; k++) loaded[in.defs[k]] = (uint8_t)depends;
     }
-    if (!used) used = 1;
-    for (loop.bits = 0; loop.bits < used; loop.bits++)
-        if (!gpumpi_pages_register(pages, GPUMP_WIDTH_PREDICATE, &loop.bit[loop.bits])) return 0;
-    marker = gpumpi_insertion_make(GPUMP_OP_START_MARKER, block.first);
-    marker.entry_loop = entry_loop;
-    if (!gpumpi_pages_put(pages, &marker)) return 0;
-    for (k = 0; k < loop.bits; k++) {
-        clear = gpumpi_insertion_make(GPUMP_OP_CLEAR_CHECK, block.first);
-        clear.entry_loop = entry_loop;
-        clear.instruction.def_count = 1;
-        clear.defs[0] = loop.bit[k];
-        if (!gpumpi_pages_put(pages, &clear)) return 0;
+    return used ? used : 1;
+}
+
+/* At the start of an iteration: the marker, to which the handler returns, and all bits cleared. */
+static int gpumpi_pages_begin_iteration(gpumpi_pages *pages, const gpump_basic_block *block,
+                                        const gpumpi_pages_loop *loop) {
+    gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_START_MARKER, block->first);
+    uint32_t k;
+    insertion.entry_loop = block->loop;
+    if (!gpumpi_pages_put(pages, &insertion)) return 0;
+    for (k = 0; k < loop->bits; k++) {
+        insertion = gpumpi_insertion_make(GPUMP_OP_CLEAR_CHECK, block->first);
+        insertion.entry_loop = block->loop;
+        insertion.instruction.def_count = 1;
+        insertion.defs[0] = loop->bit[k];
+        if (!gpumpi_pages_put(pages, &insertion)) return 0;
     }
-    gpump_liveness_block_in(pages->liveness, b, &live, &count);
-    for (k = 0; k < gpump_program_registers(program); k++) pages->temporary[k] = GPUMP_NONE;
-    for (i = block.first; i < block.first + block.count; i++) {
-        uint32_t n;
+    return 1;
+}
+
+/* Gathers all bits in bit 0 before instruction i. */
+static int gpumpi_pages_gather(gpumpi_pages *pages, const gpumpi_pages_loop *loop, uint32_t i) {
+    uint32_t k;
+    for (k = 1; k < loop->bits; k++)
+        if (!gpumpi_pages_set(pages, i, loop->bit[0], 1, loop->bit[k])) return 0;
+    return 1;
+}
+
+/* Instruction i of the current predicated loop names `to` instead of `from`. */
+static int gpumpi_pages_rename(gpumpi_pages *pages, uint32_t from, uint32_t to, uint8_t is_def) {
+    return GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_from, from) &&
+           GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_to, to) &&
+           GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_def, is_def);
+}
+
+/* What the next iteration reads is written to temporaries, so that an iteration that faulted has changed nothing. */
+static int gpumpi_pages_use_temporaries(gpumpi_pages *pages, const gpump_basic_block *block,
+                                        const gpumpi_pages_loop *loop, const uint32_t *live, uint32_t count) {
+    const gpump_program *program = pages->program;
+    uint32_t *temporary = pages->temporary, i, k, n;
+    for (k = 0; k < gpump_program_registers(program); k++) temporary[k] = GPUMP_NONE;
+    for (i = block->first; i < block->first + block->count; i++) {
+        gpump_instruction in;
         pages->temporary_at[i] = (uint32_t)stbds_arrlenu(pages->rename_from);
         gpump_program_instruction(program, i, &in);
-        if (pages->load_guard[i]) /* it follows what was loaded: all earlier checks count */
-            for (k = 1; k < loop.bits; k++)
-                if (!gpumpi_pages_set(pages, i, loop.bit[0], 1, loop.bit[k])) return 0;
+        if (pages->load_guard[i] && !gpumpi_pages_gather(pages, loop, i)) /* it follows what was loaded */
+            return 0;
         for (k = 0; k < in.use_count; k++)
-            if (!(in.uses[k] & GPUMP_OPERAND_PARAMETER) && pages->temporary[in.uses[k]] != GPUMP_NONE &&
-                (!GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_from, in.uses[k]) ||
-                 !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_to, pages->temporary[in.uses[k]]) ||
-                 !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_def, 0)))
+            if (!(in.uses[k] & GPUMP_OPERAND_PARAMETER) && temporary[in.uses[k]] != GPUMP_NONE &&
+                !gpumpi_pages_rename(pages, in.uses[k], temporary[in.uses[k]], 0))
                 return 0;
         for (k = 0; k < in.def_count; k++) {
-            for (n = 0; n < count && live[n] != in.defs[k]; n++) {}
+            uint32_t def = in.defs[k];
+            for (n = 0; n < count && live[n] != def; n++) {}
             if (n == count) continue; /* not carried into the next iteration */
-            if (pages->temporary[in.defs[k]] == GPUMP_NONE &&
-                !gpumpi_pages_register(pages, gpump_program_width(program, in.defs[k]), &pages->temporary[in.defs[k]]))
+            if (temporary[def] == GPUMP_NONE &&
+                !gpumpi_pages_register(pages, gpump_program_width(program, def), &temporary[def]))
                 return 0;
-            if (!GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_from, in.defs[k]) ||
-                !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_to, pages->temporary[in.defs[k]]) ||
-                !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_def, 1))
-                return 0;
+            if (!gpumpi_pages_rename(pages, def, temporary[def], 1)) return 0;
         }
     }
-    i = block.first + block.count - 1;
-    for (k = 1; k < loop.bits; k++)
-        if (!gpumpi_pages_set(pages, i, loop.bit[0], 1, loop.bit[k])) return 0;
-    for (k = 0; k < count; k++) { /* nothing faulted: the iteration counts */
-        gpumpi_insertion move = gpumpi_insertion_make(GPUMP_OP_MOVE, i);
+    return 1;
+}
+
+/* At the end of an iteration: when nothing faulted, the temporaries become the values of the next one; else the handler
+ * is called, and the iteration begins again. */
+static int gpumpi_pages_end_iteration(gpumpi_pages *pages, const gpump_basic_block *block,
+                                      const gpumpi_pages_loop *loop, const uint32_t *live, uint32_t count) {
+    uint32_t at = block->first + block->count - 1, k;
+    gpump_instruction last;
+    gpumpi_insertion call;
+    gpump_program_instruction(pages->program, at, &last);
+    if (!gpumpi_pages_gather(pages, loop, at)) return 0;
+    for (k = 0; k < count; k++) {
+        gpumpi_insertion move = gpumpi_insertion_make(GPUMP_OP_MOVE, at);
         if (pages->temporary[live[k]] == GPUMP_NONE) continue;
         move.instruction.def_count = move.instruction.use_count = 1;
         move.defs[0] = live[k];
         move.uses[0] = pages->temporary[live[k]];
-        move.instruction.guard = loop.bit[0];
+        move.instruction.guard = loop->bit[0];
         move.instruction.flags = GPUMP_FLAG_GUARD_NEGATED;
         if (!gpumpi_pages_put(pages, &move)) return 0;
     }
-    if (!gpumpi_pages_set(pages, i, last.guard, (last.flags & GPUMP_FLAG_GUARD_NEGATED) != 0, loop.bit[0])) return 0;
-    call = gpumpi_insertion_make(GPUMP_OP_GUARDED_CALL, i + 1);
+    if (!gpumpi_pages_set(pages, at, last.guard, (last.flags & GPUMP_FLAG_GUARD_NEGATED) != 0, loop->bit[0])) return 0;
+    call = gpumpi_insertion_make(GPUMP_OP_GUARDED_CALL, at + 1);
     call.after_previous = 1;
-    call.instruction.guard = loop.bit[0];
-    call.instruction.target = GPUMPI_NEW | loop.marker;
+    call.instruction.guard = loop->bit[0];
+    call.instruction.target = GPUMPI_NEW | loop->marker;
+    return gpumpi_pages_put(pages, &call);
+}
+
+/* Makes basic block b a predicated loop: each load checks itself, and one guarded call at the end handles the faults of
+ * the whole iteration. */
+static int gpumpi_pages_predicate(gpumpi_pages *pages, uint32_t b) {
+    gpumpi_pages_loop loop;
+    gpump_basic_block block;
+    const uint32_t *live;
+    uint32_t count, used;
+    gpump_program_basic_block(pages->program, b, &block);
+    memset(&loop, 0, sizeof loop);
+    loop.block = b;
+    loop.marker = (uint32_t)stbds_arrlenu(pages->insertions);
+    used = gpumpi_pages_give_bits(pages, &block);
+    for (loop.bits = 0; loop.bits < used; loop.bits++)
+        if (!gpumpi_pages_register(pages, GPUMP_WIDTH_PREDICATE, &loop.bit[loop.bits])) return 0;
+    gpump_liveness_block_in(pages->liveness, b, &live, &count);
+    if (!gpumpi_pages_begin_iteration(pages, &block, &loop) ||
+        !gpumpi_pages_use_temporaries(pages, &block, &loop, live, count) ||
+        !gpumpi_pages_end_iteration(pages, &block, &loop, live, count) ||
+        !GPUMPI_ARRAY_PUSH(pages->allocator, pages->loops, loop))
+        return 0;
     pages->report->loops++;
-    return gpumpi_pages_put(pages, &call) && GPUMPI_ARRAY_PUSH(pages->allocator, pages->loops, loop) &&
-           ((pages->in_loop[b] = (uint32_t)stbds_arrlenu(pages->loops)) != 0);
+    pages->in_loop[b] = (uint32_t)stbds_arrlenu(pages->loops);
+    return 1;
 }
 
 static int gpumpi_pages_rewrite(void *user, uint32_t index, gpump_instruction *in, uint32_t *scratch) {
@@ -14805,6 +15076,60 @@ static gpump_result gpumpi_pages_apply(gpumpi_pages *pages, gpumpi_arena *scratc
     return gpumpi_program_edit(&edit, checked, diag);
 }
 
+/* Checks the accesses of one basic block, each in the form that suits it. */
+static int gpumpi_pages_block(gpumpi_pages *pages, uint32_t b) {
+    gpump_basic_block block;
+    gpump_instruction in;
+    int64_t step = 0;
+    int any = 0;
+    uint32_t i;
+    gpump_program_basic_block(pages->program, b, &block);
+    for (i = block.first; i < block.first + block.count; i++) {
+        pages->temporary_at[i] = (uint32_t)stbds_arrlenu(pages->rename_from);
+        gpump_program_instruction(pages->program, i, &in);
+        if (!gpumpi_pages_is_access(&in)) continue;
+        pages->report->accesses++;
+        pages->is_walk[i] = (uint8_t)gpumpi_pages_walks(pages, i, &in, &step);
+        any |= !pages->is_walk[i];
+    }
+    if (any && gpumpi_pages_can_predicate(pages, b)) {
+        /* Walks in it check themselves as well: a call within would break the block. */
+        for (i = block.first; i < block.first + block.count; i++) pages->is_walk[i] = 0;
+        return gpumpi_pages_predicate(pages, b);
+    }
+    for (i = block.first; i < block.first + block.count; i++) {
+        gpump_program_instruction(pages->program, i, &in);
+        if (!gpumpi_pages_is_access(&in)) continue;
+        if (gpumpi_pages_walks(pages, i, &in, &step)) {
+            if (!gpumpi_pages_walk_entered(pages, i, &in, step, block.loop)) return 0;
+            pages->report->walks++;
+        } else {
+            if (!gpumpi_pages_single(pages, i, &in)) return 0;
+            pages->report->plain++;
+        }
+    }
+    return 1;
+}
+
+/* Makes the tables of a program. */
+static int gpumpi_pages_start(gpumpi_pages *pages, gpumpi_arena *arena) {
+    const gpump_program *program = pages->program;
+    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), i;
+    if (!GPUMPI_ARENA_NEW(arena, pages->in_loop, gpump_program_basic_blocks(program)) ||
+        !GPUMPI_ARENA_NEW(arena, pages->load_bit, instructions) ||
+        !GPUMPI_ARENA_NEW(arena, pages->load_guard, instructions) ||
+        !GPUMPI_ARENA_NEW(arena, pages->temporary, registers) ||
+        !GPUMPI_ARENA_NEW(arena, pages->temporary_at, (size_t)instructions + 1) ||
+        !GPUMPI_ARENA_NEW(arena, pages->writes, (size_t)registers * 2) ||
+        !GPUMPI_ARENA_NEW(arena, pages->add, registers) || !GPUMPI_ARENA_NEW(arena, pages->loaded, registers) ||
+        !GPUMPI_ARENA_NEW(arena, pages->is_walk, instructions))
+        return 0;
+    for (i = 0; i < registers; i++)
+        if (!GPUMPI_ARRAY_PUSH(pages->allocator, pages->widths, gpump_program_width(program, i))) return 0;
+    gpumpi_pages_changes(program, pages->writes, pages->add);
+    return 1;
+}
+
 GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config,
                                                 gpump_program **checked, gpump_page_checks_report *report,
                                                 gpump_diag *diag) {
@@ -14812,9 +15137,7 @@ GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, co
     gpumpi_pages pages;
     gpump_liveness *liveness = NULL;
     gpump_page_checks_report found;
-    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), i, b,
-             *writes, *add;
-    uint8_t *loaded, *is_walk;
+    uint32_t b;
     gpump_result result;
     result = gpumpi_pages_refuse(program, config, checked != NULL, diag);
     if (result != GPUMP_OK) return result;
@@ -14830,50 +15153,10 @@ GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, co
     pages.report = &found;
     pages.allocator = gpumpi_program_allocator(program);
     pages.check = GPUMP_NONE;
-    if (!GPUMPI_ARENA_NEW(&scratch, pages.in_loop, gpump_program_basic_blocks(program)) ||
-        !GPUMPI_ARENA_NEW(&scratch, pages.load_bit, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, pages.load_guard, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, pages.temporary, registers) ||
-        !GPUMPI_ARENA_NEW(&scratch, pages.temporary_at, (size_t)instructions + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, writes, (size_t)registers * 2) || !GPUMPI_ARENA_NEW(&scratch, add, registers) ||
-        !GPUMPI_ARENA_NEW(&scratch, loaded, registers) || !GPUMPI_ARENA_NEW(&scratch, is_walk, instructions))
-        goto end;
-    for (i = 0; i < registers; i++)
-        if (!GPUMPI_ARRAY_PUSH(pages.allocator, pages.widths, gpump_program_width(program, i))) goto end;
-    gpumpi_pages_changes(program, writes, add);
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
-        gpump_basic_block block;
-        int any = 0, predicate;
-        gpump_program_basic_block(program, b, &block);
-        for (i = block.first; i < block.first + block.count; i++) {
-            gpump_instruction in;
-            int64_t step;
-            pages.temporary_at[i] = (uint32_t)stbds_arrlenu(pages.rename_from);
-            gpump_program_instruction(program, i, &in);
-            if (!gpumpi_pages_is_access(&in)) continue;
-            found.accesses++;
-            is_walk[i] = (uint8_t)gpumpi_pages_walks(&pages, i, &in, writes, add, &step);
-            any |= !is_walk[i];
-        }
-        predicate = any && gpumpi_pages_can_predicate(&pages, b);
-        if (predicate) /* walks in it check themselves as well: a call within would break the block */
-            for (i = block.first; i < block.first + block.count; i++) is_walk[i] = 0;
-        if (predicate && !gpumpi_pages_predicate(&pages, b, loaded, is_walk)) goto end;
-        for (i = block.first; i < block.first + block.count && !predicate; i++) {
-            gpump_instruction in;
-            int64_t step = 0;
-            gpump_program_instruction(program, i, &in);
-            if (!gpumpi_pages_is_access(&in)) continue;
-            if (gpumpi_pages_walks(&pages, i, &in, writes, add, &step)) {
-                if (!gpumpi_pages_walk_entered(&pages, i, &in, step, block.loop)) goto end;
-                found.walks++;
-            } else {
-                if (!gpumpi_pages_single(&pages, i, &in)) goto end;
-                found.plain++;
-            }
-        }
-    }
-    pages.temporary_at[instructions] = (uint32_t)stbds_arrlenu(pages.rename_from);
+    if (!gpumpi_pages_start(&pages, &scratch)) goto end;
+    for (b = 0; b < gpump_program_basic_blocks(program); b++)
+        if (!gpumpi_pages_block(&pages, b)) goto end;
+    pages.temporary_at[gpump_program_instructions(program)] = (uint32_t)stbds_arrlenu(pages.rename_from);
     result = gpumpi_pages_apply(&pages, &scratch, checked, diag);
     if (result == GPUMP_OK && report) *report = found;
 end:

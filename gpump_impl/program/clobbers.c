@@ -579,40 +579,29 @@ static uint32_t gpumpi_clobbers_root(uint32_t *set, uint32_t x) {
     return x;
 }
 
-/* Other warps run at other places of the program, held together only by barriers. Parts of the program connected
- * without crossing a barrier may run at the same time. In any other case a read comes before a write only where the
- * flow of control leads from the part of the read to the part of the write. The nodes of the graph of parts are places
- * between instructions: node i stands before instruction i. A barrier i separates node i from node i + 1. */
-GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_t *clobbers, uint32_t *count) {
-    gpumpi_arena scratch;
-    const gpump_allocator *allocator;
-    gpumpi_memory memory;
-    gpumpi_graph parts;
-    gpumpi_clobbers_read read, *reads = NULL;
-    uint32_t instructions, i, k, b, found = 0, top, *set, *from, *to, edges = 0, *stack, *seen, *writes,
-                                    write_count = 0;
-    gpump_result result = GPUMP_ERROR_MEMORY;
-    if (!program || !clobbers) return GPUMP_ERROR_ARGUMENT;
-    if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
-    allocator = gpumpi_program_allocator(program);
-    scratch = gpumpi_arena_make(allocator);
-    instructions = gpump_program_instructions(program);
-    if (!gpumpi_memory_make(&scratch, program, GPUMP_UNIT_BLOCK, &memory) ||
-        !gpumpi_memory_protect(&scratch, &memory) || !GPUMPI_ARENA_NEW(&scratch, set, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, from, instructions) || !GPUMPI_ARENA_NEW(&scratch, to, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, stack, instructions) || !GPUMPI_ARENA_NEW(&scratch, writes, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, seen, instructions))
-        goto end;
+/* The parts of a program: union-find over its instructions, joined where no barrier lies between them; and the graph of
+ * parts, whose edges are the barriers. */
+typedef struct gpumpi_clobbers_parts {
+    uint32_t *set; /* instruction -> its part (gpumpi_clobbers_root) */
+    gpumpi_graph graph;
+    uint32_t *stack, *seen; /* of a walk over the parts */
+} gpumpi_clobbers_parts;
+
+static int gpumpi_clobbers_make_parts(gpumpi_clobbers_parts *parts, const gpump_program *program, gpumpi_arena *arena) {
+    uint32_t instructions = gpump_program_instructions(program), edges = 0, b, i, k, *set, *from, *to;
+    if (!GPUMPI_ARENA_NEW(arena, set, instructions) || !GPUMPI_ARENA_NEW(arena, from, instructions) ||
+        !GPUMPI_ARENA_NEW(arena, to, instructions) || !GPUMPI_ARENA_NEW(arena, parts->stack, instructions) ||
+        !GPUMPI_ARENA_NEW(arena, parts->seen, instructions))
+        return 0;
     for (i = 0; i < instructions; i++) set[i] = i;
     for (b = 0; b < gpump_program_basic_blocks(program); b++) {
-        gpump_basic_block block;
+        gpump_basic_block block, next;
         gpump_program_basic_block(program, b, &block);
         for (i = block.first; i < block.first + block.count; i++) {
             gpump_instruction in;
             int last = i + 1 == block.first + block.count;
             gpump_program_instruction(program, i, &in);
             for (k = 0; k < (last ? block.successor_count : 1u); k++) {
-                gpump_basic_block next;
                 uint32_t target = i + 1;
                 if (last) {
                     gpump_program_basic_block(program, block.successors[k], &next);
@@ -630,15 +619,24 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
         from[k] = gpumpi_clobbers_root(set, from[k]);
         to[k] = gpumpi_clobbers_root(set, to[k]);
     }
-    if (!gpumpi_graph_build(&scratch, &parts, instructions, from, to, edges)) goto end;
-    for (i = 0; i < instructions; i++) {
+    parts->set = set;
+    return gpumpi_graph_build(arena, &parts->graph, instructions, from, to, edges);
+}
+
+/* Lists the reads and the writes of global memory that a rewind has to do with, and marks atomics and volatile writes.
+ */
+static int gpumpi_clobbers_collect(const gpump_program *program, const gpumpi_memory *memory, uint8_t *clobbers,
+                                   gpumpi_clobbers_read **reads, uint32_t *writes, uint32_t *write_count) {
+    uint32_t i;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpumpi_clobbers_read read;
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         clobbers[i] = gpumpi_memory_writes(&in) && in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE);
         if (in.space != GPUMP_SPACE_GLOBAL && in.space != GPUMP_SPACE_GENERIC) continue;
         if (in.operation == GPUMP_OP_SPILL_LOAD || in.operation == GPUMP_OP_SPILL_STORE) continue;
-        if (memory.kind[i] & GPUMPI_MEMORY_MEETS_READ && !clobbers[i]) writes[write_count++] = i;
-        if (!(memory.kind[i] & GPUMPI_MEMORY_READS) || memory.is_protected[i]) continue;
+        if (memory->kind[i] & GPUMPI_MEMORY_MEETS_READ && !clobbers[i]) writes[(*write_count)++] = i;
+        if (!(memory->kind[i] & GPUMPI_MEMORY_READS) || memory->is_protected[i]) continue;
         read.instruction = i;
         read.space = in.space;
         read.object = in.object;
@@ -647,24 +645,57 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
         read.bytes = in.bytes;
         read.thread_stride = in.thread_stride;
         read.offset = in.offset;
-        if (!GPUMPI_ARRAY_PUSH(allocator, reads, read)) goto end;
+        if (!GPUMPI_ARRAY_PUSH(gpumpi_program_allocator(program), *reads, read)) return 0;
     }
-    /* from all reads of one place, forward through the parts; then the writes there that may meet it */
+    return 1;
+}
+
+/* Marks the parts that can run after one of these reads, all of one place. */
+static void gpumpi_clobbers_walk(const gpumpi_clobbers_parts *parts, const gpumpi_clobbers_read *reads, uint32_t count,
+                                 uint32_t mark) {
+    const gpumpi_graph *graph = &parts->graph;
+    uint32_t *stack = parts->stack, *seen = parts->seen, top = 0, i, e;
+    for (i = 0; i < count; i++) {
+        uint32_t root = gpumpi_clobbers_root(parts->set, reads[i].instruction);
+        if (seen[root] != mark) seen[stack[top++] = root] = mark;
+    }
+    while (top) {
+        uint32_t at = stack[--top];
+        for (e = graph->succ_start[at]; e < graph->succ_start[at + 1]; e++)
+            if (seen[graph->succ[e]] != mark) seen[stack[top++] = graph->succ[e]] = mark;
+    }
+}
+
+/* Other warps run at other places of the program, held together only by barriers. Parts of the program connected
+ * without crossing a barrier may run at the same time. In any other case a read comes before a write only where the
+ * flow of control leads from the part of the read to the part of the write. The nodes of the graph of parts are places
+ * between instructions: node i stands before instruction i. A barrier i separates node i from node i + 1. */
+GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_t *clobbers, uint32_t *count) {
+    gpumpi_arena scratch;
+    gpumpi_memory memory;
+    gpumpi_clobbers_parts parts;
+    gpumpi_clobbers_read *reads = NULL;
+    uint32_t instructions, i, k, first, found = 0, *writes, write_count = 0;
+    gpump_result result = GPUMP_ERROR_MEMORY;
+    if (!program || !clobbers) return GPUMP_ERROR_ARGUMENT;
+    if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
+    scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    instructions = gpump_program_instructions(program);
+    if (!gpumpi_memory_make(&scratch, program, GPUMP_UNIT_BLOCK, &memory) ||
+        !gpumpi_memory_protect(&scratch, &memory) || !GPUMPI_ARENA_NEW(&scratch, writes, instructions) ||
+        !gpumpi_clobbers_make_parts(&parts, program, &scratch) ||
+        !gpumpi_clobbers_collect(program, &memory, clobbers, &reads, writes, &write_count))
+        goto end;
     if (reads) qsort(reads, stbds_arrlenu(reads), sizeof *reads, gpumpi_clobbers_compare_reads);
-    for (k = 0; k < stbds_arrlenu(reads) && write_count;) {
-        uint32_t first = k, kept = 0;
-        for (top = 0; k < stbds_arrlenu(reads) && !gpumpi_clobbers_compare_places(&reads[k], &reads[first]); k++) {
-            uint32_t root = gpumpi_clobbers_root(set, reads[k].instruction);
-            if (seen[root] != first + 1) seen[stack[top++] = root] = first + 1;
-        }
-        while (top) {
-            uint32_t at = stack[--top], e;
-            for (e = parts.succ_start[at]; e < parts.succ_start[at + 1]; e++)
-                if (seen[parts.succ[e]] != first + 1) seen[stack[top++] = parts.succ[e]] = first + 1;
-        }
+    /* For the reads of each place: the writes after them that may meet it. A write that was marked is not asked again.
+     */
+    for (first = 0; first < stbds_arrlenu(reads) && write_count; first = k) {
+        uint32_t kept = 0;
+        for (k = first + 1; k < stbds_arrlenu(reads) && !gpumpi_clobbers_compare_places(&reads[k], &reads[first]);) k++;
+        gpumpi_clobbers_walk(&parts, &reads[first], k - first, first + 1);
         for (i = 0; i < write_count; i++) {
             uint32_t w = writes[i];
-            clobbers[w] = seen[gpumpi_clobbers_root(set, w)] == first + 1 &&
+            clobbers[w] = parts.seen[gpumpi_clobbers_root(parts.set, w)] == first + 1 &&
                           gpump_program_may_alias(program, reads[first].instruction, w, GPUMP_UNIT_BLOCK);
             if (!clobbers[w]) writes[kept++] = w;
         }
@@ -674,7 +705,7 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
     if (count) *count = found;
     result = GPUMP_OK;
 end:
-    GPUMPI_ARRAY_FREE(allocator, reads);
+    GPUMPI_ARRAY_FREE(gpumpi_program_allocator(program), reads);
     gpumpi_arena_free(&scratch);
     return result;
 }

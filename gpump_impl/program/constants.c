@@ -146,14 +146,11 @@ static int gpumpi_registers_compare_insertions(const void *a, const void *b) {
     return x->defs[0] < y->defs[0] ? -1 : x->defs[0] > y->defs[0];
 }
 
-static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena *arena, gpumpi_insertion **insertions,
-                                      uint32_t *insertion_count) {
+/* Says for each fixed register which basic block dominates all of its readers: common[r], GPUMP_NONE without one. */
+static void gpumpi_registers_find_common(const gpumpi_registers_sink *sink, uint32_t *common) {
     const gpump_program *program = sink->program;
-    uint32_t registers = gpump_program_registers(program), i, k, r, *common;
-    gpumpi_insertion *list = NULL;
-    const gpump_allocator *allocator = &arena->allocator;
-    if (!GPUMPI_ARENA_NEW(arena, sink->target, registers) || !GPUMPI_ARENA_NEW(arena, common, registers)) return 0;
-    for (r = 0; r < registers; r++) sink->target[r] = common[r] = GPUMP_NONE;
+    uint32_t i, k, r;
+    for (r = 0; r < gpump_program_registers(program); r++) common[r] = GPUMP_NONE;
     for (i = 0; i < gpump_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_basic_block block;
@@ -171,66 +168,66 @@ static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena 
             }
         }
     }
-    for (r = 0; r < registers; r++) {
-        gpump_basic_block home, block;
-        gpump_instruction in;
-        uint32_t b = common[r], at;
-        if (b == GPUMP_NONE || sink->facts->defs[r] != 1) continue;
-        gpump_program_instruction(program, sink->facts->def_at[r], &in);
-        at = gpump_program_basic_block_of(program, sink->facts->def_at[r]);
-        gpump_program_basic_block(program, at, &home);
-        if (!home.reachable || !gpump_program_dominates(program, at, b))
-            continue; /* read before written: leave it alone */
-        for (;;) {
-            gpump_program_basic_block(program, b, &block);
-            if (b == at || block.loop == home.loop || block.loop_depth < home.loop_depth) break;
-            b = block.dominator;
-        }
-        if (block.loop != home.loop && b != at) continue;
-        at = b == gpump_program_basic_block_of(program, sink->facts->def_at[r]) ? sink->facts->def_at[r] + 1
-                                                                                : block.first;
-        for (; at < block.first + block.count; at++) { /* the first reader in that block, or its end */
-            gpump_instruction reader;
-            int reads;
-            gpump_program_instruction(program, at, &reader);
-            reads = reader.guard == r || reader.operation == GPUMP_OP_BRANCH || reader.operation == GPUMP_OP_EXIT ||
-                    reader.operation == GPUMP_OP_GUARDED_CALL;
-            for (k = 0; k < reader.use_count; k++) reads |= reader.uses[k] == r;
-            if (reads || at + 1 == block.first + block.count) break;
-        }
-        {
-            gpump_instruction last;
-            gpump_program_instruction(program, at, &last);
-            /* a last instruction that neither reads it nor ends the block: set it behind */
-            int reads = last.guard == r || last.operation == GPUMP_OP_BRANCH || last.operation == GPUMP_OP_EXIT ||
-                        last.operation == GPUMP_OP_GUARDED_CALL;
-            for (k = 0; k < last.use_count; k++) reads |= last.uses[k] == r;
-            if (!reads && gpumpi_registers_commits_with_next(program, at)) continue;
-            if (!GPUMPI_ARRAY_RESERVE(allocator, list, 1)) {
-                GPUMPI_ARRAY_FREE(allocator, list);
-                return 0;
-            }
-            {
-                gpumpi_insertion insertion =
-                    gpumpi_insertion_copy(program, sink->facts->def_at[r], reads ? at : at + 1);
-                insertion.after_previous = !reads;
-                if (insertion.before == sink->facts->def_at[r] + 1 || insertion.before == sink->facts->def_at[r])
-                    continue; /* the definition stands there already */
-                stbds_arrput(list, insertion);
-            }
-            sink->target[r] = at;
-        }
+}
+
+/* Whether a constant of register r must be set before this instruction: it reads r, or ends the block. */
+static int gpumpi_registers_sinks_to(const gpump_program *program, uint32_t i, uint32_t r) {
+    gpump_instruction in;
+    uint32_t k;
+    gpump_program_instruction(program, i, &in);
+    for (k = 0; k < in.use_count; k++)
+        if (in.uses[k] == r) return 1;
+    return in.guard == r || in.operation == GPUMP_OP_BRANCH || in.operation == GPUMP_OP_EXIT ||
+           in.operation == GPUMP_OP_GUARDED_CALL;
+}
+
+/* The basic block into which the definition of r sinks: up from the one that dominates its readers, until no loop is
+ * entered. GPUMP_NONE when the definition stays where it is. */
+static uint32_t gpumpi_registers_sink_block(const gpumpi_registers_sink *sink, uint32_t r, uint32_t common) {
+    const gpump_program *program = sink->program;
+    uint32_t at = gpump_program_basic_block_of(program, sink->facts->def_at[r]), b = common;
+    gpump_basic_block home, block;
+    gpump_program_basic_block(program, at, &home);
+    if (!home.reachable || !gpump_program_dominates(program, at, b)) return GPUMP_NONE; /* read before written */
+    for (;;) {
+        gpump_program_basic_block(program, b, &block);
+        if (b == at || block.loop == home.loop || block.loop_depth < home.loop_depth) break;
+        b = block.dominator;
     }
-    *insertion_count = (uint32_t)stbds_arrlenu(list);
-    if (!GPUMPI_ARENA_NEW(arena, *insertions, *insertion_count)) {
-        GPUMPI_ARRAY_FREE(allocator, list);
+    return block.loop != home.loop && b != at ? (uint32_t)GPUMP_NONE : b;
+}
+
+static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena *arena, gpumpi_insertion **insertions,
+                                      uint32_t *insertion_count) {
+    const gpump_program *program = sink->program;
+    uint32_t registers = gpump_program_registers(program), count = 0, r, *common;
+    if (!GPUMPI_ARENA_NEW(arena, sink->target, registers) || !GPUMPI_ARENA_NEW(arena, common, registers) ||
+        !GPUMPI_ARENA_NEW(arena, *insertions, registers))
         return 0;
+    gpumpi_registers_find_common(sink, common);
+    for (r = 0; r < registers; r++) {
+        gpump_basic_block block;
+        uint32_t def_at = sink->facts->def_at[r], b, at;
+        gpumpi_insertion *insertion = &(*insertions)[count];
+        int stops;
+        sink->target[r] = GPUMP_NONE;
+        if (common[r] == GPUMP_NONE || sink->facts->defs[r] != 1) continue;
+        b = gpumpi_registers_sink_block(sink, r, common[r]);
+        if (b == GPUMP_NONE) continue;
+        gpump_program_basic_block(program, b, &block);
+        at = b == gpump_program_basic_block_of(program, def_at) ? def_at + 1 : block.first;
+        while (at + 1 < block.first + block.count && !gpumpi_registers_sinks_to(program, at, r)) at++;
+        stops = gpumpi_registers_sinks_to(program, at, r);
+        /* A last instruction that neither reads r nor ends the block: the constant is set behind it. */
+        if (!stops && gpumpi_registers_commits_with_next(program, at)) continue;
+        *insertion = gpumpi_insertion_copy(program, def_at, stops ? at : at + 1);
+        insertion->after_previous = !stops;
+        if (insertion->before == def_at + 1 || insertion->before == def_at) continue; /* it stands there already */
+        sink->target[r] = at;
+        count++;
     }
-    if (*insertion_count) {
-        memcpy(*insertions, list, *insertion_count * sizeof *list);
-        qsort(*insertions, *insertion_count, sizeof **insertions, gpumpi_registers_compare_insertions);
-    }
-    GPUMPI_ARRAY_FREE(allocator, list);
+    *insertion_count = count;
+    if (count) qsort(*insertions, count, sizeof **insertions, gpumpi_registers_compare_insertions);
     return 1;
 }
 

@@ -479,6 +479,44 @@ GPUMP_API void gpump_liveness_count(const gpump_liveness *liveness, const uint64
     if (predicates) *predicates = counts[GPUMP_WIDTH_PREDICATE];
 }
 
+/* Counts of live registers at a place: [0] 32-bit registers, [1] predicates. */
+static void gpumpi_liveness_count(const gpump_program *program, uint32_t reg, uint32_t sign, uint32_t *counts) {
+    uint32_t width = gpump_program_width(program, reg);
+    if (width == GPUMP_WIDTH_PREDICATE)
+        counts[1] += sign;
+    else
+        counts[0] += sign * width;
+}
+
+/* Steps over one instruction backwards: `set` and `live` become those before it, `peak` grows to what is live around
+ * it. A result that no instruction reads still needs a register. */
+static void gpumpi_liveness_step_pressure(const gpump_program *program, const gpump_instruction *in, uint64_t *set,
+                                          uint32_t *live, uint32_t *peak) {
+    uint32_t dead[2] = {0, 0}, k;
+    for (k = 0; k < in->def_count; k++)
+        GPUMPI_OPERAND_REGISTERS(in->defs[k], reg,
+                                 if (!gpump_bits_get(set, reg)) gpumpi_liveness_count(program, reg, 1u, dead));
+    for (k = 0; k < 2; k++)
+        if (live[k] + dead[k] > peak[k]) peak[k] = live[k] + dead[k];
+    for (k = 0; k < in->def_count && gpumpi_kills(in); k++)
+        GPUMPI_OPERAND_REGISTERS(
+            in->defs[k], reg, if (gpump_bits_get(set, reg)) {
+                gpump_bits_clear(set, reg);
+                gpumpi_liveness_count(program, reg, 0u - 1u, live);
+            });
+    for (k = 0; k <= in->use_count; k++) {
+        uint32_t operand = k < in->use_count ? in->uses[k] : in->guard;
+        if (operand == GPUMP_NONE) continue;
+        GPUMPI_OPERAND_REGISTERS(
+            operand, reg, if (!gpump_bits_get(set, reg)) {
+                gpump_bits_set(set, reg);
+                gpumpi_liveness_count(program, reg, 1u, live);
+            });
+    }
+    for (k = 0; k < 2; k++)
+        if (live[k] > peak[k]) peak[k] = live[k];
+}
+
 GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, uint32_t *registers,
                                                uint32_t *predicates, uint32_t *peak_registers,
                                                uint32_t *peak_predicates) {
@@ -486,59 +524,27 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
     const gpump_program *program = liveness->program;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     uint64_t *set;
-    uint32_t b, i, k, peak[2] = {0, 0};
+    uint32_t b, i, peak[2] = {0, 0};
     if (!GPUMPI_ARENA_NEW(&scratch, set, liveness->words)) return GPUMP_ERROR_MEMORY;
     for (b = 0; b < gpump_program_basic_blocks(program); b++) {
         gpump_basic_block block;
         const uint32_t *list;
-        uint32_t count, live[2] = {0, 0}, dead[2]; /* [0] registers, [1] predicates */
+        uint32_t count, live[2] = {0, 0};
         gpump_program_basic_block(program, b, &block);
         gpump_liveness_block_out(liveness, b, &list, &count);
-#define GPUMPI_WIDTH(reg) gpump_program_width(program, reg)
-#define GPUMPI_ADD(counts, reg, sign)                                                  \
-    (GPUMPI_WIDTH(reg) == GPUMP_WIDTH_PREDICATE ? ((counts)[1] = (counts)[1] + (sign)) \
-                                                : ((counts)[0] = (counts)[0] + (sign)*GPUMPI_WIDTH(reg)))
-#define GPUMPI_PEAK(more)                                                 \
-    do {                                                                  \
-        if (live[0] + (more)[0] > peak[0]) peak[0] = live[0] + (more)[0]; \
-        if (live[1] + (more)[1] > peak[1]) peak[1] = live[1] + (more)[1]; \
-    } while (0)
         for (i = 0; i < count; i++) {
             gpump_bits_set(set, list[i]);
-            GPUMPI_ADD(live, list[i], 1u);
+            gpumpi_liveness_count(program, list[i], 1u, live);
         }
         for (i = block.first + block.count; i-- > block.first;) {
             gpump_instruction in;
             gpump_program_instruction(program, i, &in);
-            dead[0] = dead[1] = 0; /* a result that no instruction reads still needs a register */
-            for (k = 0; k < in.def_count; k++)
-                GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, if (!gpump_bits_get(set, reg)) GPUMPI_ADD(dead, reg, 1u));
-            GPUMPI_PEAK(dead);
-            for (k = 0; k < in.def_count && gpumpi_kills(&in); k++)
-                GPUMPI_OPERAND_REGISTERS(
-                    in.defs[k], reg, if (gpump_bits_get(set, reg)) {
-                        gpump_bits_clear(set, reg);
-                        GPUMPI_ADD(live, reg, 0u - 1u);
-                    });
-            for (k = 0; k <= in.use_count; k++) {
-                uint32_t operand = k < in.use_count ? in.uses[k] : in.guard;
-                if (operand == GPUMP_NONE) continue;
-                GPUMPI_OPERAND_REGISTERS(
-                    operand, reg, if (!gpump_bits_get(set, reg)) {
-                        gpump_bits_set(set, reg);
-                        GPUMPI_ADD(live, reg, 1u);
-                    });
-            }
-            dead[0] = dead[1] = 0;
-            GPUMPI_PEAK(dead);
+            gpumpi_liveness_step_pressure(program, &in, set, live, peak);
             if (registers) registers[i] = live[0];
             if (predicates) predicates[i] = live[1];
         }
         gpump_liveness_block_in(liveness, b, &list, &count);
         for (i = 0; i < count; i++) gpump_bits_clear(set, list[i]); /* the walk leaves the block's live-ins set */
-#undef GPUMPI_WIDTH
-#undef GPUMPI_ADD
-#undef GPUMPI_PEAK
     }
     if (peak_registers) *peak_registers = peak[0];
     if (peak_predicates) *peak_predicates = peak[1];

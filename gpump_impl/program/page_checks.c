@@ -34,6 +34,9 @@ typedef struct gpumpi_pages {
     uint32_t check;    /* the predicate of single checks and walks; GPUMP_NONE until needed */
     uint32_t *in_loop; /* basic block -> predicated loop + 1, or 0 */
     gpumpi_pages_loop *loops;
+    uint8_t *is_walk;       /* instruction -> 1 when it is checked as a walk (gpumpi_pages_walks) */
+    uint8_t *loaded;        /* register -> 1 when its value comes from a checked load of the current predicated loop */
+    uint32_t *writes, *add; /* gpumpi_pages_changes */
     /* per instruction of predicated loops */
     uint32_t *load_bit;   /* loads: which bit they set, + 1 */
     uint32_t *load_guard; /* loads: 1 when an earlier check decides whether they run */
@@ -106,9 +109,9 @@ static int gpumpi_pages_always(const gpump_program *program, uint32_t loop, uint
 
 /* Does access i walk? *step: how far in each iteration. changes: register -> its ADD when that is all that writes it in
  * its innermost loop, GPUMP_NONE when there is more. */
-static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump_instruction *in,
-                              const uint32_t *writes, const uint32_t *add, int64_t *step) {
+static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, int64_t *step) {
     const gpump_program *program = pages->program;
+    const uint32_t *writes = pages->writes, *add = pages->add;
     uint32_t b = gpump_program_basic_block_of(program, i), reg = in->uses[0];
     gpump_basic_block block, where;
     gpump_loop loop;
@@ -189,28 +192,18 @@ static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
     return loads && k;
 }
 
-/* Marks, for each register, whether it holds something loaded in this iteration. */
-static int gpumpi_pages_predicate(gpumpi_pages *pages, uint32_t b, uint8_t *loaded, const uint8_t *is_walk) {
-    const gpump_program *program = pages->program;
-    gpumpi_pages_loop loop;
-    gpumpi_insertion marker, clear, call;
-    gpump_basic_block block;
-    gpump_instruction in, last;
-    const uint32_t *live;
-    uint32_t i, k, count, used = 0, entry_loop;
-    gpump_program_basic_block(program, b, &block);
-    entry_loop = block.loop;
-    gpump_program_instruction(program, block.first + block.count - 1, &last);
-    memset(&loop, 0, sizeof loop);
-    loop.block = b;
-    loop.marker = (uint32_t)stbds_arrlenu(pages->insertions);
-    memset(loaded, 0, gpump_program_registers(program));
-    for (i = block.first; i < block.first + block.count;
-         i++) { /* bits: one for each load whose address is not loaded, while they last */
+/* Gives each checked load of a predicated loop its bit: one of its own while there are bits, as long as its address is
+ * not loaded itself. Returns how many bits are used, at least 1. */
+static uint32_t gpumpi_pages_give_bits(gpumpi_pages *pages, const gpump_basic_block *block) {
+    uint8_t *loaded = pages->loaded;
+    uint32_t i, k, used = 0;
+    memset(loaded, 0, gpump_program_registers(pages->program));
+    for (i = block->first; i < block->first + block->count; i++) {
+        gpump_instruction in;
         int depends = 0;
-        gpump_program_instruction(program, i, &in);
+        gpump_program_instruction(pages->program, i, &in);
         for (k = 0; k < in.use_count; k++) depends |= !(in.uses[k] & GPUMP_OPERAND_PARAMETER) && loaded[in.uses[k]];
-        if (gpumpi_pages_is_access(&in) && !is_walk[i]) {
+        if (gpumpi_pages_is_access(&in) && !pages->is_walk[i]) {
             uint32_t address = in.uses[0], bit = used < pages->config->bits ? used : 0;
             pages->load_guard[i] = used && !(address & GPUMP_OPERAND_PARAMETER) && loaded[address];
             if (pages->load_guard[i]) bit = 0;
@@ -222,67 +215,120 @@ static int gpumpi_pages_predicate(gpumpi_pages *pages, uint32_t b, uint8_t *load
             pages->load_guard[i] = (uint32_t)depends;
         for (k = 0; k < in.def_count; k++) loaded[in.defs[k]] = (uint8_t)depends;
     }
-    if (!used) used = 1;
-    for (loop.bits = 0; loop.bits < used; loop.bits++)
-        if (!gpumpi_pages_register(pages, GPUMP_WIDTH_PREDICATE, &loop.bit[loop.bits])) return 0;
-    marker = gpumpi_insertion_make(GPUMP_OP_START_MARKER, block.first);
-    marker.entry_loop = entry_loop;
-    if (!gpumpi_pages_put(pages, &marker)) return 0;
-    for (k = 0; k < loop.bits; k++) {
-        clear = gpumpi_insertion_make(GPUMP_OP_CLEAR_CHECK, block.first);
-        clear.entry_loop = entry_loop;
-        clear.instruction.def_count = 1;
-        clear.defs[0] = loop.bit[k];
-        if (!gpumpi_pages_put(pages, &clear)) return 0;
+    return used ? used : 1;
+}
+
+/* At the start of an iteration: the marker, to which the handler returns, and all bits cleared. */
+static int gpumpi_pages_begin_iteration(gpumpi_pages *pages, const gpump_basic_block *block,
+                                        const gpumpi_pages_loop *loop) {
+    gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_START_MARKER, block->first);
+    uint32_t k;
+    insertion.entry_loop = block->loop;
+    if (!gpumpi_pages_put(pages, &insertion)) return 0;
+    for (k = 0; k < loop->bits; k++) {
+        insertion = gpumpi_insertion_make(GPUMP_OP_CLEAR_CHECK, block->first);
+        insertion.entry_loop = block->loop;
+        insertion.instruction.def_count = 1;
+        insertion.defs[0] = loop->bit[k];
+        if (!gpumpi_pages_put(pages, &insertion)) return 0;
     }
-    gpump_liveness_block_in(pages->liveness, b, &live, &count);
-    for (k = 0; k < gpump_program_registers(program); k++) pages->temporary[k] = GPUMP_NONE;
-    for (i = block.first; i < block.first + block.count; i++) {
-        uint32_t n;
+    return 1;
+}
+
+/* Gathers all bits in bit 0 before instruction i. */
+static int gpumpi_pages_gather(gpumpi_pages *pages, const gpumpi_pages_loop *loop, uint32_t i) {
+    uint32_t k;
+    for (k = 1; k < loop->bits; k++)
+        if (!gpumpi_pages_set(pages, i, loop->bit[0], 1, loop->bit[k])) return 0;
+    return 1;
+}
+
+/* Instruction i of the current predicated loop names `to` instead of `from`. */
+static int gpumpi_pages_rename(gpumpi_pages *pages, uint32_t from, uint32_t to, uint8_t is_def) {
+    return GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_from, from) &&
+           GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_to, to) &&
+           GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_def, is_def);
+}
+
+/* What the next iteration reads is written to temporaries, so that an iteration that faulted has changed nothing. */
+static int gpumpi_pages_use_temporaries(gpumpi_pages *pages, const gpump_basic_block *block,
+                                        const gpumpi_pages_loop *loop, const uint32_t *live, uint32_t count) {
+    const gpump_program *program = pages->program;
+    uint32_t *temporary = pages->temporary, i, k, n;
+    for (k = 0; k < gpump_program_registers(program); k++) temporary[k] = GPUMP_NONE;
+    for (i = block->first; i < block->first + block->count; i++) {
+        gpump_instruction in;
         pages->temporary_at[i] = (uint32_t)stbds_arrlenu(pages->rename_from);
         gpump_program_instruction(program, i, &in);
-        if (pages->load_guard[i]) /* it follows what was loaded: all earlier checks count */
-            for (k = 1; k < loop.bits; k++)
-                if (!gpumpi_pages_set(pages, i, loop.bit[0], 1, loop.bit[k])) return 0;
+        if (pages->load_guard[i] && !gpumpi_pages_gather(pages, loop, i)) /* it follows what was loaded */
+            return 0;
         for (k = 0; k < in.use_count; k++)
-            if (!(in.uses[k] & GPUMP_OPERAND_PARAMETER) && pages->temporary[in.uses[k]] != GPUMP_NONE &&
-                (!GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_from, in.uses[k]) ||
-                 !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_to, pages->temporary[in.uses[k]]) ||
-                 !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_def, 0)))
+            if (!(in.uses[k] & GPUMP_OPERAND_PARAMETER) && temporary[in.uses[k]] != GPUMP_NONE &&
+                !gpumpi_pages_rename(pages, in.uses[k], temporary[in.uses[k]], 0))
                 return 0;
         for (k = 0; k < in.def_count; k++) {
-            for (n = 0; n < count && live[n] != in.defs[k]; n++) {}
+            uint32_t def = in.defs[k];
+            for (n = 0; n < count && live[n] != def; n++) {}
             if (n == count) continue; /* not carried into the next iteration */
-            if (pages->temporary[in.defs[k]] == GPUMP_NONE &&
-                !gpumpi_pages_register(pages, gpump_program_width(program, in.defs[k]), &pages->temporary[in.defs[k]]))
+            if (temporary[def] == GPUMP_NONE &&
+                !gpumpi_pages_register(pages, gpump_program_width(program, def), &temporary[def]))
                 return 0;
-            if (!GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_from, in.defs[k]) ||
-                !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_to, pages->temporary[in.defs[k]]) ||
-                !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_def, 1))
-                return 0;
+            if (!gpumpi_pages_rename(pages, def, temporary[def], 1)) return 0;
         }
     }
-    i = block.first + block.count - 1;
-    for (k = 1; k < loop.bits; k++)
-        if (!gpumpi_pages_set(pages, i, loop.bit[0], 1, loop.bit[k])) return 0;
-    for (k = 0; k < count; k++) { /* nothing faulted: the iteration counts */
-        gpumpi_insertion move = gpumpi_insertion_make(GPUMP_OP_MOVE, i);
+    return 1;
+}
+
+/* At the end of an iteration: when nothing faulted, the temporaries become the values of the next one; else the handler
+ * is called, and the iteration begins again. */
+static int gpumpi_pages_end_iteration(gpumpi_pages *pages, const gpump_basic_block *block,
+                                      const gpumpi_pages_loop *loop, const uint32_t *live, uint32_t count) {
+    uint32_t at = block->first + block->count - 1, k;
+    gpump_instruction last;
+    gpumpi_insertion call;
+    gpump_program_instruction(pages->program, at, &last);
+    if (!gpumpi_pages_gather(pages, loop, at)) return 0;
+    for (k = 0; k < count; k++) {
+        gpumpi_insertion move = gpumpi_insertion_make(GPUMP_OP_MOVE, at);
         if (pages->temporary[live[k]] == GPUMP_NONE) continue;
         move.instruction.def_count = move.instruction.use_count = 1;
         move.defs[0] = live[k];
         move.uses[0] = pages->temporary[live[k]];
-        move.instruction.guard = loop.bit[0];
+        move.instruction.guard = loop->bit[0];
         move.instruction.flags = GPUMP_FLAG_GUARD_NEGATED;
         if (!gpumpi_pages_put(pages, &move)) return 0;
     }
-    if (!gpumpi_pages_set(pages, i, last.guard, (last.flags & GPUMP_FLAG_GUARD_NEGATED) != 0, loop.bit[0])) return 0;
-    call = gpumpi_insertion_make(GPUMP_OP_GUARDED_CALL, i + 1);
+    if (!gpumpi_pages_set(pages, at, last.guard, (last.flags & GPUMP_FLAG_GUARD_NEGATED) != 0, loop->bit[0])) return 0;
+    call = gpumpi_insertion_make(GPUMP_OP_GUARDED_CALL, at + 1);
     call.after_previous = 1;
-    call.instruction.guard = loop.bit[0];
-    call.instruction.target = GPUMPI_NEW | loop.marker;
+    call.instruction.guard = loop->bit[0];
+    call.instruction.target = GPUMPI_NEW | loop->marker;
+    return gpumpi_pages_put(pages, &call);
+}
+
+/* Makes basic block b a predicated loop: each load checks itself, and one guarded call at the end handles the faults of
+ * the whole iteration. */
+static int gpumpi_pages_predicate(gpumpi_pages *pages, uint32_t b) {
+    gpumpi_pages_loop loop;
+    gpump_basic_block block;
+    const uint32_t *live;
+    uint32_t count, used;
+    gpump_program_basic_block(pages->program, b, &block);
+    memset(&loop, 0, sizeof loop);
+    loop.block = b;
+    loop.marker = (uint32_t)stbds_arrlenu(pages->insertions);
+    used = gpumpi_pages_give_bits(pages, &block);
+    for (loop.bits = 0; loop.bits < used; loop.bits++)
+        if (!gpumpi_pages_register(pages, GPUMP_WIDTH_PREDICATE, &loop.bit[loop.bits])) return 0;
+    gpump_liveness_block_in(pages->liveness, b, &live, &count);
+    if (!gpumpi_pages_begin_iteration(pages, &block, &loop) ||
+        !gpumpi_pages_use_temporaries(pages, &block, &loop, live, count) ||
+        !gpumpi_pages_end_iteration(pages, &block, &loop, live, count) ||
+        !GPUMPI_ARRAY_PUSH(pages->allocator, pages->loops, loop))
+        return 0;
     pages->report->loops++;
-    return gpumpi_pages_put(pages, &call) && GPUMPI_ARRAY_PUSH(pages->allocator, pages->loops, loop) &&
-           ((pages->in_loop[b] = (uint32_t)stbds_arrlenu(pages->loops)) != 0);
+    pages->in_loop[b] = (uint32_t)stbds_arrlenu(pages->loops);
+    return 1;
 }
 
 static int gpumpi_pages_rewrite(void *user, uint32_t index, gpump_instruction *in, uint32_t *scratch) {
@@ -424,6 +470,60 @@ static gpump_result gpumpi_pages_apply(gpumpi_pages *pages, gpumpi_arena *scratc
     return gpumpi_program_edit(&edit, checked, diag);
 }
 
+/* Checks the accesses of one basic block, each in the form that suits it. */
+static int gpumpi_pages_block(gpumpi_pages *pages, uint32_t b) {
+    gpump_basic_block block;
+    gpump_instruction in;
+    int64_t step = 0;
+    int any = 0;
+    uint32_t i;
+    gpump_program_basic_block(pages->program, b, &block);
+    for (i = block.first; i < block.first + block.count; i++) {
+        pages->temporary_at[i] = (uint32_t)stbds_arrlenu(pages->rename_from);
+        gpump_program_instruction(pages->program, i, &in);
+        if (!gpumpi_pages_is_access(&in)) continue;
+        pages->report->accesses++;
+        pages->is_walk[i] = (uint8_t)gpumpi_pages_walks(pages, i, &in, &step);
+        any |= !pages->is_walk[i];
+    }
+    if (any && gpumpi_pages_can_predicate(pages, b)) {
+        /* Walks in it check themselves as well: a call within would break the block. */
+        for (i = block.first; i < block.first + block.count; i++) pages->is_walk[i] = 0;
+        return gpumpi_pages_predicate(pages, b);
+    }
+    for (i = block.first; i < block.first + block.count; i++) {
+        gpump_program_instruction(pages->program, i, &in);
+        if (!gpumpi_pages_is_access(&in)) continue;
+        if (gpumpi_pages_walks(pages, i, &in, &step)) {
+            if (!gpumpi_pages_walk_entered(pages, i, &in, step, block.loop)) return 0;
+            pages->report->walks++;
+        } else {
+            if (!gpumpi_pages_single(pages, i, &in)) return 0;
+            pages->report->plain++;
+        }
+    }
+    return 1;
+}
+
+/* Makes the tables of a program. */
+static int gpumpi_pages_start(gpumpi_pages *pages, gpumpi_arena *arena) {
+    const gpump_program *program = pages->program;
+    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), i;
+    if (!GPUMPI_ARENA_NEW(arena, pages->in_loop, gpump_program_basic_blocks(program)) ||
+        !GPUMPI_ARENA_NEW(arena, pages->load_bit, instructions) ||
+        !GPUMPI_ARENA_NEW(arena, pages->load_guard, instructions) ||
+        !GPUMPI_ARENA_NEW(arena, pages->temporary, registers) ||
+        !GPUMPI_ARENA_NEW(arena, pages->temporary_at, (size_t)instructions + 1) ||
+        !GPUMPI_ARENA_NEW(arena, pages->writes, (size_t)registers * 2) ||
+        !GPUMPI_ARENA_NEW(arena, pages->add, registers) || !GPUMPI_ARENA_NEW(arena, pages->loaded, registers) ||
+        !GPUMPI_ARENA_NEW(arena, pages->is_walk, instructions))
+        return 0;
+    for (i = 0; i < registers; i++)
+        if (!GPUMPI_ARRAY_PUSH(pages->allocator, pages->widths, gpump_program_width(program, i))) return 0;
+    gpumpi_pages_changes(program, pages->writes, pages->add);
+    return 1;
+}
+
 GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config,
                                                 gpump_program **checked, gpump_page_checks_report *report,
                                                 gpump_diag *diag) {
@@ -431,9 +531,7 @@ GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, co
     gpumpi_pages pages;
     gpump_liveness *liveness = NULL;
     gpump_page_checks_report found;
-    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), i, b,
-             *writes, *add;
-    uint8_t *loaded, *is_walk;
+    uint32_t b;
     gpump_result result;
     result = gpumpi_pages_refuse(program, config, checked != NULL, diag);
     if (result != GPUMP_OK) return result;
@@ -449,50 +547,10 @@ GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, co
     pages.report = &found;
     pages.allocator = gpumpi_program_allocator(program);
     pages.check = GPUMP_NONE;
-    if (!GPUMPI_ARENA_NEW(&scratch, pages.in_loop, gpump_program_basic_blocks(program)) ||
-        !GPUMPI_ARENA_NEW(&scratch, pages.load_bit, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, pages.load_guard, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, pages.temporary, registers) ||
-        !GPUMPI_ARENA_NEW(&scratch, pages.temporary_at, (size_t)instructions + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, writes, (size_t)registers * 2) || !GPUMPI_ARENA_NEW(&scratch, add, registers) ||
-        !GPUMPI_ARENA_NEW(&scratch, loaded, registers) || !GPUMPI_ARENA_NEW(&scratch, is_walk, instructions))
-        goto end;
-    for (i = 0; i < registers; i++)
-        if (!GPUMPI_ARRAY_PUSH(pages.allocator, pages.widths, gpump_program_width(program, i))) goto end;
-    gpumpi_pages_changes(program, writes, add);
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
-        gpump_basic_block block;
-        int any = 0, predicate;
-        gpump_program_basic_block(program, b, &block);
-        for (i = block.first; i < block.first + block.count; i++) {
-            gpump_instruction in;
-            int64_t step;
-            pages.temporary_at[i] = (uint32_t)stbds_arrlenu(pages.rename_from);
-            gpump_program_instruction(program, i, &in);
-            if (!gpumpi_pages_is_access(&in)) continue;
-            found.accesses++;
-            is_walk[i] = (uint8_t)gpumpi_pages_walks(&pages, i, &in, writes, add, &step);
-            any |= !is_walk[i];
-        }
-        predicate = any && gpumpi_pages_can_predicate(&pages, b);
-        if (predicate) /* walks in it check themselves as well: a call within would break the block */
-            for (i = block.first; i < block.first + block.count; i++) is_walk[i] = 0;
-        if (predicate && !gpumpi_pages_predicate(&pages, b, loaded, is_walk)) goto end;
-        for (i = block.first; i < block.first + block.count && !predicate; i++) {
-            gpump_instruction in;
-            int64_t step = 0;
-            gpump_program_instruction(program, i, &in);
-            if (!gpumpi_pages_is_access(&in)) continue;
-            if (gpumpi_pages_walks(&pages, i, &in, writes, add, &step)) {
-                if (!gpumpi_pages_walk_entered(&pages, i, &in, step, block.loop)) goto end;
-                found.walks++;
-            } else {
-                if (!gpumpi_pages_single(&pages, i, &in)) goto end;
-                found.plain++;
-            }
-        }
-    }
-    pages.temporary_at[instructions] = (uint32_t)stbds_arrlenu(pages.rename_from);
+    if (!gpumpi_pages_start(&pages, &scratch)) goto end;
+    for (b = 0; b < gpump_program_basic_blocks(program); b++)
+        if (!gpumpi_pages_block(&pages, b)) goto end;
+    pages.temporary_at[gpump_program_instructions(program)] = (uint32_t)stbds_arrlenu(pages.rename_from);
     result = gpumpi_pages_apply(&pages, &scratch, checked, diag);
     if (result == GPUMP_OK && report) *report = found;
 end:

@@ -151,6 +151,66 @@ static gpump_result gpumpi_preempt_check(const gpump_program *program, gpump_dia
     return GPUMP_OK;
 }
 
+/* Refuses what gpump_preempt_points_place cannot take. */
+static gpump_result gpumpi_preempt_refuse(const gpump_program *program, const gpump_preempt_points_config *config,
+                                          int has_room, gpump_diag *diag) {
+    if (!program || !config || !has_room) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (config->struct_size != sizeof *config)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
+                           sizeof *config);
+    if (!config->interval) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "interval", 0, 0, 1, UINT32_MAX);
+    return gpumpi_preempt_check(program, diag);
+}
+
+/* Makes the tables of a program, and says where its points are. */
+static int gpumpi_preempt_make_plan(gpumpi_preempt_plan *plan, const gpump_liveness *liveness, uint32_t interval,
+                                    gpumpi_arena *arena) {
+    uint32_t instructions = gpump_program_instructions(plan->program);
+    if (!GPUMPI_ARENA_NEW(arena, plan->live, instructions) || !GPUMPI_ARENA_NEW(arena, plan->pp, instructions) ||
+        !GPUMPI_ARENA_NEW(arena, plan->loop, instructions) || !GPUMPI_ARENA_NEW(arena, plan->number, instructions) ||
+        gpump_liveness_pressure(liveness, plan->live, NULL, NULL, NULL) != GPUMP_OK ||
+        !gpumpi_preempt_loops(plan, arena))
+        return 0;
+    gpumpi_preempt_rest(plan, interval);
+    return 1;
+}
+
+/* Describes the points in the order of their instructions, and makes the two instructions of each that is no barrier.
+ */
+static int gpumpi_preempt_describe(gpumpi_preempt_plan *plan, const gpump_liveness *liveness, gpumpi_arena *arena,
+                                   gpump_preempt_point *list, gpumpi_insertion *insertions) {
+    const gpump_program *program = plan->program;
+    gpumpi_liveness_search search = {NULL, NULL, 0};
+    uint64_t *set;
+    uint32_t i, n = 0, at = 0;
+    if (!GPUMPI_ARENA_NEW(arena, set, gpump_liveness_words(liveness))) return 0;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_preempt_point *point = &list[n];
+        int barrier = gpumpi_preempt_is_barrier(program, i);
+        if (plan->pp[i] != 1 && !barrier) continue;
+        point->kind = !barrier           ? GPUMP_PREEMPT_PP
+                      : plan->pp[i] == 2 ? GPUMP_PREEMPT_BARRIER
+                                         : GPUMP_PREEMPT_BARRIER_WAIT;
+        point->loop = plan->pp[i] ? plan->loop[i] : (uint32_t)GPUMP_NONE;
+        gpump_liveness_before(liveness, i, set);
+        gpumpi_preempt_vector(program, set, &point->vector, &point->predicates, &point->live_registers);
+        if (!barrier && !gpumpi_liveness_diverged(liveness, i, &search, arena, set)) return 0;
+        gpumpi_preempt_vector(program, set, &point->vector_diverged, &point->predicates_diverged,
+                              &point->live_diverged);
+        if (barrier)
+            plan->number[i] = n;
+        else {
+            insertions[at] = gpumpi_insertion_make(GPUMP_OP_PP, i);
+            insertions[at++].instruction.immediate = n;
+            insertions[at] = gpumpi_insertion_make(GPUMP_OP_PP_DIVERGED, i);
+            insertions[at++].instruction.immediate = n;
+        }
+        n++;
+    }
+    return 1;
+}
+
 GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program,
                                                   const gpump_preempt_points_config *config, gpump_program **placed,
                                                   gpump_preempt_point *points, uint32_t capacity, uint32_t *count,
@@ -161,33 +221,16 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program,
     gpump_preempt_point *list;
     gpump_liveness *liveness = NULL;
     gpumpi_edit edit;
-    uint64_t *set;
-    uint32_t i, n, at, instructions = gpump_program_instructions(program);
-    gpumpi_liveness_search search = {NULL, NULL, 0};
-    gpump_result result;
-    if (!program || !config || !placed || !count || (!points && capacity))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
-                           sizeof *config);
-    if (!config->interval) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "interval", 0, 0, 1, UINT32_MAX);
-    result = gpumpi_preempt_check(program, diag);
+    uint32_t i, n, at;
+    gpump_result result = gpumpi_preempt_refuse(program, config, placed && count && (points || !capacity), diag);
     if (result != GPUMP_OK) return result;
     scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    plan.program = program;
     result = gpump_liveness_create(program, gpumpi_program_allocator(program), &liveness);
     if (result != GPUMP_OK) goto end;
     result = GPUMP_ERROR_MEMORY;
-    plan.program = program;
-    if (!GPUMPI_ARENA_NEW(&scratch, plan.live, instructions) || !GPUMPI_ARENA_NEW(&scratch, plan.pp, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, plan.loop, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, plan.number, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, set, gpump_liveness_words(liveness)) ||
-        gpump_liveness_pressure(liveness, plan.live, NULL, NULL, NULL) != GPUMP_OK ||
-        !gpumpi_preempt_loops(&plan, &scratch))
-        goto end;
-    gpumpi_preempt_rest(&plan, config->interval);
-    for (i = n = at = 0; i < instructions; i++) {
+    if (!gpumpi_preempt_make_plan(&plan, liveness, config->interval, &scratch)) goto end;
+    for (i = n = at = 0; i < gpump_program_instructions(program); i++) {
         at += plan.pp[i] == 1;
         n += plan.pp[i] == 1 || gpumpi_preempt_is_barrier(program, i);
     }
@@ -196,32 +239,13 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program,
         result = gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "points", 0, capacity, n, UINT32_MAX);
         goto end;
     }
-    if (!GPUMPI_ARENA_NEW(&scratch, list, n) || !GPUMPI_ARENA_NEW(&scratch, insertions, (size_t)at * 2)) goto end;
-    for (i = n = at = 0; i < instructions; i++) {
-        gpump_preempt_point *point = &list[n];
-        int barrier = gpumpi_preempt_is_barrier(program, i);
-        if (plan.pp[i] != 1 && !barrier) continue;
-        point->kind = barrier ? plan.pp[i] == 2 ? GPUMP_PREEMPT_BARRIER : GPUMP_PREEMPT_BARRIER_WAIT : GPUMP_PREEMPT_PP;
-        point->loop = plan.pp[i] ? plan.loop[i] : (uint32_t)GPUMP_NONE;
-        gpump_liveness_before(liveness, i, set);
-        gpumpi_preempt_vector(program, set, &point->vector, &point->predicates, &point->live_registers);
-        if (!barrier && !gpumpi_liveness_diverged(liveness, i, &search, &scratch, set)) goto end;
-        gpumpi_preempt_vector(program, set, &point->vector_diverged, &point->predicates_diverged,
-                              &point->live_diverged);
-        if (barrier)
-            plan.number[i] = n;
-        else {
-            insertions[at] = gpumpi_insertion_make(GPUMP_OP_PP, i);
-            insertions[at++].instruction.immediate = n;
-            insertions[at] = gpumpi_insertion_make(GPUMP_OP_PP_DIVERGED, i);
-            insertions[at++].instruction.immediate = n;
-        }
-        n++;
-    }
+    if (!GPUMPI_ARENA_NEW(&scratch, list, n) || !GPUMPI_ARENA_NEW(&scratch, insertions, (size_t)at * 2) ||
+        !gpumpi_preempt_describe(&plan, liveness, &scratch, list, insertions))
+        goto end;
     memset(&edit, 0, sizeof edit);
     edit.program = program;
     edit.insertions = insertions;
-    edit.insertion_count = at;
+    edit.insertion_count = 2 * at;
     edit.rewrite = gpumpi_preempt_rewrite;
     edit.user = &plan;
     result = gpumpi_program_edit(&edit, placed, diag);

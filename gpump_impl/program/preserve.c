@@ -384,6 +384,18 @@ static gpump_result gpumpi_preserve_clobbers(const gpump_program *program, uint3
     return result;
 }
 
+/* Renames one register where regions overwrite it: `count` clobbers, all of that register. */
+static int gpumpi_preserve_one(gpumpi_preserve *p, const gpumpi_register_clobber *list, uint32_t count,
+                               gpump_regions_report *report, const gpump_allocator *allocator) {
+    uint32_t k;
+    if (!gpumpi_preserve_webs(p, list->reg)) return 1;
+    if (p->conflicts) stbds_header(p->conflicts)->length = 0;
+    for (k = 0; k < count; k++)
+        if (!gpumpi_preserve_conflicts(p, list->reg, p->piece_of[list[k].start], allocator)) return 0;
+    if (p->conflicts) qsort(p->conflicts, stbds_arrlenu(p->conflicts), sizeof *p->conflicts, gpumpi_preserve_by_web);
+    return gpumpi_preserve_rename(p, list->reg, report, allocator);
+}
+
 /* One level's renaming: *out stays NULL when nothing needs it. */
 static gpump_result gpumpi_preserve_level(const gpump_program *program, const uint32_t *origin, uint32_t level,
                                           gpump_program **out, gpump_regions_report *report, gpump_diag *diag) {
@@ -409,12 +421,8 @@ static gpump_result gpumpi_preserve_level(const gpump_program *program, const ui
         if (!GPUMPI_ARRAY_PUSH(allocator, p.widths, gpump_program_width(program, i))) goto end;
     qsort(list, stbds_arrlenu(list), sizeof *list, gpumpi_preserve_by_register);
     for (i = 0; i < stbds_arrlenu(list); i = k) {
-        int alone = gpumpi_preserve_webs(&p, list[i].reg);
-        if (p.conflicts) stbds_header(p.conflicts)->length = 0;
-        for (k = i; k < stbds_arrlenu(list) && list[k].reg == list[i].reg; k++)
-            if (alone && !gpumpi_preserve_conflicts(&p, list[k].reg, p.piece_of[list[k].start], allocator)) goto end;
-        if (p.conflicts) qsort(p.conflicts, stbds_arrlenu(p.conflicts), sizeof *p.conflicts, gpumpi_preserve_by_web);
-        if (alone && !gpumpi_preserve_rename(&p, list[i].reg, report, allocator)) goto end;
+        for (k = i; k < stbds_arrlenu(list) && list[k].reg == list[i].reg; k++) {}
+        if (!gpumpi_preserve_one(&p, &list[i], k - i, report, allocator)) goto end;
     }
     names.preserve = &p;
     k = (uint32_t)stbds_arrlenu(p.name_at);
@@ -449,6 +457,43 @@ end:
 
 /* ---- copying through a second boundary ---- */
 
+/* Copies `count` registers that the region from `list->start` on overwrites: into fresh registers, then a second
+ * boundary of the same kind, then back. The region behind the second boundary reads what no instruction of it writes.
+ */
+static int gpumpi_preserve_copy_one(const gpump_program *program, const gpumpi_register_clobber *list, uint32_t count,
+                                    uint32_t **widths, gpumpi_insertion **insertions, gpump_regions_report *report) {
+    const gpump_allocator *allocator = gpumpi_program_allocator(program);
+    uint32_t first = (uint32_t)stbds_arrlenu(*widths), half, n;
+    gpump_instruction boundary;
+    gpump_program_instruction(program, list->start, &boundary);
+    for (half = 0; half < 2; half++) {
+        gpumpi_insertion second = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, list->start + 1);
+        for (n = 0; n < count; n++) {
+            gpumpi_insertion move = gpumpi_insertion_make(GPUMP_OP_MOVE, list->start + 1);
+            move.after_previous = 1;
+            move.instruction.def_count = move.instruction.use_count = 1;
+            move.defs[0] = half ? list[n].reg : first + n;
+            move.uses[0] = half ? first + n : list[n].reg;
+            report->moves++;
+            if ((!half && !GPUMPI_ARRAY_PUSH(allocator, *widths, gpump_program_width(program, list[n].reg))) ||
+                !GPUMPI_ARRAY_PUSH(allocator, *insertions, move))
+                return 0;
+        }
+        if (half) break;
+        second.after_previous = 1;
+        second.instruction.immediate = boundary.immediate;
+        second.instruction.tag = GPUMP_CUT_COPY;
+        if (!GPUMPI_ARRAY_PUSH(allocator, *insertions, second)) return 0;
+    }
+    report->copies += count;
+    report->cuts[GPUMP_CUT_COPY]++;
+    if (boundary.immediate == GPUMP_BOUNDARY_SHORT)
+        report->shorts++;
+    else
+        report->sparse++;
+    return 1;
+}
+
 /* Inserts boundary; t = v; boundary; v = t. The first region only reads v, and the second writes v before it reads it,
  * so neither clobbers it. Renaming leaves few registers to copy. *out stays NULL when none is left. */
 static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uint32_t *origin, uint32_t level,
@@ -458,7 +503,7 @@ static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uin
     gpumpi_register_clobber *list = NULL;
     gpumpi_insertion *insertions = NULL;
     gpumpi_edit edit;
-    uint32_t *widths = NULL, i, k, n;
+    uint32_t *widths = NULL, i, k;
     uint8_t *start;
     gpump_result result = GPUMP_ERROR_MEMORY;
     if (!GPUMPI_ARENA_NEW(&scratch, start, gpump_program_instructions(program))) goto end;
@@ -469,35 +514,8 @@ static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uin
         if (!GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, i))) goto end;
     qsort(list, stbds_arrlenu(list), sizeof *list, gpumpi_preserve_by_start);
     for (i = 0; i < stbds_arrlenu(list); i = k) {
-        uint32_t first = (uint32_t)stbds_arrlenu(widths), half;
-        gpump_instruction boundary;
-        gpump_program_instruction(program, list[i].start, &boundary);
-        for (half = 0; half < 2; half++) {
-            for (k = i, n = 0; k < stbds_arrlenu(list) && list[k].start == list[i].start; k++, n++) {
-                gpumpi_insertion move = gpumpi_insertion_make(GPUMP_OP_MOVE, list[i].start + 1);
-                move.after_previous = 1;
-                move.instruction.def_count = move.instruction.use_count = 1;
-                move.defs[0] = half ? list[k].reg : first + n;
-                move.uses[0] = half ? first + n : list[k].reg;
-                report->moves++;
-                if ((!half && !GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, list[k].reg))) ||
-                    !GPUMPI_ARRAY_PUSH(allocator, insertions, move))
-                    goto end;
-            }
-            if (!half) {
-                gpumpi_insertion second = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, list[i].start + 1);
-                second.after_previous = 1;
-                second.instruction.immediate = boundary.immediate;
-                second.instruction.tag = GPUMP_CUT_COPY;
-                if (!GPUMPI_ARRAY_PUSH(allocator, insertions, second)) goto end;
-                report->copies += n;
-                report->cuts[GPUMP_CUT_COPY]++;
-                if (boundary.immediate == GPUMP_BOUNDARY_SHORT)
-                    report->shorts++;
-                else
-                    report->sparse++;
-            }
-        }
+        for (k = i; k < stbds_arrlenu(list) && list[k].start == list[i].start; k++) {}
+        if (!gpumpi_preserve_copy_one(program, &list[i], k - i, &widths, &insertions, report)) goto end;
     }
     memset(&edit, 0, sizeof edit);
     edit.program = program;

@@ -116,56 +116,34 @@ static const gpumpi_program_form gpumpi_program_forms[GPUMP_OP_COUNT] = {
     {0, 0, 0, 0, 0, 0},   {0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}, {0, 0, 0, 2, 0, 0}, {0, 0, 0, 0, 0, 0},
     {1, 1, 0, 0, 0, 0},   {1, 1, 2, 2, 2, 0}, {1, 1, 1, 1, 0, 0}, {0, 0, 0, 0, 0, 1}};
 
-static gpump_result gpumpi_program_check(const gpump_program *program, const gpump_instruction *in, uint32_t index,
-                                         gpump_diag *diag) {
-    const gpumpi_program_form *form;
-    uint32_t i, width;
 #define GPUMPI_CHECK(condition, field, value, minimum, maximum)                                                  \
     do {                                                                                                         \
         if (!(condition)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, field, index, value, minimum, maximum); \
     } while (0)
-    GPUMPI_CHECK(in->operation < GPUMP_OP_COUNT, "operation", in->operation, 0, GPUMP_OP_COUNT - 1);
-    form = &gpumpi_program_forms[in->operation];
-    GPUMPI_CHECK(in->def_count >= form->min_defs && in->def_count <= form->max_defs, "def_count", in->def_count,
-                 form->min_defs, form->max_defs);
-    GPUMPI_CHECK(in->use_count >= form->min_uses && in->use_count <= form->max_uses, "use_count", in->use_count,
-                 form->min_uses, form->max_uses);
-    GPUMPI_CHECK((in->defs || !in->def_count) && (in->uses || !in->use_count), "operands", 0, 1, 1);
-    for (i = 0; i < in->def_count; i++)
-        GPUMPI_CHECK(!(in->defs[i] & GPUMP_OPERAND_PARAMETER) &&
-                         gpumpi_program_operand_width(program, in->defs[i]) != GPUMP_NONE,
-                     "defs", in->defs[i], 0, stbds_arrlenu(program->widths));
-    for (i = 0; i < in->use_count; i++)
-        GPUMPI_CHECK(gpumpi_program_operand_width(program, in->uses[i]) != GPUMP_NONE, "uses", in->uses[i], 0,
-                     stbds_arrlenu(program->widths));
-    GPUMPI_CHECK(!(in->flags & ~255u), "flags", in->flags, 0, 255);
-    if (in->guard != GPUMP_NONE)
-        GPUMPI_CHECK(in->guard < stbds_arrlenu(program->widths) && program->widths[in->guard] == GPUMP_WIDTH_PREDICATE,
-                     "guard", in->guard, 0, stbds_arrlenu(program->widths));
-    else
-        GPUMPI_CHECK(!(in->flags & GPUMP_FLAG_GUARD_NEGATED), "guard", GPUMP_NONE, 0, 0);
-    GPUMPI_CHECK((in->target != GPUMP_NONE) == (form->target != 0), "target", in->target, 0, 0);
-    GPUMPI_CHECK(form->memory ? in->access <= 3 : !in->access, "access", in->access, 0, form->memory ? 3 : 0);
-    GPUMPI_CHECK(form->memory != 2 || in->access, "access", in->access, 1, 3);
-    GPUMPI_CHECK(!(in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_CHECKED | GPUMP_FLAG_RESIDENT)) ||
-                     in->access,
-                 "access", in->access, 1, 3);
-    if (in->access) {
-        GPUMPI_CHECK(in->space < GPUMP_SPACES, "space", in->space, 0, GPUMP_SPACES - 1);
-        GPUMPI_CHECK(!(in->access & GPUMP_ACCESS_WRITE) ||
-                         (in->space != GPUMP_SPACE_CONSTANT && in->space != GPUMP_SPACE_TEXTURE),
-                     "space", in->space, 0, GPUMP_SPACE_LOCAL);
-        GPUMPI_CHECK(in->address <= GPUMP_ADDRESS_VALUE, "address", in->address, 0, GPUMP_ADDRESS_VALUE);
-        GPUMPI_CHECK(in->bytes >= 1, "bytes", 0, 1, UINT32_MAX);
-        if (in->object != GPUMP_NONE) {
-            GPUMPI_CHECK(in->object < stbds_arrlenu(program->objects), "object", in->object, 0,
-                         stbds_arrlenu(program->objects));
-            GPUMPI_CHECK(in->space == GPUMP_SPACE_GENERIC || program->objects[in->object].space == in->space, "space",
-                         in->space, program->objects[in->object].space, program->objects[in->object].space);
-        } else
-            GPUMPI_CHECK(in->address == GPUMP_ADDRESS_ANYWHERE, "object", GPUMP_NONE, 0,
-                         stbds_arrlenu(program->objects));
-    }
+
+/* What an instruction that accesses memory says of the place. */
+static gpump_result gpumpi_program_check_access(const gpump_program *program, const gpump_instruction *in,
+                                                uint32_t index, gpump_diag *diag) {
+    GPUMPI_CHECK(in->space < GPUMP_SPACES, "space", in->space, 0, GPUMP_SPACES - 1);
+    GPUMPI_CHECK(!(in->access & GPUMP_ACCESS_WRITE) ||
+                     (in->space != GPUMP_SPACE_CONSTANT && in->space != GPUMP_SPACE_TEXTURE),
+                 "space", in->space, 0, GPUMP_SPACE_LOCAL);
+    GPUMPI_CHECK(in->address <= GPUMP_ADDRESS_VALUE, "address", in->address, 0, GPUMP_ADDRESS_VALUE);
+    GPUMPI_CHECK(in->bytes >= 1, "bytes", 0, 1, UINT32_MAX);
+    if (in->object != GPUMP_NONE) {
+        GPUMPI_CHECK(in->object < stbds_arrlenu(program->objects), "object", in->object, 0,
+                     stbds_arrlenu(program->objects));
+        GPUMPI_CHECK(in->space == GPUMP_SPACE_GENERIC || program->objects[in->object].space == in->space, "space",
+                     in->space, program->objects[in->object].space, program->objects[in->object].space);
+    } else
+        GPUMPI_CHECK(in->address == GPUMP_ADDRESS_ANYWHERE, "object", GPUMP_NONE, 0, stbds_arrlenu(program->objects));
+    return GPUMP_OK;
+}
+
+/* What single operations ask of their operands. */
+static gpump_result gpumpi_program_check_operation(const gpump_program *program, const gpump_instruction *in,
+                                                   uint32_t index, gpump_diag *diag) {
+    uint32_t width;
     switch (in->operation) {
     case GPUMP_OP_MOVE:
         width = gpumpi_program_operand_width(program, in->uses[0]);
@@ -194,9 +172,44 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
         width = gpumpi_program_operand_width(program, in->defs[in->def_count - 1]);
         GPUMPI_CHECK(width == GPUMP_WIDTH_PREDICATE, "defs", width, 0, 0);
     }
-#undef GPUMPI_CHECK
     return GPUMP_OK;
 }
+
+static gpump_result gpumpi_program_check(const gpump_program *program, const gpump_instruction *in, uint32_t index,
+                                         gpump_diag *diag) {
+    const gpumpi_program_form *form;
+    gpump_result result;
+    uint32_t i;
+    GPUMPI_CHECK(in->operation < GPUMP_OP_COUNT, "operation", in->operation, 0, GPUMP_OP_COUNT - 1);
+    form = &gpumpi_program_forms[in->operation];
+    GPUMPI_CHECK(in->def_count >= form->min_defs && in->def_count <= form->max_defs, "def_count", in->def_count,
+                 form->min_defs, form->max_defs);
+    GPUMPI_CHECK(in->use_count >= form->min_uses && in->use_count <= form->max_uses, "use_count", in->use_count,
+                 form->min_uses, form->max_uses);
+    GPUMPI_CHECK((in->defs || !in->def_count) && (in->uses || !in->use_count), "operands", 0, 1, 1);
+    for (i = 0; i < in->def_count; i++)
+        GPUMPI_CHECK(!(in->defs[i] & GPUMP_OPERAND_PARAMETER) &&
+                         gpumpi_program_operand_width(program, in->defs[i]) != GPUMP_NONE,
+                     "defs", in->defs[i], 0, stbds_arrlenu(program->widths));
+    for (i = 0; i < in->use_count; i++)
+        GPUMPI_CHECK(gpumpi_program_operand_width(program, in->uses[i]) != GPUMP_NONE, "uses", in->uses[i], 0,
+                     stbds_arrlenu(program->widths));
+    GPUMPI_CHECK(!(in->flags & ~255u), "flags", in->flags, 0, 255);
+    if (in->guard != GPUMP_NONE)
+        GPUMPI_CHECK(in->guard < stbds_arrlenu(program->widths) && program->widths[in->guard] == GPUMP_WIDTH_PREDICATE,
+                     "guard", in->guard, 0, stbds_arrlenu(program->widths));
+    else
+        GPUMPI_CHECK(!(in->flags & GPUMP_FLAG_GUARD_NEGATED), "guard", GPUMP_NONE, 0, 0);
+    GPUMPI_CHECK((in->target != GPUMP_NONE) == (form->target != 0), "target", in->target, 0, 0);
+    GPUMPI_CHECK(form->memory ? in->access <= 3 : !in->access, "access", in->access, 0, form->memory ? 3 : 0);
+    GPUMPI_CHECK(form->memory != 2 || in->access, "access", in->access, 1, 3);
+    GPUMPI_CHECK(!(in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_CHECKED | GPUMP_FLAG_RESIDENT)) ||
+                     in->access,
+                 "access", in->access, 1, 3);
+    result = in->access ? gpumpi_program_check_access(program, in, index, diag) : GPUMP_OK;
+    return result == GPUMP_OK ? gpumpi_program_check_operation(program, in, index, diag) : result;
+}
+#undef GPUMPI_CHECK
 
 GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_instruction *in, uint32_t *index,
                                          gpump_diag *diag) {
@@ -370,97 +383,139 @@ static uint32_t gpumpi_program_find(uint32_t *set, uint32_t x) {
     return x;
 }
 
-/* The loop nest by Havlak's algorithm ("Nesting of reducible and irreducible loops", 1997), loops found inner before
- * outer. */
-static int gpumpi_program_build_loops(gpump_program *program) {
-    uint32_t blocks = program->basic_blocks, b, i, reached, found = 0, work = 0;
-    uint32_t *preorder, *number, *parent, *last, *set, *header, *list, *stamp, *extra_head, *extra_next = NULL,
-                                                                                            *extra_node = NULL, *of;
+/* The search for loops: Havlak's, with what irreducible loops inside hand on. */
+typedef struct gpumpi_program_loops {
+    const gpumpi_graph *graph;
+    const gpump_allocator *allocator;
+    uint32_t *preorder, *number, *parent; /* of a depth-first search */
+    uint32_t *last;                       /* block -> largest number below it in the tree of the search */
+    uint32_t *set;          /* block -> header of the loop that it was joined into (gpumpi_program_find) */
+    uint32_t *header;       /* block -> header of the innermost loop around it, or GPUMP_NONE */
+    uint32_t *list, *stamp; /* blocks of the loop that is being found; the header that they were put for */
+    uint32_t *extra_head;   /* block -> its first extra predecessor, from an irreducible loop inside */
+    uint32_t *extra_next, *extra_node;
     uint8_t *irreducible, *is_header;
-    gpumpi_arena scratch = gpumpi_arena_make(&program->arena.allocator);
-    const gpumpi_graph *g = &program->graph;
-    int ok = 0;
-    if (!GPUMPI_ARENA_NEW(&scratch, preorder, blocks) || !GPUMPI_ARENA_NEW(&scratch, number, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, parent, blocks) || !GPUMPI_ARENA_NEW(&scratch, last, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, set, blocks) || !GPUMPI_ARENA_NEW(&scratch, header, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, list, blocks) || !GPUMPI_ARENA_NEW(&scratch, stamp, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, extra_head, blocks) || !GPUMPI_ARENA_NEW(&scratch, irreducible, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, is_header, blocks) || !GPUMPI_ARENA_NEW(&scratch, of, blocks))
-        goto end;
-    reached = gpumpi_graph_search(&scratch, g, 0, preorder, NULL, number, parent);
-    if (reached == GPUMP_NONE) goto end;
-    for (b = 0; b < blocks; b++) {
-        set[b] = b;
-        header[b] = stamp[b] = extra_head[b] = GPUMP_NONE;
-        last[b] = number[b];
+    uint32_t work; /* entries of list */
+} gpumpi_program_loops;
+
+/* Adds a block to the loop of w, unless it is there. */
+static void gpumpi_program_join(gpumpi_program_loops *loops, uint32_t w, uint32_t v) {
+    if (v != w && loops->stamp[v] != w) loops->stamp[loops->list[loops->work++] = v] = w;
+}
+
+/* Block v, or the loop that it was joined into, reaches a block of w's loop: it is of the loop, or enters it from
+ * elsewhere. */
+static int gpumpi_program_reaches(gpumpi_program_loops *loops, uint32_t w, uint32_t v) {
+    v = gpumpi_program_find(loops->set, v);
+    if (loops->number[v] >= loops->number[w] && loops->number[v] <= loops->last[w]) {
+        gpumpi_program_join(loops, w, v);
+        return 1;
     }
-    for (i = reached; i-- > 1;)
-        if (last[preorder[i]] > last[parent[preorder[i]]]) last[parent[preorder[i]]] = last[preorder[i]];
-    for (i = reached; i-- > 0;) { /* headers from the inside out */
-        uint32_t w = preorder[i], e, at;
-        work = 0;
-        for (e = g->pred_start[w]; e < g->pred_start[w + 1]; e++) {
+    loops->irreducible[w] = 1;
+    if (!GPUMPI_ARRAY_PUSH(loops->allocator, loops->extra_next, loops->extra_head[w]) ||
+        !GPUMPI_ARRAY_PUSH(loops->allocator, loops->extra_node, v))
+        return 0;
+    loops->extra_head[w] = (uint32_t)stbds_arrlenu(loops->extra_node) - 1;
+    return 1;
+}
+
+/* Finds the blocks of the loop whose header is w, if w is one. Loops inside were found before. */
+static int gpumpi_program_find_loop(gpumpi_program_loops *loops, uint32_t w) {
+    const gpumpi_graph *g = loops->graph;
+    const uint32_t *number = loops->number;
+    uint32_t e, at;
+    loops->work = 0;
+    for (e = g->pred_start[w]; e < g->pred_start[w + 1]; e++) {
+        uint32_t v = g->pred[e];
+        if (number[v] == GPUMP_NONE || number[v] < number[w] || number[v] > loops->last[w]) continue;
+        loops->is_header[w] = 1;
+        gpumpi_program_join(loops, w, gpumpi_program_find(loops->set, v));
+    }
+    for (at = 0; at < loops->work; at++) {
+        uint32_t x = loops->list[at];
+        for (e = g->pred_start[x]; e < g->pred_start[x + 1]; e++) {
             uint32_t v = g->pred[e];
-            if (number[v] == GPUMP_NONE || number[v] < number[w] || number[v] > last[w]) continue;
-            is_header[w] = 1;
-            v = gpumpi_program_find(set, v);
-            if (v != w && stamp[v] != w) stamp[list[work++] = v] = w;
+            if (number[v] == GPUMP_NONE) continue;
+            if (number[v] >= number[x] && number[v] <= loops->last[x]) continue; /* x's own back edge */
+            if (!gpumpi_program_reaches(loops, w, v)) return 0;
         }
-        for (at = 0; at < work; at++) {
-            uint32_t x = list[at], pass;
-            /* predecessors in the graph, then those handed on from irreducible loops inside */
-            for (pass = 0; pass < 2; pass++)
-                for (e = pass ? extra_head[x] : g->pred_start[x]; pass ? e != GPUMP_NONE : e < g->pred_start[x + 1];
-                     e = pass ? extra_next[e] : e + 1) {
-                    uint32_t v = pass ? extra_node[e] : g->pred[e];
-                    if (number[v] == GPUMP_NONE) continue;
-                    if (!pass && number[v] >= number[x] && number[v] <= last[x]) continue; /* x's own back edge */
-                    v = gpumpi_program_find(set, v);
-                    if (number[v] < number[w] || number[v] > last[w]) { /* entered from elsewhere */
-                        irreducible[w] = 1;
-                        if (!GPUMPI_ARRAY_RESERVE(&scratch.allocator, extra_next, 1) ||
-                            !GPUMPI_ARRAY_RESERVE(&scratch.allocator, extra_node, 1))
-                            goto end;
-                        stbds_arrput(extra_next, extra_head[w]);
-                        stbds_arrput(extra_node, v);
-                        extra_head[w] = (uint32_t)stbds_arrlenu(extra_node) - 1;
-                    } else if (v != w && stamp[v] != w)
-                        stamp[list[work++] = v] = w;
-                }
-        }
-        for (at = 0; at < work; at++) {
-            header[list[at]] = w;
-            set[list[at]] = w;
-        }
-        found += is_header[w];
+        for (e = loops->extra_head[x]; e != GPUMP_NONE; e = loops->extra_next[e])
+            if (!gpumpi_program_reaches(loops, w, loops->extra_node[e])) return 0;
+    }
+    for (at = 0; at < loops->work; at++) loops->header[loops->list[at]] = loops->set[loops->list[at]] = w;
+    return 1;
+}
+
+/* Writes the table of loops, outer ones first, numbered by the preorder of their headers. */
+static int gpumpi_program_write_loops(gpump_program *program, const gpumpi_program_loops *loops, uint32_t reached,
+                                      uint32_t *of) {
+    uint32_t i, b, found = 0;
+    for (b = 0; b < program->basic_blocks; b++) {
+        program->loop_of[b] = GPUMP_NONE;
+        found += loops->is_header[b];
     }
     program->loops = found;
-    if (!GPUMPI_ARENA_NEW(&program->arena, program->loop, found)) goto end;
-    for (b = 0; b < blocks; b++) program->loop_of[b] = GPUMP_NONE;
-    for (i = found = 0; i < reached; i++) { /* outer loops first, numbered by the preorder of their headers */
+    if (!GPUMPI_ARENA_NEW(&program->arena, program->loop, found)) return 0;
+    for (i = found = 0; i < reached; i++) {
         gpump_loop *loop;
-        b = preorder[i];
-        if (!is_header[b]) continue;
+        b = loops->preorder[i];
+        if (!loops->is_header[b]) continue;
         loop = &program->loop[of[b] = found++];
         loop->header = b;
-        loop->parent = header[b] == GPUMP_NONE ? GPUMP_NONE : of[header[b]];
+        loop->parent = loops->header[b] == GPUMP_NONE ? GPUMP_NONE : of[loops->header[b]];
         loop->depth = loop->parent == GPUMP_NONE ? 1 : program->loop[loop->parent].depth + 1;
-        loop->irreducible = irreducible[b];
+        loop->irreducible = loops->irreducible[b];
         loop->innermost = 1;
         if (loop->parent != GPUMP_NONE) program->loop[loop->parent].innermost = 0;
     }
     for (i = 0; i < reached; i++) {
-        b = preorder[i];
-        program->loop_of[b] = is_header[b] ? of[b] : header[b] == GPUMP_NONE ? GPUMP_NONE : of[header[b]];
+        b = loops->preorder[i];
+        program->loop_of[b] = loops->is_header[b]              ? of[b]
+                              : loops->header[b] == GPUMP_NONE ? GPUMP_NONE
+                                                               : of[loops->header[b]];
         if (program->loop_of[b] != GPUMP_NONE) program->loop[program->loop_of[b]].blocks++;
     }
     for (i = program->loops; i-- > 0;)
         if (program->loop[i].parent != GPUMP_NONE)
             program->loop[program->loop[i].parent].blocks += program->loop[i].blocks;
-    ok = 1;
+    return 1;
+}
+
+/* The loop nest by Havlak's algorithm ("Nesting of reducible and irreducible loops", 1997), loops found inner before
+ * outer. */
+static int gpumpi_program_build_loops(gpump_program *program) {
+    uint32_t blocks = program->basic_blocks, b, i, reached, *of;
+    gpumpi_arena scratch = gpumpi_arena_make(&program->arena.allocator);
+    gpumpi_program_loops loops;
+    int ok = 0;
+    memset(&loops, 0, sizeof loops);
+    loops.graph = &program->graph;
+    loops.allocator = &scratch.allocator;
+    if (!GPUMPI_ARENA_NEW(&scratch, loops.preorder, blocks) || !GPUMPI_ARENA_NEW(&scratch, loops.number, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, loops.parent, blocks) || !GPUMPI_ARENA_NEW(&scratch, loops.last, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, loops.set, blocks) || !GPUMPI_ARENA_NEW(&scratch, loops.header, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, loops.list, blocks) || !GPUMPI_ARENA_NEW(&scratch, loops.stamp, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, loops.extra_head, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, loops.irreducible, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, loops.is_header, blocks) || !GPUMPI_ARENA_NEW(&scratch, of, blocks))
+        goto end;
+    reached = gpumpi_graph_search(&scratch, loops.graph, 0, loops.preorder, NULL, loops.number, loops.parent);
+    if (reached == GPUMP_NONE) goto end;
+    for (b = 0; b < blocks; b++) {
+        loops.set[b] = b;
+        loops.header[b] = loops.stamp[b] = loops.extra_head[b] = GPUMP_NONE;
+        loops.last[b] = loops.number[b];
+    }
+    for (i = reached; i-- > 1;) {
+        uint32_t below = loops.preorder[i], above = loops.parent[below];
+        if (loops.last[below] > loops.last[above]) loops.last[above] = loops.last[below];
+    }
+    for (i = reached; i-- > 0;) /* from the inside out */
+        if (!gpumpi_program_find_loop(&loops, loops.preorder[i])) goto end;
+    ok = gpumpi_program_write_loops(program, &loops, reached, of);
 end:
-    GPUMPI_ARRAY_FREE(&scratch.allocator, extra_next);
-    GPUMPI_ARRAY_FREE(&scratch.allocator, extra_node);
+    GPUMPI_ARRAY_FREE(&scratch.allocator, loops.extra_next);
+    GPUMPI_ARRAY_FREE(&scratch.allocator, loops.extra_node);
     gpumpi_arena_free(&scratch);
     return ok;
 }
@@ -701,30 +756,60 @@ static void gpumpi_program_find_places(const gpumpi_edit *edit, gpumpi_edit_plac
     }
 }
 
-GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **result_program, gpump_diag *diag) {
+/* Makes the tables of an edit, and finds the places. */
+static int gpumpi_program_start_edit(const gpumpi_edit *edit, gpumpi_edit_places *places, gpumpi_arena *arena) {
+    uint32_t count = gpump_program_instructions(edit->program);
+    if (!GPUMPI_ARENA_NEW(arena, places->landing, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(arena, places->entry, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(arena, places->inserted, edit->insertion_count) ||
+        !GPUMPI_ARENA_NEW(arena, places->around, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(arena, places->self, (size_t)count + 1) || !GPUMPI_ARENA_NEW(arena, places->dropped, count))
+        return 0;
+    gpumpi_program_find_places(edit, places);
+    return 1;
+}
+
+/* Registers and objects of the new program. */
+static int gpumpi_program_copy_names(const gpumpi_edit *edit, gpump_program *out) {
     const gpump_program *old = edit->program;
-    uint32_t count = gpump_program_instructions(old), i, k, scratch_operands[80], registers;
-    gpumpi_edit_places places;
-    gpump_program *out = NULL;
-    gpumpi_arena scratch = gpumpi_arena_make(&old->arena.allocator);
-    gpump_result result = gpump_program_create(&old->arena.allocator, &out);
-    if (result != GPUMP_OK) return gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
-    result = GPUMP_ERROR_MEMORY;
-    if (!GPUMPI_ARENA_NEW(&scratch, places.landing, (size_t)count + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, places.entry, (size_t)count + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, places.inserted, edit->insertion_count) ||
-        !GPUMPI_ARENA_NEW(&scratch, places.around, (size_t)count + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, places.self, (size_t)count + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, places.dropped, count))
-        goto fail;
-    registers = edit->widths ? edit->registers : gpump_program_registers(old);
+    uint32_t registers = edit->widths ? edit->registers : gpump_program_registers(old), i;
     for (i = 0; i < registers; i++)
         if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->widths,
                                (uint8_t)(edit->widths ? edit->widths[i] : old->widths[i])))
-            goto fail;
+            return 0;
     for (i = 0; i < gpump_program_objects(old); i++)
-        if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->objects, old->objects[i])) goto fail;
-    gpumpi_program_find_places(edit, &places);
+        if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->objects, old->objects[i])) return 0;
+    return 1;
+}
+
+/* Emits instruction i of the old program, rewritten; a branch from inside the loop that it closes lands behind what was
+ * inserted for entering. */
+static gpump_result gpumpi_program_emit_old(gpump_program *out, const gpumpi_edit *edit, uint32_t i,
+                                            const gpumpi_edit_places *places, gpump_diag *diag) {
+    const gpump_program *old = edit->program;
+    gpump_instruction in;
+    uint32_t scratch_operands[80];
+    gpump_program_instruction(old, i, &in);
+    if (edit->rewrite) edit->rewrite(edit->user, i, &in, scratch_operands);
+    if (in.target != GPUMP_NONE) {
+        uint32_t header = old->block_of[in.target], loop = old->loop_of[header];
+        int inside = loop != GPUMP_NONE && old->loop[loop].header == header &&
+                     gpump_program_in_loop(old, loop, old->block_of[i]);
+        in.target = inside ? places->landing[in.target] : places->entry[in.target];
+    }
+    return gpumpi_program_emit(out, &in, edit->origin ? edit->origin[i] : i, diag);
+}
+
+GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **result_program, gpump_diag *diag) {
+    uint32_t count = gpump_program_instructions(edit->program), i, k;
+    const gpump_allocator *allocator = &edit->program->arena.allocator;
+    gpumpi_edit_places places;
+    gpump_program *out = NULL;
+    gpumpi_arena scratch = gpumpi_arena_make(allocator);
+    gpump_result result = gpump_program_create(allocator, &out);
+    if (result != GPUMP_OK) return gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    result = GPUMP_ERROR_MEMORY;
+    if (!gpumpi_program_start_edit(edit, &places, &scratch) || !gpumpi_program_copy_names(edit, out)) goto fail;
     for (i = k = 0; i <= count; i++) {
         for (; k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous;
              k++) {
@@ -743,16 +828,7 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
             if (result != GPUMP_OK) goto fail;
         }
         if (i < count && !places.dropped[i]) {
-            gpump_instruction in;
-            gpump_program_instruction(old, i, &in);
-            if (edit->rewrite) edit->rewrite(edit->user, i, &in, scratch_operands);
-            if (in.target != GPUMP_NONE) {
-                uint32_t header = old->block_of[in.target], loop = old->loop_of[header];
-                int inside = loop != GPUMP_NONE && old->loop[loop].header == header &&
-                             gpump_program_in_loop(old, loop, old->block_of[i]);
-                in.target = inside ? places.landing[in.target] : places.entry[in.target];
-            }
-            result = gpumpi_program_emit(out, &in, edit->origin ? edit->origin[i] : i, diag);
+            result = gpumpi_program_emit_old(out, edit, i, &places, diag);
             if (result != GPUMP_OK) goto fail;
         }
     }

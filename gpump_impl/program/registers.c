@@ -81,71 +81,60 @@ static int gpumpi_registers_compare_ranges(const void *a, const void *b) {
     return x->end < y->end ? -1 : x->end > y->end;
 }
 
-static int gpumpi_registers_build_intervals(const gpump_program *program, const gpump_liveness *liveness,
-                                            gpumpi_arena *arena, gpumpi_registers_intervals *out) {
-    const gpump_allocator *allocator = &arena->allocator;
-    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), b, i, k, r, n,
-             *end, *stack, *seen, *next, *stamp, *live;
-    gpumpi_registers_raw raw = {NULL, NULL};
-    gpumpi_arena scratch = gpumpi_arena_make(allocator);
-    int ok = 0;
-    if (!GPUMPI_ARENA_NEW(&scratch, end, registers) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, seen, blocks) || !GPUMPI_ARENA_NEW(&scratch, stamp, registers) ||
-        !GPUMPI_ARENA_NEW(&scratch, live, registers) || !GPUMPI_ARENA_NEW(arena, out->weight, registers) ||
-        !GPUMPI_ARENA_NEW(arena, out->first, (size_t)registers + 1) || !GPUMPI_ARENA_NEW(&scratch, next, registers))
-        goto end;
-    for (b = 0; b < blocks; b++) { /* 0 in end[]: not live */
-        gpump_basic_block block;
-        const uint32_t *list;
-        uint32_t count;
-        uint64_t cost;
-        gpump_program_basic_block(program, b, &block);
-        cost = UINT64_C(1) << (3 * (block.loop_depth < 10 ? block.loop_depth : 10));
-        gpump_liveness_block_out(liveness, b, &list, &count);
-        for (i = 0; i < count; i++) end[list[i]] = 2 * (block.first + block.count);
-        for (i = block.first + block.count; i-- > block.first;) {
-            gpump_instruction in;
-            gpump_program_instruction(program, i, &in);
-            for (k = 0; k < in.def_count; k++) {
-                r = in.defs[k];
-                out->weight[r] += cost;
-                if (!end[r]) {
-                    if (!gpumpi_registers_push(allocator, &raw, r, 2 * i + 1, 2 * i + 2)) goto end;
-                } else if (gpumpi_kills(&in)) {
-                    if (!gpumpi_registers_push(allocator, &raw, r, 2 * i + 1, end[r])) goto end;
-                    end[r] = 0;
-                }
-            }
-            for (k = 0; k <= in.use_count; k++) {
-                r = k < in.use_count ? in.uses[k] : in.guard;
-                if (r == GPUMP_NONE || r & GPUMP_OPERAND_PARAMETER) continue;
-                out->weight[r] += cost;
-                if (!end[r]) end[r] = 2 * i + 1;
-            }
-        }
-        gpump_liveness_block_in(liveness, b, &list, &count);
-        for (i = 0; i < count; i++) {
-            if (!gpumpi_registers_push(allocator, &raw, list[i], 2 * block.first, end[list[i]])) goto end;
-            end[list[i]] = 0;
-        }
-    }
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+/* The ranges of one basic block, from its end backwards. end[r] is where the open range of r ends, 0 when r is not
+ * live; it is all 0 before and after. */
+static int gpumpi_registers_block_ranges(const gpump_program *program, const gpump_liveness *liveness, uint32_t b,
+                                         uint32_t *end, uint64_t *weight, gpumpi_registers_raw *raw) {
+    const gpump_allocator *allocator = gpumpi_program_allocator(program);
+    gpump_basic_block block;
+    const uint32_t *list;
+    uint32_t count, i, k, r;
+    uint64_t cost;
+    gpump_program_basic_block(program, b, &block);
+    cost = UINT64_C(1) << (3 * (block.loop_depth < 10 ? block.loop_depth : 10));
+    gpump_liveness_block_out(liveness, b, &list, &count);
+    for (i = 0; i < count; i++) end[list[i]] = 2 * (block.first + block.count);
+    for (i = block.first + block.count; i-- > block.first;) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
-        if (in.operation == GPUMP_OP_BOUNDARY &&
-            !gpumpi_registers_shadow(program, liveness, i, stamp, live, stack, seen, &raw))
-            goto end;
+        for (k = 0; k < in.def_count; k++) {
+            r = in.defs[k];
+            weight[r] += cost;
+            if (!end[r]) {
+                if (!gpumpi_registers_push(allocator, raw, r, 2 * i + 1, 2 * i + 2)) return 0;
+            } else if (gpumpi_kills(&in)) {
+                if (!gpumpi_registers_push(allocator, raw, r, 2 * i + 1, end[r])) return 0;
+                end[r] = 0;
+            }
+        }
+        for (k = 0; k <= in.use_count; k++) {
+            r = k < in.use_count ? in.uses[k] : in.guard;
+            if (r == GPUMP_NONE || r & GPUMP_OPERAND_PARAMETER) continue;
+            weight[r] += cost;
+            if (!end[r]) end[r] = 2 * i + 1;
+        }
     }
-    n = (uint32_t)stbds_arrlenu(raw.reg);
-    if (!GPUMPI_ARENA_NEW(arena, out->ranges, n)) goto end;
-    for (i = 0; i < n; i++) next[raw.reg[i]]++;
+    gpump_liveness_block_in(liveness, b, &list, &count);
+    for (i = 0; i < count; i++) {
+        if (!gpumpi_registers_push(allocator, raw, list[i], 2 * block.first, end[list[i]])) return 0;
+        end[list[i]] = 0;
+    }
+    return 1;
+}
+
+/* Groups the raw ranges by register, sorts those of each register, and joins what touches. next[] is all 0. */
+static int gpumpi_registers_join_ranges(const gpumpi_registers_raw *raw, uint32_t registers, uint32_t *next,
+                                        gpumpi_arena *arena, gpumpi_registers_intervals *out) {
+    uint32_t n = (uint32_t)stbds_arrlenu(raw->reg), i, k, r;
+    if (!GPUMPI_ARENA_NEW(arena, out->ranges, n)) return 0;
+    for (i = 0; i < n; i++) next[raw->reg[i]]++;
     for (r = k = 0; r < registers; r++) {
         uint32_t count = next[r];
         next[r] = k;
         k += count;
     }
-    for (i = 0; i < n; i++) out->ranges[next[raw.reg[i]]++] = raw.range[i];
-    for (r = k = i = 0; r < registers; r++) { /* sort, then join what touches */
+    for (i = 0; i < n; i++) out->ranges[next[raw->reg[i]]++] = raw->range[i];
+    for (r = k = i = 0; r < registers; r++) {
         uint32_t from = i;
         i = next[r];
         qsort(out->ranges + from, i - from, sizeof *out->ranges, gpumpi_registers_compare_ranges);
@@ -159,7 +148,32 @@ static int gpumpi_registers_build_intervals(const gpump_program *program, const 
         }
     }
     out->first[registers] = k;
-    ok = 1;
+    return 1;
+}
+
+static int gpumpi_registers_build_intervals(const gpump_program *program, const gpump_liveness *liveness,
+                                            gpumpi_arena *arena, gpumpi_registers_intervals *out) {
+    const gpump_allocator *allocator = &arena->allocator;
+    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), b, i, *end,
+             *stack, *seen, *next, *stamp, *live;
+    gpumpi_registers_raw raw = {NULL, NULL};
+    gpumpi_arena scratch = gpumpi_arena_make(allocator);
+    int ok = 0;
+    if (!GPUMPI_ARENA_NEW(&scratch, end, registers) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, seen, blocks) || !GPUMPI_ARENA_NEW(&scratch, stamp, registers) ||
+        !GPUMPI_ARENA_NEW(&scratch, live, registers) || !GPUMPI_ARENA_NEW(arena, out->weight, registers) ||
+        !GPUMPI_ARENA_NEW(arena, out->first, (size_t)registers + 1) || !GPUMPI_ARENA_NEW(&scratch, next, registers))
+        goto end;
+    for (b = 0; b < blocks; b++)
+        if (!gpumpi_registers_block_ranges(program, liveness, b, end, out->weight, &raw)) goto end;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        if (in.operation == GPUMP_OP_BOUNDARY &&
+            !gpumpi_registers_shadow(program, liveness, i, stamp, live, stack, seen, &raw))
+            goto end;
+    }
+    ok = gpumpi_registers_join_ranges(&raw, registers, next, arena, out);
 end:
     GPUMPI_ARRAY_FREE(allocator, raw.reg);
     GPUMPI_ARRAY_FREE(allocator, raw.range);
@@ -410,106 +424,152 @@ static int gpumpi_registers_keeps_guard(const gpump_program *program, uint32_t i
     return 1;
 }
 
+/* What one round of spilling makes. */
+typedef struct gpumpi_registers_spill_work {
+    gpumpi_registers_spill spill;
+    const gpump_allocator *allocator;
+    gpump_registers_report *report;
+    uint32_t *slot; /* register -> byte of its spill slot */
+    uint32_t *widths;
+    gpumpi_insertion *insertions;
+} gpumpi_registers_spill_work;
+
+/* Gives every spilled register a slot, but for those whose constant is set again at its uses. */
+static int gpumpi_registers_give_slots(gpumpi_registers_spill_work *work) {
+    const gpump_program *program = work->spill.state->program;
+    gpump_registers_report *report = work->report;
+    uint32_t r;
+    for (r = 0; r < gpump_program_registers(program); r++) {
+        uint32_t width = gpump_program_width(program, r), bytes = width == GPUMP_WIDTH_64 ? 8 : 4;
+        if (!GPUMPI_ARRAY_PUSH(work->allocator, work->widths, width)) return 0;
+        if (!work->spill.state->spilled[r]) continue;
+        if (work->spill.facts->fixed[r]) {
+            report->rematerialised++;
+            continue;
+        }
+        report->spilled++;
+        report->spill_bytes = (report->spill_bytes + bytes - 1) & ~(bytes - 1);
+        work->slot[r] = report->spill_bytes;
+        report->spill_bytes += bytes;
+    }
+    return 1;
+}
+
+/* The entry of a spilled register among those of the instruction that is being worked on, or the number of entries. */
+static uint32_t gpumpi_registers_entry(const gpumpi_registers_spill *spill, uint32_t i, uint32_t reg) {
+    uint32_t n;
+    for (n = spill->start[i]; n < stbds_arrlenu(spill->reg) && spill->reg[n] != reg; n++) {}
+    return n;
+}
+
+/* Gives an operand of instruction i a fresh register, and fills that before the instruction where its value is needed.
+ */
+static int gpumpi_registers_fill(gpumpi_registers_spill_work *work, uint32_t i, const gpump_instruction *in,
+                                 uint32_t operand, int is_def) {
+    gpumpi_registers_spill *spill = &work->spill;
+    const gpump_program *program = spill->state->program;
+    gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_SPILL_LOAD, i);
+    uint32_t fresh = (uint32_t)stbds_arrlenu(work->widths);
+    if (gpumpi_registers_entry(spill, i, operand) < stbds_arrlenu(spill->reg)) return 1;
+    if (!GPUMPI_ARRAY_PUSH(work->allocator, spill->reg, operand) ||
+        !GPUMPI_ARRAY_PUSH(work->allocator, spill->temporary, fresh) ||
+        !GPUMPI_ARRAY_PUSH(work->allocator, work->widths, gpump_program_width(program, operand)))
+        return 0;
+    if (is_def && gpumpi_kills(in)) return 1;                     /* written whole */
+    if (is_def && gpumpi_registers_keeps_guard(program, i, in)) { /* written in part: only that part is stored */
+        insertion = gpumpi_insertion_make(GPUMP_OP_CONSTANT, i);  /* so that the register is not live before */
+        insertion.instruction.def_count = 1;
+    } else if (spill->facts->fixed[operand])
+        insertion = gpumpi_insertion_copy(program, spill->facts->def_at[operand], i);
+    else {
+        insertion.instruction.immediate = work->slot[operand];
+        insertion.instruction.def_count = 1;
+        work->report->spill_loads++;
+    }
+    insertion.defs[0] = fresh;
+    return GPUMPI_ARRAY_PUSH(work->allocator, work->insertions, insertion);
+}
+
+/* Stores definition k of instruction i behind it. */
+static int gpumpi_registers_store(gpumpi_registers_spill_work *work, uint32_t i, const gpump_instruction *in,
+                                  uint32_t k) {
+    const gpumpi_registers_spill *spill = &work->spill;
+    const gpump_program *program = spill->state->program;
+    gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_SPILL_STORE, i + 1);
+    uint32_t n;
+    for (n = 0; n < k; n++)
+        if (in->defs[n] == in->defs[k]) return 1;
+    insertion.instruction.immediate = work->slot[in->defs[k]];
+    insertion.instruction.use_count = 1;
+    insertion.uses[0] = spill->temporary[gpumpi_registers_entry(spill, i, in->defs[k])];
+    for (n = 0; n < in->use_count && in->uses[n] != in->defs[k]; n++) {}
+    if (n == in->use_count && gpumpi_registers_keeps_guard(program, i, in)) {
+        uint32_t guard = gpumpi_registers_entry(spill, i, in->guard);
+        insertion.instruction.guard = guard < stbds_arrlenu(spill->reg) ? spill->temporary[guard] : in->guard;
+        insertion.instruction.flags = in->flags & GPUMP_FLAG_GUARD_NEGATED;
+    }
+    insertion.after_previous = 1;
+    if (gpumpi_registers_commits_with_next(program, i)) insertion.before++;
+    work->report->spill_stores++;
+    return GPUMPI_ARRAY_PUSH(work->allocator, work->insertions, insertion);
+}
+
+/* Loads and stores of instruction i: uses, then the guard, then definitions are filled; definitions are stored. */
+static int gpumpi_registers_spill_one(gpumpi_registers_spill_work *work, uint32_t i) {
+    const gpumpi_registers_state *state = work->spill.state;
+    gpump_instruction in;
+    uint32_t k;
+    gpump_program_instruction(state->program, i, &in);
+    if (in.def_count == 1 && work->spill.facts->fixed[in.defs[0]] && state->spilled[in.defs[0]]) return 1;
+    for (k = 0; k < in.def_count + in.use_count + 1; k++) {
+        int is_def = k > in.use_count;
+        uint32_t operand = is_def ? in.defs[k - in.use_count - 1] : k == in.use_count ? in.guard : in.uses[k];
+        if (operand == GPUMP_NONE || operand & GPUMP_OPERAND_PARAMETER || !state->spilled[operand]) continue;
+        if (!gpumpi_registers_fill(work, i, &in, operand, is_def)) return 0;
+    }
+    for (k = 0; k < in.def_count; k++)
+        if (state->spilled[in.defs[k]] && !gpumpi_registers_store(work, i, &in, k)) return 0;
+    return 1;
+}
+
 /* Makes the program with spill code. */
 static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *state, const uint32_t *origin,
                                                  gpumpi_arena *arena, gpumpi_registers_facts *facts,
                                                  gpump_program **out, gpump_registers_report *report,
                                                  gpump_diag *diag) {
     const gpump_program *program = state->program;
-    const gpump_allocator *allocator = &arena->allocator;
-    uint32_t registers = gpump_program_registers(program), count = gpump_program_instructions(program), i, k, n, *slot,
-             *widths = NULL;
-    gpumpi_insertion *insertions = NULL;
-    gpumpi_registers_spill spill;
+    uint32_t count = gpump_program_instructions(program), i;
+    gpumpi_registers_spill_work work;
     gpumpi_edit edit;
     gpump_result result = GPUMP_ERROR_MEMORY;
-    memset(&spill, 0, sizeof spill);
+    memset(&work, 0, sizeof work);
     memset(&edit, 0, sizeof edit);
-    spill.state = state;
-    spill.facts = facts;
-    if (!GPUMPI_ARENA_NEW(arena, slot, registers) || !GPUMPI_ARENA_NEW(arena, spill.start, (size_t)count + 1)) goto end;
-    for (i = 0; i < registers; i++) {
-        uint32_t width = gpump_program_width(program, i);
-        if (!GPUMPI_ARRAY_PUSH(allocator, widths, width)) goto end;
-        if (!state->spilled[i]) continue;
-        if (facts->fixed[i]) {
-            report->rematerialised++;
-            continue;
-        }
-        report->spilled++;
-        if (width == GPUMP_WIDTH_64) report->spill_bytes = (report->spill_bytes + 7u) & ~7u;
-        slot[i] = report->spill_bytes;
-        report->spill_bytes += width == GPUMP_WIDTH_64 ? 8 : 4;
-    }
+    work.spill.state = state;
+    work.spill.facts = facts;
+    work.allocator = &arena->allocator;
+    work.report = report;
+    if (!GPUMPI_ARENA_NEW(arena, work.slot, gpump_program_registers(program)) ||
+        !GPUMPI_ARENA_NEW(arena, work.spill.start, (size_t)count + 1) || !gpumpi_registers_give_slots(&work))
+        goto end;
     for (i = 0; i < count; i++) {
-        gpump_instruction in;
-        gpump_program_instruction(program, i, &in);
-        spill.start[i] = (uint32_t)stbds_arrlenu(spill.reg);
-        if (in.def_count == 1 && facts->fixed[in.defs[0]] && state->spilled[in.defs[0]]) continue;
-        for (k = 0; k < in.def_count + in.use_count + 1; k++) {
-            uint32_t operand = k < in.use_count    ? in.uses[k]
-                               : k == in.use_count ? in.guard
-                                                   : in.defs[k - in.use_count - 1];
-            gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_SPILL_LOAD, i);
-            if (operand == GPUMP_NONE || operand & GPUMP_OPERAND_PARAMETER || !state->spilled[operand]) continue;
-            for (n = spill.start[i]; n < stbds_arrlenu(spill.reg) && spill.reg[n] != operand; n++) {}
-            if (n < stbds_arrlenu(spill.reg)) continue;
-            if (!GPUMPI_ARRAY_PUSH(allocator, spill.reg, operand) ||
-                !GPUMPI_ARRAY_PUSH(allocator, spill.temporary, (uint32_t)stbds_arrlenu(widths)) ||
-                !GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, operand)))
-                goto end;
-            if (k > in.use_count && gpumpi_kills(&in)) continue; /* written whole */
-            if (k > in.use_count &&
-                gpumpi_registers_keeps_guard(program, i, &in)) {         /* written in part: only that part is stored */
-                insertion = gpumpi_insertion_make(GPUMP_OP_CONSTANT, i); /* so that the register is not live before */
-                insertion.instruction.def_count = 1;
-            } else if (facts->fixed[operand])
-                insertion = gpumpi_insertion_copy(program, facts->def_at[operand], i);
-            else {
-                insertion.instruction.immediate = slot[operand];
-                insertion.instruction.def_count = 1;
-                report->spill_loads++;
-            }
-            insertion.defs[0] = spill.temporary[n];
-            if (!GPUMPI_ARRAY_PUSH(allocator, insertions, insertion)) goto end;
-        }
-        for (k = 0; k < in.def_count; k++) {
-            gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_SPILL_STORE, i + 1);
-            if (!state->spilled[in.defs[k]]) continue;
-            for (n = 0; n < k && in.defs[n] != in.defs[k]; n++) {}
-            if (n < k) continue;
-            for (n = spill.start[i]; spill.reg[n] != in.defs[k]; n++) {}
-            insertion.instruction.immediate = slot[in.defs[k]];
-            insertion.instruction.use_count = 1;
-            insertion.uses[0] = spill.temporary[n];
-            for (n = 0; n < in.use_count && in.uses[n] != in.defs[k]; n++) {}
-            if (n == in.use_count && gpumpi_registers_keeps_guard(program, i, &in)) {
-                insertion.instruction.guard = in.guard;
-                insertion.instruction.flags = in.flags & GPUMP_FLAG_GUARD_NEGATED;
-                for (n = spill.start[i]; n < stbds_arrlenu(spill.reg); n++)
-                    if (spill.reg[n] == in.guard) insertion.instruction.guard = spill.temporary[n];
-            }
-            insertion.after_previous = 1;
-            if (gpumpi_registers_commits_with_next(program, i)) insertion.before++;
-            report->spill_stores++;
-            if (!GPUMPI_ARRAY_PUSH(allocator, insertions, insertion)) goto end;
-        }
+        work.spill.start[i] = (uint32_t)stbds_arrlenu(work.spill.reg);
+        if (!gpumpi_registers_spill_one(&work, i)) goto end;
     }
-    spill.start[count] = (uint32_t)stbds_arrlenu(spill.reg);
+    work.spill.start[count] = (uint32_t)stbds_arrlenu(work.spill.reg);
     edit.program = program;
-    edit.insertions = insertions;
-    edit.insertion_count = (uint32_t)stbds_arrlenu(insertions);
+    edit.insertions = work.insertions;
+    edit.insertion_count = (uint32_t)stbds_arrlenu(work.insertions);
     edit.rewrite = gpumpi_registers_rewrite_spill;
-    edit.user = &spill;
-    edit.widths = widths;
-    edit.registers = (uint32_t)stbds_arrlenu(widths);
+    edit.user = &work.spill;
+    edit.widths = work.widths;
+    edit.registers = (uint32_t)stbds_arrlenu(work.widths);
     edit.origin = origin;
     result = gpumpi_program_edit(&edit, out, diag);
 end:
-    GPUMPI_ARRAY_FREE(allocator, widths);
-    GPUMPI_ARRAY_FREE(allocator, insertions);
-    GPUMPI_ARRAY_FREE(allocator, spill.reg);
-    GPUMPI_ARRAY_FREE(allocator, spill.temporary);
+    GPUMPI_ARRAY_FREE(work.allocator, work.widths);
+    GPUMPI_ARRAY_FREE(work.allocator, work.insertions);
+    GPUMPI_ARRAY_FREE(work.allocator, work.spill.reg);
+    GPUMPI_ARRAY_FREE(work.allocator, work.spill.temporary);
     return result;
 }
 
@@ -537,6 +597,57 @@ static int gpumpi_registers_rewrite_names(void *user, uint32_t index, gpump_inst
     return !(in->operation == GPUMP_OP_MOVE && scratch[0] == scratch[16]);
 }
 
+/* Makes room for a place of every register, and lets the two ends of a move prefer the same place. */
+static int gpumpi_registers_start(gpumpi_registers_state *state, const gpump_registers_config *config,
+                                  gpumpi_arena *arena) {
+    const gpump_program *program = state->program;
+    uint32_t registers = gpump_program_registers(program), i, kind;
+    if (!GPUMPI_ARENA_NEW(arena, state->place, registers) || !GPUMPI_ARENA_NEW(arena, state->hint, registers) ||
+        !GPUMPI_ARENA_NEW(arena, state->spilled, registers))
+        return 0;
+    for (kind = 0; kind < 2; kind++) {
+        gpumpi_registers_file *file = &state->file[kind];
+        file->size = kind ? config->registers : config->predicates;
+        file->words = gpump_program_instructions(program) / 32 + 1;
+        if (!GPUMPI_ARENA_NEW(arena, file->rows, (size_t)file->size * file->words) ||
+            !GPUMPI_ARENA_NEW(arena, file->head, file->size) ||
+            !GPUMPI_ARENA_NEW(arena, file->next, (size_t)registers * 2))
+            return 0;
+    }
+    for (i = 0; i < registers; i++) state->hint[i] = GPUMP_NONE;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        if (in.operation != GPUMP_OP_MOVE || in.uses[0] & GPUMP_OPERAND_PARAMETER) continue;
+        state->hint[in.defs[0]] = in.uses[0];
+        if (state->hint[in.uses[0]] == GPUMP_NONE) state->hint[in.uses[0]] = in.defs[0];
+    }
+    return 1;
+}
+
+/* Makes the program in which every register has the name of its place. */
+static gpump_result gpumpi_registers_rename(gpumpi_registers_state *state, const uint32_t *origin, gpumpi_arena *arena,
+                                            gpump_program **next, gpump_registers_report *report, gpump_diag *diag) {
+    gpumpi_edit edit;
+    gpump_result result;
+    uint32_t *widths, i;
+    if (!GPUMPI_ARENA_NEW(arena, widths, (size_t)state->used[0] + state->used[1])) return GPUMP_ERROR_MEMORY;
+    for (i = 0; i < state->used[1]; i++) widths[i] = GPUMP_WIDTH_32;
+    memset(&edit, 0, sizeof edit);
+    edit.program = state->program;
+    edit.rewrite = gpumpi_registers_rewrite_names;
+    edit.user = state;
+    edit.widths = widths;
+    edit.registers = state->used[0] + state->used[1];
+    edit.origin = origin;
+    result = gpumpi_program_edit(&edit, next, diag);
+    if (result != GPUMP_OK) return result;
+    report->registers = state->used[1];
+    report->predicates = state->used[0];
+    report->moves_removed = gpump_program_instructions(state->program) - gpump_program_instructions(*next);
+    return GPUMP_OK;
+}
+
 /* One round on `program`: places its intervals; *next is the program with spill code, or the final one with *done = 1.
  */
 static gpump_result gpumpi_registers_round(const gpump_program *program, const uint32_t *origin,
@@ -548,7 +659,7 @@ static gpump_result gpumpi_registers_round(const gpump_program *program, const u
     gpumpi_registers_intervals intervals;
     gpumpi_registers_state state;
     gpumpi_registers_facts facts;
-    uint32_t registers = gpump_program_registers(program), i, kind, peak;
+    uint32_t peak;
     gpump_result result = gpump_liveness_create(program, gpumpi_program_allocator(program), &liveness);
     if (result != GPUMP_OK) goto end;
     memset(&state, 0, sizeof state);
@@ -563,52 +674,14 @@ static gpump_result gpumpi_registers_round(const gpump_program *program, const u
     if (!report->peak) report->peak = peak;
     gpump_liveness_destroy(liveness);
     liveness = NULL;
-    if (!GPUMPI_ARENA_NEW(&scratch, state.place, registers) || !GPUMPI_ARENA_NEW(&scratch, state.hint, registers) ||
-        !GPUMPI_ARENA_NEW(&scratch, state.spilled, registers))
-        goto end;
-    for (kind = 0; kind < 2; kind++) {
-        gpumpi_registers_file *file = &state.file[kind];
-        file->size = kind ? config->registers : config->predicates;
-        file->words = gpump_program_instructions(program) / 32 + 1;
-        if (!GPUMPI_ARENA_NEW(&scratch, file->rows, (size_t)file->size * file->words) ||
-            !GPUMPI_ARENA_NEW(&scratch, file->head, file->size) ||
-            !GPUMPI_ARENA_NEW(&scratch, file->next, (size_t)registers * 2))
-            goto end;
-    }
-    for (i = 0; i < registers; i++) state.hint[i] = GPUMP_NONE;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
-        gpump_instruction in;
-        gpump_program_instruction(program, i, &in);
-        if (in.operation != GPUMP_OP_MOVE || in.uses[0] & GPUMP_OPERAND_PARAMETER) continue;
-        state.hint[in.defs[0]] = in.uses[0];
-        if (state.hint[in.uses[0]] == GPUMP_NONE) state.hint[in.uses[0]] = in.defs[0];
-    }
-    if (!gpumpi_registers_place_best(&state, &scratch)) goto end;
-    if (state.impossible) {
+    if (!gpumpi_registers_start(&state, config, &scratch) || !gpumpi_registers_place_best(&state, &scratch)) goto end;
+    *done = !state.impossible && !state.spills;
+    if (state.impossible)
         result = gpumpi_fail(diag, GPUMP_ERROR_FULL, "registers", 0, config->registers, config->registers + 1u, 1024);
-    } else if (state.spills) {
-        *done = 0;
+    else if (state.spills)
         result = gpumpi_registers_spill_round(&state, origin, &scratch, &facts, next, report, diag);
-    } else {
-        gpumpi_edit edit;
-        uint32_t *widths, before = gpump_program_instructions(program);
-        if (!GPUMPI_ARENA_NEW(&scratch, widths, (size_t)state.used[0] + state.used[1])) goto end;
-        for (i = 0; i < state.used[1]; i++) widths[i] = GPUMP_WIDTH_32;
-        memset(&edit, 0, sizeof edit);
-        edit.program = program;
-        edit.rewrite = gpumpi_registers_rewrite_names;
-        edit.user = &state;
-        edit.widths = widths;
-        edit.registers = state.used[0] + state.used[1];
-        edit.origin = origin;
-        result = gpumpi_program_edit(&edit, next, diag);
-        if (result == GPUMP_OK) {
-            *done = 1;
-            report->registers = state.used[1];
-            report->predicates = state.used[0];
-            report->moves_removed = before - gpump_program_instructions(*next);
-        }
-    }
+    else
+        result = gpumpi_registers_rename(&state, origin, &scratch, next, report, diag);
 end:
     if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
     gpump_liveness_destroy(liveness);
