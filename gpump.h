@@ -18055,32 +18055,75 @@ GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint
     return GPUMP_OK;
 }
 
+/* What the spill hands over at `now`: what ended before what is sent, and of segments those of the transfer that began
+ * first. Returns the job, or GPUMP_NONE. */
+static uint32_t gpumpi_spill_choose(gpump_spill *spill, uint64_t now, int segments, gpumpi_spill_offer *best) {
+    const gpumpi_spill_job *jobs = gpumpi_spill_jobs(spill);
+    uint32_t chosen = GPUMP_NONE, i;
+    best->cycle = GPUMP_UNKNOWN;
+    best->kind = best->bytes = 0;
+    best->entry = GPUMP_NONE;
+    for (i = 0; i < spill->config.jobs; i++) {
+        gpumpi_spill_offer offer = gpumpi_spill_event(spill, i);
+        if (offer.cycle > now || offer.cycle >= best->cycle) continue;
+        *best = offer;
+        chosen = i;
+    }
+    if (!segments || best->kind == GPUMP_SPILL_WARP || best->kind == GPUMP_SPILL_DONE) return chosen;
+    for (i = 0; i < spill->config.jobs; i++) {
+        gpumpi_spill_offer offer;
+        if (chosen != GPUMP_NONE && jobs[i].start >= jobs[chosen].start) continue;
+        offer = gpumpi_spill_segment(spill, i);
+        if (offer.cycle > now || (offer.bytes && spill->under_way >= spill->config.outstanding)) continue;
+        *best = offer;
+        chosen = i;
+    }
+    return chosen;
+}
+
+/* A job has ended: it is counted and forgotten. */
+static void gpumpi_spill_end(gpump_spill *spill, uint32_t job, uint64_t now) {
+    const gpumpi_spill_job *ends = &gpumpi_spill_jobs(spill)[job];
+    if (ends->state == GPUMPI_SPILL_SAVING) {
+        spill->statistics.saves++;
+        spill->statistics.save_cycles += now - ends->start;
+    } else {
+        spill->statistics.restores++;
+        spill->statistics.restore_cycles += now - ends->start;
+    }
+    gpumpi_spill_forget(spill, job);
+}
+
+/* Takes a segment's bytes from a warp that has drained: whole segments leave, and what is too little for one stays in
+ * the job's buffer until the next warp fills it. */
+static void gpumpi_spill_take_warp(gpump_spill *spill, gpumpi_spill_job *job, const gpumpi_spill_offer *offer,
+                                   uint64_t now) {
+    gpumpi_spill_entry *entry = &gpumpi_spill_queue(spill)[offer->entry];
+    if (offer->bytes == spill->config.segment_bytes && entry->bytes - entry->taken >= offer->bytes - job->buffered) {
+        entry->taken += offer->bytes - job->buffered;
+        job->buffered = 0;
+        /* nothing is left of the warp, or only what the buffer takes: seen at the next look */
+        entry->done = entry->taken == entry->bytes;
+    } else {
+        job->buffered = offer->bytes ? 0 : job->buffered + entry->bytes - entry->taken;
+        entry->taken = entry->bytes;
+        entry->done = 1;
+    }
+    if (!entry->done) return;
+    job->warps_out++;
+    spill->statistics.spill_cycles += now - entry->point;
+    gpumpi_spill_advance_save(job, offer->cycle > now ? now : offer->cycle);
+}
+
 /* Hands over what is ready: WARP and DONE first, then, where segments are wanted, those of the job that began first. */
 static gpump_result gpumpi_spill_take(gpump_spill *spill, uint64_t now, int segments, gpump_spill_action *action) {
     if (!spill || !action) return GPUMP_ERROR_ARGUMENT;
     if (now < spill->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     spill->now = now;
     for (;;) {
-        gpumpi_spill_offer best = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
-        uint32_t chosen = GPUMP_NONE;
+        gpumpi_spill_offer best;
+        uint32_t chosen = gpumpi_spill_choose(spill, now, segments, &best);
         gpumpi_spill_job *job;
-        for (uint32_t i = 0; i < spill->config.jobs; i++) {
-            gpumpi_spill_offer offer = gpumpi_spill_event(spill, i);
-            if (offer.cycle > now || offer.cycle >= best.cycle) continue;
-            best = offer;
-            chosen = i;
-        }
-        for (uint32_t i = 0;
-             segments && !(best.kind == GPUMP_SPILL_WARP || best.kind == GPUMP_SPILL_DONE) && i < spill->config.jobs;
-             i++) {
-            gpumpi_spill_offer offer;
-            if (chosen != GPUMP_NONE && gpumpi_spill_jobs(spill)[i].start >= gpumpi_spill_jobs(spill)[chosen].start)
-                continue;
-            offer = gpumpi_spill_segment(spill, i);
-            if (offer.cycle > now || (offer.bytes && spill->under_way >= spill->config.outstanding)) continue;
-            best = offer;
-            chosen = i;
-        }
         if (chosen == GPUMP_NONE) return GPUMP_EMPTY;
         job = &gpumpi_spill_jobs(spill)[chosen];
         memset(action, 0, sizeof *action);
@@ -18091,14 +18134,7 @@ static gpump_result gpumpi_spill_take(gpump_spill *spill, uint64_t now, int segm
         action->part = job->part;
         action->job = chosen;
         if (best.kind == GPUMP_SPILL_DONE) {
-            if (job->state == GPUMPI_SPILL_SAVING) {
-                spill->statistics.saves++;
-                spill->statistics.save_cycles += now - job->start;
-            } else {
-                spill->statistics.restores++;
-                spill->statistics.restore_cycles += now - job->start;
-            }
-            gpumpi_spill_forget(spill, chosen);
+            gpumpi_spill_end(spill, chosen, now);
             return GPUMP_OK;
         }
         if (best.kind == GPUMP_SPILL_WARP) {
@@ -18121,29 +18157,12 @@ static gpump_result gpumpi_spill_take(gpump_spill *spill, uint64_t now, int segm
             gpumpi_spill_advance_restore(spill, chosen, now);
             return GPUMP_OK;
         }
-        if (best.entry != GPUMP_NONE) {
-            gpumpi_spill_entry *entry = &gpumpi_spill_queue(spill)[best.entry];
-            if (best.bytes == spill->config.segment_bytes &&
-                entry->bytes - entry->taken >= best.bytes - job->buffered) {
-                entry->taken += best.bytes - job->buffered;
-                job->buffered = 0;
-                /* nothing is left of the warp, or only what the buffer takes: seen at the next look */
-                entry->done = entry->taken == entry->bytes;
-            } else {
-                job->buffered = best.bytes ? 0 : job->buffered + entry->bytes - entry->taken;
-                entry->taken = entry->bytes;
-                entry->done = 1;
-            }
-            if (entry->done) {
-                job->warps_out++;
-                spill->statistics.spill_cycles += now - entry->point;
-                gpumpi_spill_advance_save(job, best.cycle > now ? now : best.cycle);
-            }
-            if (!best.bytes) continue; /* went into the buffer: nothing to hand over */
-        } else {
+        if (best.entry == GPUMP_NONE) {
             gpumpi_spill_advance_save(job, now);
+            return GPUMP_OK;
         }
-        return GPUMP_OK;
+        gpumpi_spill_take_warp(spill, job, &best, now);
+        if (best.bytes) return GPUMP_OK; /* without bytes it went into the buffer: nothing to hand over */
     }
 }
 
@@ -18221,37 +18240,26 @@ static uint64_t gpumpi_spill_pass(gpumpi_spill_port *port, uint64_t now, uint64_
     return gpump_add_saturated(port->since, gpump_muldiv_up(port->moved, port->cycles, port->bytes));
 }
 
-static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gpump_spill_transfer *transfer,
-                                      int restores, gpump_spill_times *times, gpump_diag *diag) {
-    uint64_t
-        memory[(sizeof(gpump_spill) + sizeof(gpumpi_spill_job) + GPUMPI_SPILL_WARPS * sizeof(gpumpi_spill_entry)) / 8 +
-               1];
+/* Refuses a transfer whose time cannot be computed; writes the order in which its warps have drained. */
+static gpump_result gpumpi_spill_check_transfer(const gpump_spill_transfer *transfer, int restores, int has_times,
+                                                uint32_t *order, gpump_diag *diag) {
     const gpump_spill_warp *warps;
-    uint64_t start, now, next_port, arrivals[64], end, first = GPUMP_UNKNOWN;
-    uint32_t count, order[GPUMPI_SPILL_WARPS], reported = 0, job, in = 0, out = 0;
-    gpump_spill_config own;
-    gpump_spill_action action;
-    gpump_spill *spill;
-    gpumpi_spill_port port;
-    gpump_result result = gpumpi_spill_check_config(config, diag);
-    if (result) return result;
-    memset(&action, 0, sizeof action);
+    uint64_t start;
     if (!transfer) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "transfer", 0, 0, 1, UINT64_MAX);
     warps = transfer->warps;
-    count = transfer->count;
-    start = now = next_port = end = transfer->start_cycle;
+    start = transfer->start_cycle;
     if (start == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "start_cycle", 0, start, 0, GPUMP_UNKNOWN - 1);
-    if (!times || !warps || !count || count > GPUMPI_SPILL_WARPS)
+    if (!has_times || !warps || !transfer->count || transfer->count > GPUMPI_SPILL_WARPS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT,
-                           !times   ? "times"
-                           : !warps ? "warps"
-                                    : "count",
-                           0, count, 1, GPUMPI_SPILL_WARPS);
+                           !has_times ? "times"
+                           : !warps   ? "warps"
+                                      : "count",
+                           0, transfer->count, 1, GPUMPI_SPILL_WARPS);
     if (!transfer->port_cycles || !transfer->port_bytes)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, transfer->port_cycles ? "port_bytes" : "port_cycles", 0, 0, 1,
                            UINT64_MAX);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < transfer->count; i++) {
         uint32_t at = i;
         if (warps[i].bytes && !warps[i].registers)
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps.registers", i, 0, 1, UINT32_MAX);
@@ -18261,60 +18269,103 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gp
         for (; at > 0 && warps[order[at - 1]].drained_cycle > warps[i].drained_cycle; at--) order[at] = order[at - 1];
         order[at] = i;
     }
+    return GPUMP_OK;
+}
+
+/* A transfer alone on a port: its segments pass one after the other, and each counts as moved after the latency. */
+typedef struct gpumpi_spill_run {
+    const gpump_spill_transfer *transfer;
+    gpump_spill *spill;
+    gpumpi_spill_port port;
+    uint64_t next_port, arrivals[64], first, end; /* first: a warp's bytes were all out, GPUMP_UNKNOWN: not yet */
+    uint32_t job, in, out;                        /* segments sent, segments moved */
+    int restores;
+} gpumpi_spill_run;
+
+/* Sends what can go at `now`. Returns whether the transfer has ended. */
+static int gpumpi_spill_send(gpumpi_spill_run *run, uint64_t now) {
+    gpump_spill_action action;
+    while (run->out < run->in && run->arrivals[run->out % 64] <= now) {
+        gpump_spill_report_moved(run->spill, now, run->job, 1);
+        run->out++;
+    }
+    while (run->next_port <= now && gpump_spill_next(run->spill, now, &action) == GPUMP_OK) {
+        if (action.kind == GPUMP_SPILL_DONE) return 1;
+        if (action.kind == GPUMP_SPILL_WARP) {
+            run->end = now;
+            if (run->first == GPUMP_UNKNOWN) run->first = now;
+            continue;
+        }
+        run->next_port = gpumpi_spill_pass(&run->port, now, action.bytes);
+        if (!run->restores) {
+            run->end = run->next_port;
+            if (run->first == GPUMP_UNKNOWN && gpumpi_spill_jobs(run->spill)[run->job].warps_out)
+                run->first = run->next_port;
+        }
+        run->arrivals[run->in++ % 64] = gpump_add_saturated(run->next_port, run->transfer->latency_cycles);
+    }
+    return 0;
+}
+
+/* The next cycle at which the transfer can go on, `drained` being the next at which a warp has drained. */
+static uint64_t gpumpi_spill_soonest(const gpumpi_spill_run *run, uint64_t now, uint64_t drained) {
+    uint64_t soonest = drained, own = gpump_spill_next_cycle(run->spill);
+    if (run->out < run->in && run->arrivals[run->out % 64] < soonest) soonest = run->arrivals[run->out % 64];
+    if (own < run->next_port) own = run->next_port;
+    if (own < soonest) soonest = own;
+    return soonest <= now ? now + 1u : soonest;
+}
+
+static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gpump_spill_transfer *transfer,
+                                      int restores, gpump_spill_times *times, gpump_diag *diag) {
+    uint64_t
+        memory[(sizeof(gpump_spill) + sizeof(gpumpi_spill_job) + GPUMPI_SPILL_WARPS * sizeof(gpumpi_spill_entry)) / 8 +
+               1];
+    uint32_t order[GPUMPI_SPILL_WARPS], reported = 0;
+    uint64_t now;
+    gpump_spill_config own;
+    gpumpi_spill_run run;
+    gpump_result result = gpumpi_spill_check_config(config, diag);
+    if (result == GPUMP_OK) result = gpumpi_spill_check_transfer(transfer, restores, times != NULL, order, diag);
+    if (result != GPUMP_OK) return result;
+    memset(&run, 0, sizeof run);
+    run.transfer = transfer;
+    run.restores = restores;
+    run.first = GPUMP_UNKNOWN;
+    now = run.next_port = run.end = run.port.since = transfer->start_cycle;
+    run.port.cycles = transfer->port_cycles;
+    run.port.bytes = transfer->port_bytes;
     own = *config;
     own.jobs = 1;
-    own.warps = count;
+    own.warps = transfer->count;
     if (own.outstanding > 64) own.outstanding = 64;
-    gpump_spill_init(memory, sizeof memory, &own, &spill, NULL);
+    gpump_spill_init(memory, sizeof memory, &own, &run.spill, NULL);
     if (restores)
-        gpump_spill_restore(spill, start, 0, warps, count, transfer->shared_bytes, transfer->metadata_bytes, &job);
+        gpump_spill_restore(run.spill, now, 0, transfer->warps, transfer->count, transfer->shared_bytes,
+                            transfer->metadata_bytes, &run.job);
     else
-        gpump_spill_save(spill, start, 0, count, transfer->shared_bytes, transfer->metadata_bytes, &job);
-    port.cycles = transfer->port_cycles;
-    port.bytes = transfer->port_bytes;
-    port.since = start;
-    port.moved = 0;
+        gpump_spill_save(run.spill, now, 0, transfer->count, transfer->shared_bytes, transfer->metadata_bytes,
+                         &run.job);
     for (;;) {
-        uint64_t soonest = GPUMP_UNKNOWN, own_cycle;
-        while (!restores && reported < count && warps[order[reported]].drained_cycle <= now)
-            gpump_spill_report_drained(spill, now, job, &warps[order[reported++]]);
-        while (out < in && arrivals[out % 64] <= now) {
-            gpump_spill_report_moved(spill, now, job, 1);
-            out++;
+        uint64_t drained = GPUMP_UNKNOWN;
+        for (; !restores && reported < transfer->count; reported++) {
+            drained = transfer->warps[order[reported]].drained_cycle;
+            if (drained > now) break;
+            gpump_spill_report_drained(run.spill, now, run.job, &transfer->warps[order[reported]]);
         }
-        while (next_port <= now && (result = gpump_spill_next(spill, now, &action)) == GPUMP_OK) {
-            if (action.kind == GPUMP_SPILL_DONE) break;
-            if (action.kind == GPUMP_SPILL_WARP) {
-                end = now;
-                if (first == GPUMP_UNKNOWN) first = now;
-                continue;
-            }
-            next_port = gpumpi_spill_pass(&port, now, action.bytes);
-            if (!restores) {
-                end = next_port;
-                if (first == GPUMP_UNKNOWN && gpumpi_spill_jobs(spill)[job].warps_out) first = next_port;
-            }
-            arrivals[in++ % 64] = gpump_add_saturated(next_port, transfer->latency_cycles);
-        }
-        if (result == GPUMP_OK && action.kind == GPUMP_SPILL_DONE &&
-            gpumpi_spill_jobs(spill)[job].state == GPUMPI_SPILL_FREE)
-            break;
-        if (!restores && reported < count) soonest = warps[order[reported]].drained_cycle;
-        if (out < in && arrivals[out % 64] < soonest) soonest = arrivals[out % 64];
-        own_cycle = gpump_spill_next_cycle(spill);
-        if (own_cycle < next_port) own_cycle = next_port;
-        if (own_cycle < soonest) soonest = own_cycle;
-        if (soonest <= now) soonest = now + 1u;
-        if (soonest == GPUMP_UNKNOWN) /* the last cycle does not fit into 64 bits */
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "start_cycle", 0, start, 0, GPUMP_UNKNOWN - 1);
-        now = soonest;
+        if (reported == transfer->count) drained = GPUMP_UNKNOWN;
+        if (gpumpi_spill_send(&run, now)) break;
+        now = gpumpi_spill_soonest(&run, now, drained);
+        if (now == GPUMP_UNKNOWN) /* the last cycle does not fit into 64 bits */
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "start_cycle", 0, transfer->start_cycle, 0,
+                               GPUMP_UNKNOWN - 1);
     }
-    times->end = end - start;
-    times->first_warp = first == GPUMP_UNKNOWN ? end - start : first - start;
-    times->bytes = spill->statistics.bytes;
-    times->segments = spill->statistics.segments;
-    times->drain_cycles = spill->statistics.drain_cycles;
-    times->spill_cycles = spill->statistics.spill_cycles;
+    times->end = run.end - transfer->start_cycle;
+    times->first_warp = (run.first == GPUMP_UNKNOWN ? run.end : run.first) - transfer->start_cycle;
+    times->bytes = run.spill->statistics.bytes;
+    times->segments = run.spill->statistics.segments;
+    times->drain_cycles = run.spill->statistics.drain_cycles;
+    times->spill_cycles = run.spill->statistics.spill_cycles;
     return GPUMP_OK;
 }
 
@@ -20420,100 +20471,131 @@ static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uin
     return set | added;
 }
 
+/* Algorithm 1 while it chooses one position after the other. */
+typedef struct gpumpi_victim_choosing {
+    const gpump_victim_plan_args *args;
+    gpumpi_victim_priced priced;
+    gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS]; /* by position */
+    gpumpi_victim_room room;                                   /* free after the choices so far */
+    uint64_t gone;                                             /* blocks that leave by themselves or were chosen */
+    uint64_t open;                                             /* positions that can still be chosen */
+    uint64_t waiting;                                          /* a position waits for these until they are gone */
+    uint32_t ordered;                                          /* entries of order; GPUMP_NONE until it is made */
+    uint8_t order[GPUMP_VICTIM_BLOCKS];
+} gpumpi_victim_choosing;
+
+/* The best open position by its own blocks alone, NULL without one. Only those that the last choice has changed are
+ * summed again. */
+static const gpump_victim_candidate *gpumpi_victim_best_position(gpumpi_victim_choosing *choosing, int first) {
+    const gpump_victim_plan_args *args = choosing->args;
+    const gpump_victim_candidate *best = NULL;
+    uint64_t best_rank = GPUMP_UNKNOWN, gone = choosing->gone, rest;
+    for (rest = choosing->open; rest; rest &= rest - 1) {
+        uint32_t p = gpump_bits_lowest64(rest);
+        gpump_victim_candidate *c = &choosing->candidates[p];
+        uint64_t rank;
+        if (first || (c->victims & gone)) {
+            uint64_t set = args->sets[p] & ~gone;
+            if (args->groups) set = gpumpi_victim_closure(args->sm, set) & ~gone;
+            if (set & args->fixed) {
+                choosing->open &= ~((uint64_t)1 << p);
+                continue;
+            }
+            gpumpi_victim_sum(&choosing->priced, set, args->sets[p] & gone & choosing->waiting, c);
+            c->position = p;
+        }
+        rank = gpumpi_victim_rank_of(c);
+        if (rank > best_rank || (rank == best_rank && best && !gpumpi_victim_breaks_tie(c, best))) continue;
+        best = c;
+        best_rank = rank;
+    }
+    return best;
+}
+
+/* The best open position when what it does not hold of warps, threads or slots costs further victims, which may change
+ * the order; a policy's own hook chooses here too. NULL when there is none. */
+static const gpump_victim_candidate *gpumpi_victim_best_filled(gpumpi_victim_choosing *choosing) {
+    const gpump_victim_plan_args *args = choosing->args;
+    const gpump_victim_policy *policy = args->policy;
+    gpump_victim_candidate shown[GPUMP_VICTIM_POSITIONS];
+    int groups = args->groups != 0;
+    uint64_t rest, late = choosing->priced.late;
+    uint32_t count = 0, pick = 0;
+    if (choosing->ordered == GPUMP_NONE) {
+        if (groups) late = gpumpi_victim_closure(args->sm, late);
+        choosing->ordered = gpumpi_victim_sort(&choosing->priced, args->choosable, late, choosing->order);
+    }
+    for (rest = choosing->open; rest; rest &= rest - 1) {
+        uint32_t p = gpump_bits_lowest64(rest);
+        uint64_t set = choosing->candidates[p].victims;
+        gpumpi_victim_room after = choosing->room;
+        gpumpi_victim_release(args, set, &after);
+        shown[count] = choosing->candidates[p];
+        if (!gpumpi_victim_suffices(args->geometry, &after, 1)) {
+            set = gpumpi_victim_fill(args, choosing->order, choosing->ordered, choosing->gone, groups, set, after, 1);
+            if (!set) { /* not even with everyone out */
+                choosing->open &= ~((uint64_t)1 << p);
+                continue;
+            }
+            gpumpi_victim_sum(&choosing->priced, set, args->sets[p] & choosing->gone & choosing->waiting,
+                              &shown[count]);
+        }
+        if (gpumpi_victim_better(&shown[count], &shown[pick])) pick = count;
+        count++;
+    }
+    if (policy->candidate && count) pick = gpumpi_victim_ask_candidate(policy, args->request, shown, count);
+    if (pick >= count) return NULL;
+    choosing->candidates[shown[pick].position] = shown[pick];
+    return &choosing->candidates[shown[pick].position];
+}
+
 /* Returns 1 when all positions that the plan takes are free before the deadline. */
 static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     const gpump_victim_policy *policy = args->policy;
-    gpumpi_victim_priced priced;
-    gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS]; /* by position */
-    uint8_t order[GPUMP_VICTIM_BLOCKS];
-    gpumpi_victim_room room;
-    const uint64_t *sets = args->sets;
-    uint64_t gone = args->leaving, open = args->open, waiting = ~(uint64_t)0, rest;
-    uint32_t ordered = GPUMP_NONE, taken;
-    int groups = args->groups != 0, in_time = 1;
-    gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, &priced);
+    gpumpi_victim_choosing choosing;
+    gpumpi_victim_priced *priced = &choosing.priced;
+    uint64_t rest;
+    uint32_t taken;
+    int in_time = 1;
+    choosing.args = args;
+    choosing.gone = args->leaving;
+    choosing.open = args->open;
+    choosing.waiting = policy->flags & GPUMP_VICTIM_EVICTED ? 0 : ~(uint64_t)0;
+    choosing.ordered = GPUMP_NONE;
+    gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, priced);
     plan->positions = plan->victims = 0;
-    plan->ask_again = priced.ask_again;
-    if (policy->flags & GPUMP_VICTIM_EVICTED) waiting = 0;
-    for (rest = args->leaving & waiting; rest; rest &= rest - 1) {
+    plan->ask_again = priced->ask_again;
+    for (rest = args->leaving & choosing.waiting; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        priced.latency[i] = gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
-        if (priced.latency[i] > args->left || priced.latency[i] == GPUMP_UNKNOWN) priced.late |= (uint64_t)1 << i;
+        priced->latency[i] = gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
+        if (priced->latency[i] > args->left || priced->latency[i] == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
     }
-    room = gpumpi_victim_room_without(args, 0);
+    choosing.room = gpumpi_victim_room_without(args, 0);
     for (taken = 0; taken < args->want; taken++) {
-        const gpump_victim_candidate *best = NULL;
-        gpumpi_victim_room after = room;
-        uint64_t best_rank = GPUMP_UNKNOWN;
-        int fits;
-        for (rest = open; rest; rest &= rest - 1) {
-            uint32_t p = gpump_bits_lowest64(rest);
-            gpump_victim_candidate *c = &candidates[p];
-            uint64_t rank;
-            if (taken == 0 || (c->victims & gone)) { /* only those that the last choice has changed */
-                uint64_t set = sets[p] & ~gone;
-                if (groups) set = gpumpi_victim_closure(args->sm, set) & ~gone;
-                if (set & args->fixed) {
-                    open &= ~((uint64_t)1 << p);
-                    continue;
-                }
-                gpumpi_victim_sum(&priced, set, sets[p] & gone & waiting, c);
-                c->position = p;
-            }
-            rank = gpumpi_victim_rank_of(c);
-            if (rank > best_rank || (rank == best_rank && best && !gpumpi_victim_breaks_tie(c, best))) continue;
-            best = c;
-            best_rank = rank;
-        }
+        const gpump_victim_candidate *best = gpumpi_victim_best_position(&choosing, taken == 0);
+        gpumpi_victim_room after = choosing.room;
         if (!best) break;
         gpumpi_victim_release(args, best->victims, &after);
-        fits = gpumpi_victim_suffices(args->geometry, &after, 1);
-        if (!fits || (policy->candidate && (best->victims || best->latency))) {
-            /* What a position does not hold of warps, threads or slots costs further victims: that may change the
-             * order. */
-            gpump_victim_candidate shown[GPUMP_VICTIM_POSITIONS];
-            uint32_t count = 0, pick = 0;
-            if (ordered == GPUMP_NONE)
-                ordered =
-                    gpumpi_victim_sort(&priced, args->choosable,
-                                       groups ? gpumpi_victim_closure(args->sm, priced.late) : priced.late, order);
-            for (rest = open; rest; rest &= rest - 1) {
-                uint32_t p = gpump_bits_lowest64(rest);
-                uint64_t set = candidates[p].victims;
-                after = room;
-                gpumpi_victim_release(args, set, &after);
-                shown[count] = candidates[p];
-                if (!gpumpi_victim_suffices(args->geometry, &after, 1)) {
-                    set = gpumpi_victim_fill(args, order, ordered, gone, groups, set, after, 1);
-                    if (!set) { /* not even with everyone out */
-                        open &= ~((uint64_t)1 << p);
-                        continue;
-                    }
-                    gpumpi_victim_sum(&priced, set, sets[p] & gone & waiting, &shown[count]);
-                }
-                if (gpumpi_victim_better(&shown[count], &shown[pick])) pick = count;
-                count++;
-            }
-            if (policy->candidate && count) pick = gpumpi_victim_ask_candidate(policy, args->request, shown, count);
-            if (pick >= count) break;
-            candidates[shown[pick].position] = shown[pick];
-            best = &candidates[shown[pick].position];
-            after = room;
+        if (!gpumpi_victim_suffices(args->geometry, &after, 1) ||
+            (policy->candidate && (best->victims || best->latency))) {
+            best = gpumpi_victim_best_filled(&choosing);
+            if (!best) break;
+            after = choosing.room;
             gpumpi_victim_release(args, best->victims, &after);
         }
         in_time &= !best->late;
         plan->positions |= (uint64_t)1 << best->position;
         plan->victims |= best->victims;
-        open &= ~((uint64_t)1 << best->position);
-        gone |= best->victims;
-        room.warps = after.warps - args->geometry->warps;
-        room.threads = after.threads - args->geometry->threads;
-        room.slots = after.slots - 1;
-        room.spare = after.spare;
+        choosing.open &= ~((uint64_t)1 << best->position);
+        choosing.gone |= best->victims;
+        choosing.room.warps = after.warps - args->geometry->warps;
+        choosing.room.threads = after.threads - args->geometry->threads;
+        choosing.room.slots = after.slots - 1;
+        choosing.room.spare = after.spare;
     }
     for (rest = plan->victims; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        plan->technique[i] = priced.technique[i];
+        plan->technique[i] = priced->technique[i];
     }
     return in_time;
 }
@@ -20574,9 +20656,10 @@ GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_plan_args *args, gpum
 /* ---- the exact plan ---- */
 
 typedef struct gpumpi_victim_search {
-    const gpump_victim_plan_args *args;
-    const uint64_t *overhead; /* per block */
-    uint64_t usable;          /* blocks that may be chosen */
+    const gpump_victim_plan_args *args; /* as of `limit` */
+    uint64_t limit;                     /* every victim must be out within these cycles */
+    const uint64_t *overhead;           /* per block */
+    uint64_t usable;                    /* blocks that may be chosen */
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
     uint64_t alone[GPUMP_VICTIM_POSITIONS]; /* overhead of the blocks that lie on this position only */
     uint8_t position[GPUMP_VICTIM_POSITIONS];
@@ -20656,107 +20739,129 @@ static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_
     gpumpi_victim_search_positions(search, i, chosen, positions, victims);
 }
 
+/* Says which blocks can be out within search->limit, in groups as a whole, and whether `want` positions fit then.
+ * `within` becomes args as of that limit. */
+static int gpumpi_victim_possible(gpumpi_victim_search *search, const gpump_victim_plan_args *args,
+                                  const uint64_t *fastest, uint32_t want, gpump_victim_plan_args *within) {
+    gpumpi_victim_room room;
+    uint64_t rest, bad;
+    uint32_t positions = 0, p;
+    if (args->leaving) *within = gpumpi_victim_args_within(args, search->limit);
+    search->usable = 0;
+    for (rest = args->choosable; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        if (fastest[i] <= search->limit) search->usable |= (uint64_t)1 << i;
+    }
+    bad = ~search->usable & ~within->leaving;
+    for (rest = search->groups ? search->usable : 0; rest; rest &= rest - 1) {
+        uint64_t one = rest & (0 - rest);
+        if (gpumpi_victim_closure(args->sm, one) & bad) search->usable &= ~one;
+    }
+    for (p = 0; p < args->geometry->positions; p++)
+        if ((args->open >> p & 1u) && !(args->sets[p] & ~within->leaving & ~search->usable)) positions++;
+    room = gpumpi_victim_room_without(within, 0);
+    gpumpi_victim_release(within, search->usable, &room);
+    return positions >= want && gpumpi_victim_suffices(args->geometry, &room, want);
+}
+
+/* Extends search->limit to the next cycle at which another block can be out. Returns 0 when there is none. */
+static int gpumpi_victim_extend(gpumpi_victim_search *search, const gpump_victim_plan_args *args,
+                                const uint64_t *fastest, const gpump_victim_plan_args *within) {
+    uint64_t next = GPUMP_UNKNOWN, rest;
+    int more = 0;
+    for (rest = args->choosable & ~search->usable; rest; rest &= rest - 1) {
+        uint64_t latency = fastest[gpump_bits_lowest64(rest)];
+        if (latency <= search->limit || (more && latency >= next)) continue;
+        next = latency;
+        more = 1;
+    }
+    for (rest = args->leaving & ~within->leaving; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        uint64_t latency = gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
+        if (!more || latency < next) next = latency;
+        more = 1;
+    }
+    if (more) search->limit = next;
+    return more;
+}
+
+/* Puts the usable blocks in order, cheapest first. */
+static void gpumpi_victim_sort_items(gpumpi_victim_search *search) {
+    uint64_t rest;
+    search->items = 0;
+    for (rest = search->usable; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest), j;
+        for (j = search->items++; j > 0 && search->overhead[search->item[j - 1]] > search->overhead[i]; j--)
+            search->item[j] = search->item[j - 1];
+        search->item[j] = (uint8_t)i;
+    }
+}
+
+/* Puts the positions that can be had in order, those with the cheapest blocks of their own first. */
+static void gpumpi_victim_sort_positions(gpumpi_victim_search *search) {
+    const gpump_victim_plan_args *args = search->args;
+    uint32_t p, q, j;
+    search->positions = 0;
+    for (p = 0; p < args->geometry->positions; p++) {
+        uint64_t set = args->sets[p] & ~args->leaving, others = 0, alone;
+        if (search->groups) set = gpumpi_victim_closure(args->sm, set) & ~args->leaving;
+        if (!(args->open >> p & 1u) || (set & ~search->usable)) continue;
+        for (q = 0; q < args->geometry->positions; q++)
+            if (q != p && (args->open >> q & 1u)) others |= args->sets[q];
+        if (search->groups) others = gpumpi_victim_closure(args->sm, others);
+        alone = gpumpi_victim_total(search, set & ~others);
+        for (j = search->positions++;
+             j > 0 && (search->alone[j - 1] > alone || (search->alone[j - 1] == alone && search->sets[j - 1] > set));
+             j--) {
+            search->alone[j] = search->alone[j - 1];
+            search->sets[j] = search->sets[j - 1];
+            search->position[j] = search->position[j - 1];
+        }
+        search->alone[j] = alone;
+        search->sets[j] = set;
+        search->position[j] = (uint8_t)p;
+    }
+}
+
 GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
                                    uint64_t most, uint32_t nodes, gpump_victim_plan *plan) {
     gpumpi_victim_search search;
-    gpump_victim_plan_args within = *args; /* as of the limit in question */
-    uint64_t fastest[GPUMP_VICTIM_BLOCKS], overhead[GPUMP_VICTIM_BLOCKS], choosable = args->choosable, rest,
-                                                                          limit = args->left;
-    uint32_t want, p, i, j;
+    gpump_victim_plan_args within = *args;
+    uint64_t fastest[GPUMP_VICTIM_BLOCKS], overhead[GPUMP_VICTIM_BLOCKS], rest;
+    int possible = 0;
     plan->positions = plan->victims = 0;
     plan->ask_again = GPUMP_UNKNOWN;
     search.args = &within;
     search.overhead = overhead;
     search.groups = args->groups != 0;
-    for (rest = choosable; rest; rest &= rest - 1) {
-        i = gpump_bits_lowest64(rest);
+    for (rest = args->choosable; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest), t;
         fastest[i] = GPUMP_UNKNOWN;
-        for (p = 0; p < GPUMP_TECHNIQUES; p++)
-            if ((args->allowed[i] >> p & 1u) && estimates[i].latency[p] < fastest[i])
-                fastest[i] = estimates[i].latency[p];
+        for (t = 0; t < GPUMP_TECHNIQUES; t++)
+            if ((args->allowed[i] >> t & 1u) && estimates[i].latency[t] < fastest[i])
+                fastest[i] = estimates[i].latency[t];
     }
     /* The fewest cycles in which `want` positions can be had: whether they can depends only on which blocks may be
      * chosen. */
-    for (want = args->want; want > 0; want--) {
-        limit = args->left;
-        for (;;) {
-            gpumpi_victim_room room;
-            uint64_t next = GPUMP_UNKNOWN, bad;
-            uint32_t positions = 0, more = 0;
-            if (args->leaving) within = gpumpi_victim_args_within(args, limit);
-            search.usable = 0;
-            for (rest = choosable; rest; rest &= rest - 1) {
-                i = gpump_bits_lowest64(rest);
-                if (fastest[i] <= limit) search.usable |= (uint64_t)1 << i;
-            }
-            bad = ~search.usable & ~within.leaving;
-            for (rest = search.groups ? search.usable : 0; rest; rest &= rest - 1) {
-                uint64_t one = rest & (0 - rest);
-                if (gpumpi_victim_closure(args->sm, one) & bad) search.usable &= ~one;
-            }
-            for (p = 0; p < args->geometry->positions; p++)
-                if ((args->open >> p & 1u) && !(args->sets[p] & ~within.leaving & ~search.usable)) positions++;
-            room = gpumpi_victim_room_without(&within, 0);
-            gpumpi_victim_release(&within, search.usable, &room);
-            if (positions >= want && gpumpi_victim_suffices(args->geometry, &room, want)) goto possible;
-            for (rest = choosable & ~search.usable; rest; rest &= rest - 1) {
-                i = gpump_bits_lowest64(rest);
-                if (fastest[i] > limit && (!more || fastest[i] < next)) {
-                    next = fastest[i];
-                    more = 1;
-                }
-            }
-            for (rest = args->leaving & ~within.leaving; rest; rest &= rest - 1) {
-                uint64_t latency;
-                i = gpump_bits_lowest64(rest);
-                latency = gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
-                if (!more || latency < next) next = latency;
-                more = 1;
-            }
-            if (!more) break;
-            limit = next;
-        }
+    for (search.want = args->want; search.want > 0; search.want--) {
+        search.limit = args->left;
+        do possible = gpumpi_victim_possible(&search, args, fastest, search.want, &within);
+        while (!possible && gpumpi_victim_extend(&search, args, fastest, &within));
+        if (possible) break;
     }
-    return;
-possible:
+    if (!possible) return;
     for (rest = search.usable; rest; rest &= rest - 1) {
-        i = gpump_bits_lowest64(rest);
-        plan->technique[i] = (uint8_t)gpumpi_victim_cheapest(&estimates[i], args->allowed[i], limit);
+        uint32_t i = gpump_bits_lowest64(rest);
+        plan->technique[i] = (uint8_t)gpumpi_victim_cheapest(&estimates[i], args->allowed[i], search.limit);
         overhead[i] = estimates[i].overhead[plan->technique[i]];
     }
-    search.want = want;
     search.most = most;
     search.nodes = nodes;
     search.found = 0;
     search.best_overhead = GPUMP_UNKNOWN;
     search.best_positions = search.best_victims = 0;
-    search.positions = search.items = 0;
-    for (rest = search.usable; rest; rest &= rest - 1) {
-        i = gpump_bits_lowest64(rest);
-        for (j = search.items++; j > 0 && overhead[search.item[j - 1]] > overhead[i]; j--)
-            search.item[j] = search.item[j - 1];
-        search.item[j] = (uint8_t)i;
-    }
-    for (p = 0; p < args->geometry->positions; p++) {
-        uint64_t set = args->sets[p] & ~within.leaving, others = 0, alone;
-        uint32_t q;
-        if (search.groups) set = gpumpi_victim_closure(args->sm, set) & ~within.leaving;
-        if (!(args->open >> p & 1u) || (set & ~search.usable)) continue;
-        for (q = 0; q < args->geometry->positions; q++)
-            if (q != p && (args->open >> q & 1u)) others |= args->sets[q];
-        if (search.groups) others = gpumpi_victim_closure(args->sm, others);
-        alone = gpumpi_victim_total(&search, set & ~others);
-        for (j = search.positions++;
-             j > 0 && (search.alone[j - 1] > alone || (search.alone[j - 1] == alone && search.sets[j - 1] > set));
-             j--) {
-            search.alone[j] = search.alone[j - 1];
-            search.sets[j] = search.sets[j - 1];
-            search.position[j] = search.position[j - 1];
-        }
-        search.alone[j] = alone;
-        search.sets[j] = set;
-        search.position[j] = (uint8_t)p;
-    }
+    gpumpi_victim_sort_items(&search);
+    gpumpi_victim_sort_positions(&search);
     gpumpi_victim_search_positions(&search, 0, 0, 0, 0);
     plan->positions = search.best_positions; /* 0: nothing below `most`, or the node budget */
     plan->victims = search.best_victims;

@@ -478,32 +478,75 @@ GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint
     return GPUMP_OK;
 }
 
+/* What the spill hands over at `now`: what ended before what is sent, and of segments those of the transfer that began
+ * first. Returns the job, or GPUMP_NONE. */
+static uint32_t gpumpi_spill_choose(gpump_spill *spill, uint64_t now, int segments, gpumpi_spill_offer *best) {
+    const gpumpi_spill_job *jobs = gpumpi_spill_jobs(spill);
+    uint32_t chosen = GPUMP_NONE, i;
+    best->cycle = GPUMP_UNKNOWN;
+    best->kind = best->bytes = 0;
+    best->entry = GPUMP_NONE;
+    for (i = 0; i < spill->config.jobs; i++) {
+        gpumpi_spill_offer offer = gpumpi_spill_event(spill, i);
+        if (offer.cycle > now || offer.cycle >= best->cycle) continue;
+        *best = offer;
+        chosen = i;
+    }
+    if (!segments || best->kind == GPUMP_SPILL_WARP || best->kind == GPUMP_SPILL_DONE) return chosen;
+    for (i = 0; i < spill->config.jobs; i++) {
+        gpumpi_spill_offer offer;
+        if (chosen != GPUMP_NONE && jobs[i].start >= jobs[chosen].start) continue;
+        offer = gpumpi_spill_segment(spill, i);
+        if (offer.cycle > now || (offer.bytes && spill->under_way >= spill->config.outstanding)) continue;
+        *best = offer;
+        chosen = i;
+    }
+    return chosen;
+}
+
+/* A job has ended: it is counted and forgotten. */
+static void gpumpi_spill_end(gpump_spill *spill, uint32_t job, uint64_t now) {
+    const gpumpi_spill_job *ends = &gpumpi_spill_jobs(spill)[job];
+    if (ends->state == GPUMPI_SPILL_SAVING) {
+        spill->statistics.saves++;
+        spill->statistics.save_cycles += now - ends->start;
+    } else {
+        spill->statistics.restores++;
+        spill->statistics.restore_cycles += now - ends->start;
+    }
+    gpumpi_spill_forget(spill, job);
+}
+
+/* Takes a segment's bytes from a warp that has drained: whole segments leave, and what is too little for one stays in
+ * the job's buffer until the next warp fills it. */
+static void gpumpi_spill_take_warp(gpump_spill *spill, gpumpi_spill_job *job, const gpumpi_spill_offer *offer,
+                                   uint64_t now) {
+    gpumpi_spill_entry *entry = &gpumpi_spill_queue(spill)[offer->entry];
+    if (offer->bytes == spill->config.segment_bytes && entry->bytes - entry->taken >= offer->bytes - job->buffered) {
+        entry->taken += offer->bytes - job->buffered;
+        job->buffered = 0;
+        /* nothing is left of the warp, or only what the buffer takes: seen at the next look */
+        entry->done = entry->taken == entry->bytes;
+    } else {
+        job->buffered = offer->bytes ? 0 : job->buffered + entry->bytes - entry->taken;
+        entry->taken = entry->bytes;
+        entry->done = 1;
+    }
+    if (!entry->done) return;
+    job->warps_out++;
+    spill->statistics.spill_cycles += now - entry->point;
+    gpumpi_spill_advance_save(job, offer->cycle > now ? now : offer->cycle);
+}
+
 /* Hands over what is ready: WARP and DONE first, then, where segments are wanted, those of the job that began first. */
 static gpump_result gpumpi_spill_take(gpump_spill *spill, uint64_t now, int segments, gpump_spill_action *action) {
     if (!spill || !action) return GPUMP_ERROR_ARGUMENT;
     if (now < spill->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     spill->now = now;
     for (;;) {
-        gpumpi_spill_offer best = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
-        uint32_t chosen = GPUMP_NONE;
+        gpumpi_spill_offer best;
+        uint32_t chosen = gpumpi_spill_choose(spill, now, segments, &best);
         gpumpi_spill_job *job;
-        for (uint32_t i = 0; i < spill->config.jobs; i++) {
-            gpumpi_spill_offer offer = gpumpi_spill_event(spill, i);
-            if (offer.cycle > now || offer.cycle >= best.cycle) continue;
-            best = offer;
-            chosen = i;
-        }
-        for (uint32_t i = 0;
-             segments && !(best.kind == GPUMP_SPILL_WARP || best.kind == GPUMP_SPILL_DONE) && i < spill->config.jobs;
-             i++) {
-            gpumpi_spill_offer offer;
-            if (chosen != GPUMP_NONE && gpumpi_spill_jobs(spill)[i].start >= gpumpi_spill_jobs(spill)[chosen].start)
-                continue;
-            offer = gpumpi_spill_segment(spill, i);
-            if (offer.cycle > now || (offer.bytes && spill->under_way >= spill->config.outstanding)) continue;
-            best = offer;
-            chosen = i;
-        }
         if (chosen == GPUMP_NONE) return GPUMP_EMPTY;
         job = &gpumpi_spill_jobs(spill)[chosen];
         memset(action, 0, sizeof *action);
@@ -514,14 +557,7 @@ static gpump_result gpumpi_spill_take(gpump_spill *spill, uint64_t now, int segm
         action->part = job->part;
         action->job = chosen;
         if (best.kind == GPUMP_SPILL_DONE) {
-            if (job->state == GPUMPI_SPILL_SAVING) {
-                spill->statistics.saves++;
-                spill->statistics.save_cycles += now - job->start;
-            } else {
-                spill->statistics.restores++;
-                spill->statistics.restore_cycles += now - job->start;
-            }
-            gpumpi_spill_forget(spill, chosen);
+            gpumpi_spill_end(spill, chosen, now);
             return GPUMP_OK;
         }
         if (best.kind == GPUMP_SPILL_WARP) {
@@ -544,29 +580,12 @@ static gpump_result gpumpi_spill_take(gpump_spill *spill, uint64_t now, int segm
             gpumpi_spill_advance_restore(spill, chosen, now);
             return GPUMP_OK;
         }
-        if (best.entry != GPUMP_NONE) {
-            gpumpi_spill_entry *entry = &gpumpi_spill_queue(spill)[best.entry];
-            if (best.bytes == spill->config.segment_bytes &&
-                entry->bytes - entry->taken >= best.bytes - job->buffered) {
-                entry->taken += best.bytes - job->buffered;
-                job->buffered = 0;
-                /* nothing is left of the warp, or only what the buffer takes: seen at the next look */
-                entry->done = entry->taken == entry->bytes;
-            } else {
-                job->buffered = best.bytes ? 0 : job->buffered + entry->bytes - entry->taken;
-                entry->taken = entry->bytes;
-                entry->done = 1;
-            }
-            if (entry->done) {
-                job->warps_out++;
-                spill->statistics.spill_cycles += now - entry->point;
-                gpumpi_spill_advance_save(job, best.cycle > now ? now : best.cycle);
-            }
-            if (!best.bytes) continue; /* went into the buffer: nothing to hand over */
-        } else {
+        if (best.entry == GPUMP_NONE) {
             gpumpi_spill_advance_save(job, now);
+            return GPUMP_OK;
         }
-        return GPUMP_OK;
+        gpumpi_spill_take_warp(spill, job, &best, now);
+        if (best.bytes) return GPUMP_OK; /* without bytes it went into the buffer: nothing to hand over */
     }
 }
 
@@ -644,37 +663,26 @@ static uint64_t gpumpi_spill_pass(gpumpi_spill_port *port, uint64_t now, uint64_
     return gpump_add_saturated(port->since, gpump_muldiv_up(port->moved, port->cycles, port->bytes));
 }
 
-static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gpump_spill_transfer *transfer,
-                                      int restores, gpump_spill_times *times, gpump_diag *diag) {
-    uint64_t
-        memory[(sizeof(gpump_spill) + sizeof(gpumpi_spill_job) + GPUMPI_SPILL_WARPS * sizeof(gpumpi_spill_entry)) / 8 +
-               1];
+/* Refuses a transfer whose time cannot be computed; writes the order in which its warps have drained. */
+static gpump_result gpumpi_spill_check_transfer(const gpump_spill_transfer *transfer, int restores, int has_times,
+                                                uint32_t *order, gpump_diag *diag) {
     const gpump_spill_warp *warps;
-    uint64_t start, now, next_port, arrivals[64], end, first = GPUMP_UNKNOWN;
-    uint32_t count, order[GPUMPI_SPILL_WARPS], reported = 0, job, in = 0, out = 0;
-    gpump_spill_config own;
-    gpump_spill_action action;
-    gpump_spill *spill;
-    gpumpi_spill_port port;
-    gpump_result result = gpumpi_spill_check_config(config, diag);
-    if (result) return result;
-    memset(&action, 0, sizeof action);
+    uint64_t start;
     if (!transfer) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "transfer", 0, 0, 1, UINT64_MAX);
     warps = transfer->warps;
-    count = transfer->count;
-    start = now = next_port = end = transfer->start_cycle;
+    start = transfer->start_cycle;
     if (start == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "start_cycle", 0, start, 0, GPUMP_UNKNOWN - 1);
-    if (!times || !warps || !count || count > GPUMPI_SPILL_WARPS)
+    if (!has_times || !warps || !transfer->count || transfer->count > GPUMPI_SPILL_WARPS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT,
-                           !times   ? "times"
-                           : !warps ? "warps"
-                                    : "count",
-                           0, count, 1, GPUMPI_SPILL_WARPS);
+                           !has_times ? "times"
+                           : !warps   ? "warps"
+                                      : "count",
+                           0, transfer->count, 1, GPUMPI_SPILL_WARPS);
     if (!transfer->port_cycles || !transfer->port_bytes)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, transfer->port_cycles ? "port_bytes" : "port_cycles", 0, 0, 1,
                            UINT64_MAX);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < transfer->count; i++) {
         uint32_t at = i;
         if (warps[i].bytes && !warps[i].registers)
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps.registers", i, 0, 1, UINT32_MAX);
@@ -684,60 +692,103 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gp
         for (; at > 0 && warps[order[at - 1]].drained_cycle > warps[i].drained_cycle; at--) order[at] = order[at - 1];
         order[at] = i;
     }
+    return GPUMP_OK;
+}
+
+/* A transfer alone on a port: its segments pass one after the other, and each counts as moved after the latency. */
+typedef struct gpumpi_spill_run {
+    const gpump_spill_transfer *transfer;
+    gpump_spill *spill;
+    gpumpi_spill_port port;
+    uint64_t next_port, arrivals[64], first, end; /* first: a warp's bytes were all out, GPUMP_UNKNOWN: not yet */
+    uint32_t job, in, out;                        /* segments sent, segments moved */
+    int restores;
+} gpumpi_spill_run;
+
+/* Sends what can go at `now`. Returns whether the transfer has ended. */
+static int gpumpi_spill_send(gpumpi_spill_run *run, uint64_t now) {
+    gpump_spill_action action;
+    while (run->out < run->in && run->arrivals[run->out % 64] <= now) {
+        gpump_spill_report_moved(run->spill, now, run->job, 1);
+        run->out++;
+    }
+    while (run->next_port <= now && gpump_spill_next(run->spill, now, &action) == GPUMP_OK) {
+        if (action.kind == GPUMP_SPILL_DONE) return 1;
+        if (action.kind == GPUMP_SPILL_WARP) {
+            run->end = now;
+            if (run->first == GPUMP_UNKNOWN) run->first = now;
+            continue;
+        }
+        run->next_port = gpumpi_spill_pass(&run->port, now, action.bytes);
+        if (!run->restores) {
+            run->end = run->next_port;
+            if (run->first == GPUMP_UNKNOWN && gpumpi_spill_jobs(run->spill)[run->job].warps_out)
+                run->first = run->next_port;
+        }
+        run->arrivals[run->in++ % 64] = gpump_add_saturated(run->next_port, run->transfer->latency_cycles);
+    }
+    return 0;
+}
+
+/* The next cycle at which the transfer can go on, `drained` being the next at which a warp has drained. */
+static uint64_t gpumpi_spill_soonest(const gpumpi_spill_run *run, uint64_t now, uint64_t drained) {
+    uint64_t soonest = drained, own = gpump_spill_next_cycle(run->spill);
+    if (run->out < run->in && run->arrivals[run->out % 64] < soonest) soonest = run->arrivals[run->out % 64];
+    if (own < run->next_port) own = run->next_port;
+    if (own < soonest) soonest = own;
+    return soonest <= now ? now + 1u : soonest;
+}
+
+static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gpump_spill_transfer *transfer,
+                                      int restores, gpump_spill_times *times, gpump_diag *diag) {
+    uint64_t
+        memory[(sizeof(gpump_spill) + sizeof(gpumpi_spill_job) + GPUMPI_SPILL_WARPS * sizeof(gpumpi_spill_entry)) / 8 +
+               1];
+    uint32_t order[GPUMPI_SPILL_WARPS], reported = 0;
+    uint64_t now;
+    gpump_spill_config own;
+    gpumpi_spill_run run;
+    gpump_result result = gpumpi_spill_check_config(config, diag);
+    if (result == GPUMP_OK) result = gpumpi_spill_check_transfer(transfer, restores, times != NULL, order, diag);
+    if (result != GPUMP_OK) return result;
+    memset(&run, 0, sizeof run);
+    run.transfer = transfer;
+    run.restores = restores;
+    run.first = GPUMP_UNKNOWN;
+    now = run.next_port = run.end = run.port.since = transfer->start_cycle;
+    run.port.cycles = transfer->port_cycles;
+    run.port.bytes = transfer->port_bytes;
     own = *config;
     own.jobs = 1;
-    own.warps = count;
+    own.warps = transfer->count;
     if (own.outstanding > 64) own.outstanding = 64;
-    gpump_spill_init(memory, sizeof memory, &own, &spill, NULL);
+    gpump_spill_init(memory, sizeof memory, &own, &run.spill, NULL);
     if (restores)
-        gpump_spill_restore(spill, start, 0, warps, count, transfer->shared_bytes, transfer->metadata_bytes, &job);
+        gpump_spill_restore(run.spill, now, 0, transfer->warps, transfer->count, transfer->shared_bytes,
+                            transfer->metadata_bytes, &run.job);
     else
-        gpump_spill_save(spill, start, 0, count, transfer->shared_bytes, transfer->metadata_bytes, &job);
-    port.cycles = transfer->port_cycles;
-    port.bytes = transfer->port_bytes;
-    port.since = start;
-    port.moved = 0;
+        gpump_spill_save(run.spill, now, 0, transfer->count, transfer->shared_bytes, transfer->metadata_bytes,
+                         &run.job);
     for (;;) {
-        uint64_t soonest = GPUMP_UNKNOWN, own_cycle;
-        while (!restores && reported < count && warps[order[reported]].drained_cycle <= now)
-            gpump_spill_report_drained(spill, now, job, &warps[order[reported++]]);
-        while (out < in && arrivals[out % 64] <= now) {
-            gpump_spill_report_moved(spill, now, job, 1);
-            out++;
+        uint64_t drained = GPUMP_UNKNOWN;
+        for (; !restores && reported < transfer->count; reported++) {
+            drained = transfer->warps[order[reported]].drained_cycle;
+            if (drained > now) break;
+            gpump_spill_report_drained(run.spill, now, run.job, &transfer->warps[order[reported]]);
         }
-        while (next_port <= now && (result = gpump_spill_next(spill, now, &action)) == GPUMP_OK) {
-            if (action.kind == GPUMP_SPILL_DONE) break;
-            if (action.kind == GPUMP_SPILL_WARP) {
-                end = now;
-                if (first == GPUMP_UNKNOWN) first = now;
-                continue;
-            }
-            next_port = gpumpi_spill_pass(&port, now, action.bytes);
-            if (!restores) {
-                end = next_port;
-                if (first == GPUMP_UNKNOWN && gpumpi_spill_jobs(spill)[job].warps_out) first = next_port;
-            }
-            arrivals[in++ % 64] = gpump_add_saturated(next_port, transfer->latency_cycles);
-        }
-        if (result == GPUMP_OK && action.kind == GPUMP_SPILL_DONE &&
-            gpumpi_spill_jobs(spill)[job].state == GPUMPI_SPILL_FREE)
-            break;
-        if (!restores && reported < count) soonest = warps[order[reported]].drained_cycle;
-        if (out < in && arrivals[out % 64] < soonest) soonest = arrivals[out % 64];
-        own_cycle = gpump_spill_next_cycle(spill);
-        if (own_cycle < next_port) own_cycle = next_port;
-        if (own_cycle < soonest) soonest = own_cycle;
-        if (soonest <= now) soonest = now + 1u;
-        if (soonest == GPUMP_UNKNOWN) /* the last cycle does not fit into 64 bits */
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "start_cycle", 0, start, 0, GPUMP_UNKNOWN - 1);
-        now = soonest;
+        if (reported == transfer->count) drained = GPUMP_UNKNOWN;
+        if (gpumpi_spill_send(&run, now)) break;
+        now = gpumpi_spill_soonest(&run, now, drained);
+        if (now == GPUMP_UNKNOWN) /* the last cycle does not fit into 64 bits */
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "start_cycle", 0, transfer->start_cycle, 0,
+                               GPUMP_UNKNOWN - 1);
     }
-    times->end = end - start;
-    times->first_warp = first == GPUMP_UNKNOWN ? end - start : first - start;
-    times->bytes = spill->statistics.bytes;
-    times->segments = spill->statistics.segments;
-    times->drain_cycles = spill->statistics.drain_cycles;
-    times->spill_cycles = spill->statistics.spill_cycles;
+    times->end = run.end - transfer->start_cycle;
+    times->first_warp = (run.first == GPUMP_UNKNOWN ? run.end : run.first) - transfer->start_cycle;
+    times->bytes = run.spill->statistics.bytes;
+    times->segments = run.spill->statistics.segments;
+    times->drain_cycles = run.spill->statistics.drain_cycles;
+    times->spill_cycles = run.spill->statistics.spill_cycles;
     return GPUMP_OK;
 }
 

@@ -3,9 +3,10 @@
 /* ---- the exact plan ---- */
 
 typedef struct gpumpi_victim_search {
-    const gpump_victim_plan_args *args;
-    const uint64_t *overhead; /* per block */
-    uint64_t usable;          /* blocks that may be chosen */
+    const gpump_victim_plan_args *args; /* as of `limit` */
+    uint64_t limit;                     /* every victim must be out within these cycles */
+    const uint64_t *overhead;           /* per block */
+    uint64_t usable;                    /* blocks that may be chosen */
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
     uint64_t alone[GPUMP_VICTIM_POSITIONS]; /* overhead of the blocks that lie on this position only */
     uint8_t position[GPUMP_VICTIM_POSITIONS];
@@ -85,107 +86,129 @@ static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_
     gpumpi_victim_search_positions(search, i, chosen, positions, victims);
 }
 
+/* Says which blocks can be out within search->limit, in groups as a whole, and whether `want` positions fit then.
+ * `within` becomes args as of that limit. */
+static int gpumpi_victim_possible(gpumpi_victim_search *search, const gpump_victim_plan_args *args,
+                                  const uint64_t *fastest, uint32_t want, gpump_victim_plan_args *within) {
+    gpumpi_victim_room room;
+    uint64_t rest, bad;
+    uint32_t positions = 0, p;
+    if (args->leaving) *within = gpumpi_victim_args_within(args, search->limit);
+    search->usable = 0;
+    for (rest = args->choosable; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        if (fastest[i] <= search->limit) search->usable |= (uint64_t)1 << i;
+    }
+    bad = ~search->usable & ~within->leaving;
+    for (rest = search->groups ? search->usable : 0; rest; rest &= rest - 1) {
+        uint64_t one = rest & (0 - rest);
+        if (gpumpi_victim_closure(args->sm, one) & bad) search->usable &= ~one;
+    }
+    for (p = 0; p < args->geometry->positions; p++)
+        if ((args->open >> p & 1u) && !(args->sets[p] & ~within->leaving & ~search->usable)) positions++;
+    room = gpumpi_victim_room_without(within, 0);
+    gpumpi_victim_release(within, search->usable, &room);
+    return positions >= want && gpumpi_victim_suffices(args->geometry, &room, want);
+}
+
+/* Extends search->limit to the next cycle at which another block can be out. Returns 0 when there is none. */
+static int gpumpi_victim_extend(gpumpi_victim_search *search, const gpump_victim_plan_args *args,
+                                const uint64_t *fastest, const gpump_victim_plan_args *within) {
+    uint64_t next = GPUMP_UNKNOWN, rest;
+    int more = 0;
+    for (rest = args->choosable & ~search->usable; rest; rest &= rest - 1) {
+        uint64_t latency = fastest[gpump_bits_lowest64(rest)];
+        if (latency <= search->limit || (more && latency >= next)) continue;
+        next = latency;
+        more = 1;
+    }
+    for (rest = args->leaving & ~within->leaving; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        uint64_t latency = gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
+        if (!more || latency < next) next = latency;
+        more = 1;
+    }
+    if (more) search->limit = next;
+    return more;
+}
+
+/* Puts the usable blocks in order, cheapest first. */
+static void gpumpi_victim_sort_items(gpumpi_victim_search *search) {
+    uint64_t rest;
+    search->items = 0;
+    for (rest = search->usable; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest), j;
+        for (j = search->items++; j > 0 && search->overhead[search->item[j - 1]] > search->overhead[i]; j--)
+            search->item[j] = search->item[j - 1];
+        search->item[j] = (uint8_t)i;
+    }
+}
+
+/* Puts the positions that can be had in order, those with the cheapest blocks of their own first. */
+static void gpumpi_victim_sort_positions(gpumpi_victim_search *search) {
+    const gpump_victim_plan_args *args = search->args;
+    uint32_t p, q, j;
+    search->positions = 0;
+    for (p = 0; p < args->geometry->positions; p++) {
+        uint64_t set = args->sets[p] & ~args->leaving, others = 0, alone;
+        if (search->groups) set = gpumpi_victim_closure(args->sm, set) & ~args->leaving;
+        if (!(args->open >> p & 1u) || (set & ~search->usable)) continue;
+        for (q = 0; q < args->geometry->positions; q++)
+            if (q != p && (args->open >> q & 1u)) others |= args->sets[q];
+        if (search->groups) others = gpumpi_victim_closure(args->sm, others);
+        alone = gpumpi_victim_total(search, set & ~others);
+        for (j = search->positions++;
+             j > 0 && (search->alone[j - 1] > alone || (search->alone[j - 1] == alone && search->sets[j - 1] > set));
+             j--) {
+            search->alone[j] = search->alone[j - 1];
+            search->sets[j] = search->sets[j - 1];
+            search->position[j] = search->position[j - 1];
+        }
+        search->alone[j] = alone;
+        search->sets[j] = set;
+        search->position[j] = (uint8_t)p;
+    }
+}
+
 GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
                                    uint64_t most, uint32_t nodes, gpump_victim_plan *plan) {
     gpumpi_victim_search search;
-    gpump_victim_plan_args within = *args; /* as of the limit in question */
-    uint64_t fastest[GPUMP_VICTIM_BLOCKS], overhead[GPUMP_VICTIM_BLOCKS], choosable = args->choosable, rest,
-                                                                          limit = args->left;
-    uint32_t want, p, i, j;
+    gpump_victim_plan_args within = *args;
+    uint64_t fastest[GPUMP_VICTIM_BLOCKS], overhead[GPUMP_VICTIM_BLOCKS], rest;
+    int possible = 0;
     plan->positions = plan->victims = 0;
     plan->ask_again = GPUMP_UNKNOWN;
     search.args = &within;
     search.overhead = overhead;
     search.groups = args->groups != 0;
-    for (rest = choosable; rest; rest &= rest - 1) {
-        i = gpump_bits_lowest64(rest);
+    for (rest = args->choosable; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest), t;
         fastest[i] = GPUMP_UNKNOWN;
-        for (p = 0; p < GPUMP_TECHNIQUES; p++)
-            if ((args->allowed[i] >> p & 1u) && estimates[i].latency[p] < fastest[i])
-                fastest[i] = estimates[i].latency[p];
+        for (t = 0; t < GPUMP_TECHNIQUES; t++)
+            if ((args->allowed[i] >> t & 1u) && estimates[i].latency[t] < fastest[i])
+                fastest[i] = estimates[i].latency[t];
     }
     /* The fewest cycles in which `want` positions can be had: whether they can depends only on which blocks may be
      * chosen. */
-    for (want = args->want; want > 0; want--) {
-        limit = args->left;
-        for (;;) {
-            gpumpi_victim_room room;
-            uint64_t next = GPUMP_UNKNOWN, bad;
-            uint32_t positions = 0, more = 0;
-            if (args->leaving) within = gpumpi_victim_args_within(args, limit);
-            search.usable = 0;
-            for (rest = choosable; rest; rest &= rest - 1) {
-                i = gpump_bits_lowest64(rest);
-                if (fastest[i] <= limit) search.usable |= (uint64_t)1 << i;
-            }
-            bad = ~search.usable & ~within.leaving;
-            for (rest = search.groups ? search.usable : 0; rest; rest &= rest - 1) {
-                uint64_t one = rest & (0 - rest);
-                if (gpumpi_victim_closure(args->sm, one) & bad) search.usable &= ~one;
-            }
-            for (p = 0; p < args->geometry->positions; p++)
-                if ((args->open >> p & 1u) && !(args->sets[p] & ~within.leaving & ~search.usable)) positions++;
-            room = gpumpi_victim_room_without(&within, 0);
-            gpumpi_victim_release(&within, search.usable, &room);
-            if (positions >= want && gpumpi_victim_suffices(args->geometry, &room, want)) goto possible;
-            for (rest = choosable & ~search.usable; rest; rest &= rest - 1) {
-                i = gpump_bits_lowest64(rest);
-                if (fastest[i] > limit && (!more || fastest[i] < next)) {
-                    next = fastest[i];
-                    more = 1;
-                }
-            }
-            for (rest = args->leaving & ~within.leaving; rest; rest &= rest - 1) {
-                uint64_t latency;
-                i = gpump_bits_lowest64(rest);
-                latency = gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
-                if (!more || latency < next) next = latency;
-                more = 1;
-            }
-            if (!more) break;
-            limit = next;
-        }
+    for (search.want = args->want; search.want > 0; search.want--) {
+        search.limit = args->left;
+        do possible = gpumpi_victim_possible(&search, args, fastest, search.want, &within);
+        while (!possible && gpumpi_victim_extend(&search, args, fastest, &within));
+        if (possible) break;
     }
-    return;
-possible:
+    if (!possible) return;
     for (rest = search.usable; rest; rest &= rest - 1) {
-        i = gpump_bits_lowest64(rest);
-        plan->technique[i] = (uint8_t)gpumpi_victim_cheapest(&estimates[i], args->allowed[i], limit);
+        uint32_t i = gpump_bits_lowest64(rest);
+        plan->technique[i] = (uint8_t)gpumpi_victim_cheapest(&estimates[i], args->allowed[i], search.limit);
         overhead[i] = estimates[i].overhead[plan->technique[i]];
     }
-    search.want = want;
     search.most = most;
     search.nodes = nodes;
     search.found = 0;
     search.best_overhead = GPUMP_UNKNOWN;
     search.best_positions = search.best_victims = 0;
-    search.positions = search.items = 0;
-    for (rest = search.usable; rest; rest &= rest - 1) {
-        i = gpump_bits_lowest64(rest);
-        for (j = search.items++; j > 0 && overhead[search.item[j - 1]] > overhead[i]; j--)
-            search.item[j] = search.item[j - 1];
-        search.item[j] = (uint8_t)i;
-    }
-    for (p = 0; p < args->geometry->positions; p++) {
-        uint64_t set = args->sets[p] & ~within.leaving, others = 0, alone;
-        uint32_t q;
-        if (search.groups) set = gpumpi_victim_closure(args->sm, set) & ~within.leaving;
-        if (!(args->open >> p & 1u) || (set & ~search.usable)) continue;
-        for (q = 0; q < args->geometry->positions; q++)
-            if (q != p && (args->open >> q & 1u)) others |= args->sets[q];
-        if (search.groups) others = gpumpi_victim_closure(args->sm, others);
-        alone = gpumpi_victim_total(&search, set & ~others);
-        for (j = search.positions++;
-             j > 0 && (search.alone[j - 1] > alone || (search.alone[j - 1] == alone && search.sets[j - 1] > set));
-             j--) {
-            search.alone[j] = search.alone[j - 1];
-            search.sets[j] = search.sets[j - 1];
-            search.position[j] = search.position[j - 1];
-        }
-        search.alone[j] = alone;
-        search.sets[j] = set;
-        search.position[j] = (uint8_t)p;
-    }
+    gpumpi_victim_sort_items(&search);
+    gpumpi_victim_sort_positions(&search);
     gpumpi_victim_search_positions(&search, 0, 0, 0, 0);
     plan->positions = search.best_positions; /* 0: nothing below `most`, or the node budget */
     plan->victims = search.best_victims;

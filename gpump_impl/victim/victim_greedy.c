@@ -228,100 +228,131 @@ static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uin
     return set | added;
 }
 
+/* Algorithm 1 while it chooses one position after the other. */
+typedef struct gpumpi_victim_choosing {
+    const gpump_victim_plan_args *args;
+    gpumpi_victim_priced priced;
+    gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS]; /* by position */
+    gpumpi_victim_room room;                                   /* free after the choices so far */
+    uint64_t gone;                                             /* blocks that leave by themselves or were chosen */
+    uint64_t open;                                             /* positions that can still be chosen */
+    uint64_t waiting;                                          /* a position waits for these until they are gone */
+    uint32_t ordered;                                          /* entries of order; GPUMP_NONE until it is made */
+    uint8_t order[GPUMP_VICTIM_BLOCKS];
+} gpumpi_victim_choosing;
+
+/* The best open position by its own blocks alone, NULL without one. Only those that the last choice has changed are
+ * summed again. */
+static const gpump_victim_candidate *gpumpi_victim_best_position(gpumpi_victim_choosing *choosing, int first) {
+    const gpump_victim_plan_args *args = choosing->args;
+    const gpump_victim_candidate *best = NULL;
+    uint64_t best_rank = GPUMP_UNKNOWN, gone = choosing->gone, rest;
+    for (rest = choosing->open; rest; rest &= rest - 1) {
+        uint32_t p = gpump_bits_lowest64(rest);
+        gpump_victim_candidate *c = &choosing->candidates[p];
+        uint64_t rank;
+        if (first || (c->victims & gone)) {
+            uint64_t set = args->sets[p] & ~gone;
+            if (args->groups) set = gpumpi_victim_closure(args->sm, set) & ~gone;
+            if (set & args->fixed) {
+                choosing->open &= ~((uint64_t)1 << p);
+                continue;
+            }
+            gpumpi_victim_sum(&choosing->priced, set, args->sets[p] & gone & choosing->waiting, c);
+            c->position = p;
+        }
+        rank = gpumpi_victim_rank_of(c);
+        if (rank > best_rank || (rank == best_rank && best && !gpumpi_victim_breaks_tie(c, best))) continue;
+        best = c;
+        best_rank = rank;
+    }
+    return best;
+}
+
+/* The best open position when what it does not hold of warps, threads or slots costs further victims, which may change
+ * the order; a policy's own hook chooses here too. NULL when there is none. */
+static const gpump_victim_candidate *gpumpi_victim_best_filled(gpumpi_victim_choosing *choosing) {
+    const gpump_victim_plan_args *args = choosing->args;
+    const gpump_victim_policy *policy = args->policy;
+    gpump_victim_candidate shown[GPUMP_VICTIM_POSITIONS];
+    int groups = args->groups != 0;
+    uint64_t rest, late = choosing->priced.late;
+    uint32_t count = 0, pick = 0;
+    if (choosing->ordered == GPUMP_NONE) {
+        if (groups) late = gpumpi_victim_closure(args->sm, late);
+        choosing->ordered = gpumpi_victim_sort(&choosing->priced, args->choosable, late, choosing->order);
+    }
+    for (rest = choosing->open; rest; rest &= rest - 1) {
+        uint32_t p = gpump_bits_lowest64(rest);
+        uint64_t set = choosing->candidates[p].victims;
+        gpumpi_victim_room after = choosing->room;
+        gpumpi_victim_release(args, set, &after);
+        shown[count] = choosing->candidates[p];
+        if (!gpumpi_victim_suffices(args->geometry, &after, 1)) {
+            set = gpumpi_victim_fill(args, choosing->order, choosing->ordered, choosing->gone, groups, set, after, 1);
+            if (!set) { /* not even with everyone out */
+                choosing->open &= ~((uint64_t)1 << p);
+                continue;
+            }
+            gpumpi_victim_sum(&choosing->priced, set, args->sets[p] & choosing->gone & choosing->waiting,
+                              &shown[count]);
+        }
+        if (gpumpi_victim_better(&shown[count], &shown[pick])) pick = count;
+        count++;
+    }
+    if (policy->candidate && count) pick = gpumpi_victim_ask_candidate(policy, args->request, shown, count);
+    if (pick >= count) return NULL;
+    choosing->candidates[shown[pick].position] = shown[pick];
+    return &choosing->candidates[shown[pick].position];
+}
+
 /* Returns 1 when all positions that the plan takes are free before the deadline. */
 static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     const gpump_victim_policy *policy = args->policy;
-    gpumpi_victim_priced priced;
-    gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS]; /* by position */
-    uint8_t order[GPUMP_VICTIM_BLOCKS];
-    gpumpi_victim_room room;
-    const uint64_t *sets = args->sets;
-    uint64_t gone = args->leaving, open = args->open, waiting = ~(uint64_t)0, rest;
-    uint32_t ordered = GPUMP_NONE, taken;
-    int groups = args->groups != 0, in_time = 1;
-    gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, &priced);
+    gpumpi_victim_choosing choosing;
+    gpumpi_victim_priced *priced = &choosing.priced;
+    uint64_t rest;
+    uint32_t taken;
+    int in_time = 1;
+    choosing.args = args;
+    choosing.gone = args->leaving;
+    choosing.open = args->open;
+    choosing.waiting = policy->flags & GPUMP_VICTIM_EVICTED ? 0 : ~(uint64_t)0;
+    choosing.ordered = GPUMP_NONE;
+    gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, priced);
     plan->positions = plan->victims = 0;
-    plan->ask_again = priced.ask_again;
-    if (policy->flags & GPUMP_VICTIM_EVICTED) waiting = 0;
-    for (rest = args->leaving & waiting; rest; rest &= rest - 1) {
+    plan->ask_again = priced->ask_again;
+    for (rest = args->leaving & choosing.waiting; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        priced.latency[i] = gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
-        if (priced.latency[i] > args->left || priced.latency[i] == GPUMP_UNKNOWN) priced.late |= (uint64_t)1 << i;
+        priced->latency[i] = gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
+        if (priced->latency[i] > args->left || priced->latency[i] == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
     }
-    room = gpumpi_victim_room_without(args, 0);
+    choosing.room = gpumpi_victim_room_without(args, 0);
     for (taken = 0; taken < args->want; taken++) {
-        const gpump_victim_candidate *best = NULL;
-        gpumpi_victim_room after = room;
-        uint64_t best_rank = GPUMP_UNKNOWN;
-        int fits;
-        for (rest = open; rest; rest &= rest - 1) {
-            uint32_t p = gpump_bits_lowest64(rest);
-            gpump_victim_candidate *c = &candidates[p];
-            uint64_t rank;
-            if (taken == 0 || (c->victims & gone)) { /* only those that the last choice has changed */
-                uint64_t set = sets[p] & ~gone;
-                if (groups) set = gpumpi_victim_closure(args->sm, set) & ~gone;
-                if (set & args->fixed) {
-                    open &= ~((uint64_t)1 << p);
-                    continue;
-                }
-                gpumpi_victim_sum(&priced, set, sets[p] & gone & waiting, c);
-                c->position = p;
-            }
-            rank = gpumpi_victim_rank_of(c);
-            if (rank > best_rank || (rank == best_rank && best && !gpumpi_victim_breaks_tie(c, best))) continue;
-            best = c;
-            best_rank = rank;
-        }
+        const gpump_victim_candidate *best = gpumpi_victim_best_position(&choosing, taken == 0);
+        gpumpi_victim_room after = choosing.room;
         if (!best) break;
         gpumpi_victim_release(args, best->victims, &after);
-        fits = gpumpi_victim_suffices(args->geometry, &after, 1);
-        if (!fits || (policy->candidate && (best->victims || best->latency))) {
-            /* What a position does not hold of warps, threads or slots costs further victims: that may change the
-             * order. */
-            gpump_victim_candidate shown[GPUMP_VICTIM_POSITIONS];
-            uint32_t count = 0, pick = 0;
-            if (ordered == GPUMP_NONE)
-                ordered =
-                    gpumpi_victim_sort(&priced, args->choosable,
-                                       groups ? gpumpi_victim_closure(args->sm, priced.late) : priced.late, order);
-            for (rest = open; rest; rest &= rest - 1) {
-                uint32_t p = gpump_bits_lowest64(rest);
-                uint64_t set = candidates[p].victims;
-                after = room;
-                gpumpi_victim_release(args, set, &after);
-                shown[count] = candidates[p];
-                if (!gpumpi_victim_suffices(args->geometry, &after, 1)) {
-                    set = gpumpi_victim_fill(args, order, ordered, gone, groups, set, after, 1);
-                    if (!set) { /* not even with everyone out */
-                        open &= ~((uint64_t)1 << p);
-                        continue;
-                    }
-                    gpumpi_victim_sum(&priced, set, sets[p] & gone & waiting, &shown[count]);
-                }
-                if (gpumpi_victim_better(&shown[count], &shown[pick])) pick = count;
-                count++;
-            }
-            if (policy->candidate && count) pick = gpumpi_victim_ask_candidate(policy, args->request, shown, count);
-            if (pick >= count) break;
-            candidates[shown[pick].position] = shown[pick];
-            best = &candidates[shown[pick].position];
-            after = room;
+        if (!gpumpi_victim_suffices(args->geometry, &after, 1) ||
+            (policy->candidate && (best->victims || best->latency))) {
+            best = gpumpi_victim_best_filled(&choosing);
+            if (!best) break;
+            after = choosing.room;
             gpumpi_victim_release(args, best->victims, &after);
         }
         in_time &= !best->late;
         plan->positions |= (uint64_t)1 << best->position;
         plan->victims |= best->victims;
-        open &= ~((uint64_t)1 << best->position);
-        gone |= best->victims;
-        room.warps = after.warps - args->geometry->warps;
-        room.threads = after.threads - args->geometry->threads;
-        room.slots = after.slots - 1;
-        room.spare = after.spare;
+        choosing.open &= ~((uint64_t)1 << best->position);
+        choosing.gone |= best->victims;
+        choosing.room.warps = after.warps - args->geometry->warps;
+        choosing.room.threads = after.threads - args->geometry->threads;
+        choosing.room.slots = after.slots - 1;
+        choosing.room.spare = after.spare;
     }
     for (rest = plan->victims; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        plan->technique[i] = priced.technique[i];
+        plan->technique[i] = priced->technique[i];
     }
     return in_time;
 }
