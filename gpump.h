@@ -16347,13 +16347,19 @@ typedef struct gpumpi_compress_vectors {
     int grid;      /* one x stride and one base stride: GRID holds it */
 } gpumpi_compress_vectors;
 
+/* The lanes' values of register r in warp w. */
+static const uint32_t *gpumpi_compress_vector(const gpump_compress_layout *layout, const uint32_t *values, uint32_t w,
+                                              uint32_t r) {
+    return values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride;
+}
+
 static uint32_t gpumpi_compress_block(const gpump_compress_layout *layout, const uint32_t *values, uint32_t number,
                                       gpumpi_compress_vectors *vectors) {
     uint32_t w, g = 0, i, random = 0, base_steady = 1, stride_uniform = 1, groups;
     uint32_t per_warp = gpumpi_compress_groups(layout, 0);
     vectors->mixed = (layout->warps + 3) / 4;
     for (w = 0; w < layout->warps; w++) {
-        const uint32_t *v = values + (size_t)w * layout->warp_stride + (size_t)number * layout->register_stride;
+        const uint32_t *v = gpumpi_compress_vector(layout, values, w, number);
         uint32_t lanes = gpumpi_compress_lanes(layout, w);
         uint32_t pattern = gpumpi_compress_analyse(v, lanes, layout->group, vectors->base + g, vectors->stride + g);
         uint32_t here = w + 1 < layout->warps ? per_warp : gpumpi_compress_groups(layout, w);
@@ -16440,6 +16446,28 @@ static size_t gpumpi_compress_block_bytes(const gpump_compress_layout *layout, c
 
 /* ---- writing ---- */
 
+/* A register whose warps follow different patterns: two bits per warp say which, then what each pattern needs. */
+static unsigned char *gpumpi_compress_write_mixed(const gpump_compress_layout *layout, const uint32_t *values,
+                                                  uint32_t r, const gpumpi_compress_vectors *vectors,
+                                                  unsigned char *out) {
+    unsigned char *codes = out;
+    uint32_t w, g = 0;
+    memset(out, 0, (layout->warps + 3) / 4);
+    out += (layout->warps + 3) / 4;
+    for (w = 0; w < layout->warps; w++) {
+        uint32_t pattern = vectors->pattern[w], groups = gpumpi_compress_groups(layout, w);
+        codes[w >> 2] = (unsigned char)(codes[w >> 2] | pattern << (2 * (w & 3)));
+        if (pattern == GPUMP_COMPRESS_RANDOM) {
+            out = gpumpi_put_words(out, gpumpi_compress_vector(layout, values, w, r), gpumpi_compress_lanes(layout, w));
+        } else {
+            out = gpumpi_put_words(out, vectors->base + g, groups);
+            if (pattern == GPUMP_COMPRESS_STRIDED) out = gpumpi_put_words(out, vectors->stride + g, groups);
+        }
+        g += groups;
+    }
+    return out;
+}
+
 static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *layout, const uint32_t *values,
                                                   const uint64_t *live, uint32_t flags, unsigned char *out) {
     gpumpi_compress_vectors vectors;
@@ -16472,35 +16500,22 @@ static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *l
             out = gpumpi_put_words(out, vectors.stride, 1);
             out = gpumpi_put_words(out, &vectors.step, 1);
             break;
-        case GPUMP_COMPRESS_BLOCK_MIXED: {
-            unsigned char *codes = out;
-            uint32_t g = 0;
-            memset(out, 0, (layout->warps + 3) / 4);
-            out += (layout->warps + 3) / 4;
-            for (w = 0; w < layout->warps; w++) {
-                uint32_t pattern = vectors.pattern[w], groups = gpumpi_compress_groups(layout, w);
-                codes[w >> 2] = (unsigned char)(codes[w >> 2] | pattern << (2 * (w & 3)));
-                if (pattern == GPUMP_COMPRESS_RANDOM) {
-                    out = gpumpi_put_words(
-                        out, values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride,
-                        gpumpi_compress_lanes(layout, w));
-                } else {
-                    out = gpumpi_put_words(out, vectors.base + g, groups);
-                    if (pattern == GPUMP_COMPRESS_STRIDED) out = gpumpi_put_words(out, vectors.stride + g, groups);
-                }
-                g += groups;
-            }
-            break;
-        }
+        case GPUMP_COMPRESS_BLOCK_MIXED: out = gpumpi_compress_write_mixed(layout, values, r, &vectors, out); break;
         default:
             for (w = 0; w < layout->warps; w++)
-                out = gpumpi_put_words(out,
-                                       values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride,
+                out = gpumpi_put_words(out, gpumpi_compress_vector(layout, values, w, r),
                                        gpumpi_compress_lanes(layout, w));
             break;
         }
     }
     return out;
+}
+
+/* Chooses a form when it is smaller than the one that was chosen before it. */
+static void gpumpi_compress_offer(uint32_t form, size_t size, size_t *best, uint32_t *chosen) {
+    if (size >= *best) return;
+    *best = size;
+    *chosen = form;
 }
 
 GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, const uint32_t *values,
@@ -16524,32 +16539,20 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
      * nearly always stays. */
     best = SIZE_MAX;
     chosen = GPUMP_COMPRESS_FORMS;
-    if (allow & GPUMP_COMPRESS_ALLOW_RAW) {
-        best = gpumpi_compress_raw_bytes(layout);
-        chosen = GPUMP_COMPRESS_FORM_RAW;
-    }
+    if (allow & GPUMP_COMPRESS_ALLOW_RAW)
+        gpumpi_compress_offer(GPUMP_COMPRESS_FORM_RAW, gpumpi_compress_raw_bytes(layout), &best, &chosen);
     if (allow & GPUMP_COMPRESS_ALLOW_LIVE) {
         for (size = 0, w = 0; w < layout->warps; w++) size += gpumpi_compress_live_bytes(layout, live, w);
-        if (size < best) {
-            best = size;
-            chosen = GPUMP_COMPRESS_FORM_LIVE;
-        }
+        gpumpi_compress_offer(GPUMP_COMPRESS_FORM_LIVE, size, &best, &chosen);
     }
     near = allow & GPUMP_COMPRESS_ALLOW_NEAR ? gpumpi_compress_write_nears(layout, values, live, allow, to) : SIZE_MAX;
     if (allow & GPUMP_COMPRESS_ALLOW_WARP) {
         size = (size_t)(gpumpi_compress_write_warps(layout, values, live, allow, to) - to);
-        if (size < best) {
-            best = size;
-            chosen = GPUMP_COMPRESS_FORM_WARP;
-        }
+        gpumpi_compress_offer(GPUMP_COMPRESS_FORM_WARP, size, &best, &chosen);
     }
-    if (allow & GPUMP_COMPRESS_ALLOW_BLOCK) {
-        size = gpumpi_compress_block_bytes(layout, values, live, allow);
-        if (size < best) {
-            best = size;
-            chosen = GPUMP_COMPRESS_FORM_BLOCK;
-        }
-    }
+    if (allow & GPUMP_COMPRESS_ALLOW_BLOCK)
+        gpumpi_compress_offer(GPUMP_COMPRESS_FORM_BLOCK, gpumpi_compress_block_bytes(layout, values, live, allow),
+                              &best, &chosen);
     if (near < best) {
         best = near;
         chosen = GPUMP_COMPRESS_FORM_NEAR;
@@ -20051,11 +20054,9 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
         todo &= ~mine;
         history = histories && function < history_count && histories[function].finished ? &histories[function] : NULL;
         if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
-        if (history) {
-            mean_length = gpump_cost_history_instructions(history);
-            if (source == GPUMP_COST_CPI_FINISHED)
-                pace = gpumpi_cost_mean(history->cpi_sum, gpump_cost_history_count(history));
-        }
+        if (history) mean_length = gpump_cost_history_instructions(history);
+        if (history && source == GPUMP_COST_CPI_FINISHED)
+            pace = gpumpi_cost_mean(history->cpi_sum, gpump_cost_history_count(history));
         longest = history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) ? gpumpi_cost_longest(history) : mean_length;
         ipc = gpumpi_cost_cpi(running.cycles,
                               running.executed); /* Q16.16; warp instructions per cycle of a block: the mean here */
@@ -20913,20 +20914,16 @@ static void gpumpi_victim_charge_drains(const gpump_victim_plan_args *args, uint
     }
 }
 
-/* Gives the victims techniques such that all have left within the limit. Where that is impossible, all leave within the
- * least possible latency. Returns the latency. The saves of an SM follow each other, so their times add up. When one
- * victim exceeds the limit in any case, the others take the cheapest technique that ends by the same cycle. */
-static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
-                                     uint64_t victims, gpump_victim_plan *plan) {
-    uint64_t rest, forced = 0, limit = args->left, port;
-    int serial = !(args->request->flags & GPUMP_VICTIM_PARALLEL_SAVES);
-    /* The least time in which all victims can leave. A victim that can neither be flushed nor drained in time must be
-     * saved. */
+/* The least time in which all victims can leave. A victim that can neither be flushed nor drained in time must be
+ * saved, and saves pass the port one after the other where they are serial. */
+static uint64_t gpumpi_victim_forced(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
+                                     uint64_t victims, int serial) {
+    uint64_t rest, forced = 0;
     for (rest = victims; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest), t;
         uint32_t ways = serial ? args->allowed[i] & GPUMPI_VICTIM_PORT : args->allowed[i];
         uint64_t soonest = GPUMP_UNKNOWN;
-        if (gpumpi_victim_within(&estimates[i], args->allowed[i], GPUMPI_VICTIM_PORT, limit) < GPUMP_TECHNIQUES)
+        if (gpumpi_victim_within(&estimates[i], args->allowed[i], GPUMPI_VICTIM_PORT, args->left) < GPUMP_TECHNIQUES)
             continue;
         if (!ways) ways = args->allowed[i]; /* nothing but the drain */
         for (t = 0; t < GPUMP_TECHNIQUES; t++)
@@ -20938,6 +20935,16 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
         else if (soonest > forced)
             forced = soonest;
     }
+    return forced;
+}
+
+/* Gives the victims techniques such that all have left within the limit. Where that is impossible, all leave within the
+ * least possible latency. Returns the latency. The saves of an SM follow each other, so their times add up. When one
+ * victim exceeds the limit in any case, the others take the cheapest technique that ends by the same cycle. */
+static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
+                                     uint64_t victims, gpump_victim_plan *plan) {
+    int serial = !(args->request->flags & GPUMP_VICTIM_PARALLEL_SAVES);
+    uint64_t rest, forced = gpumpi_victim_forced(args, estimates, victims, serial), limit = args->left, port;
     if (limit != GPUMP_UNKNOWN && forced > limit) limit = forced;
     port = 0;
     for (rest = victims; rest; rest &= rest - 1) {
@@ -21305,6 +21312,27 @@ typedef struct gpumpi_victim_context {
     uint64_t relaxed; /* what plans are given: left, or the latency that cannot be avoided somewhere */
 } gpumpi_victim_context;
 
+/* Says what is free beside the positions: `warps` and `threads` are those of all blocks that stay, and each promised
+ * position will take its share. Returns how many more blocks the kernel may have, `own` being those that it has. */
+static uint32_t gpumpi_victim_count_room(gpump_victim_plan_args *args, uint64_t own, uint64_t promised_positions,
+                                         uint32_t warps, uint32_t threads) {
+    const gpump_victim_geometry *geometry = args->geometry;
+    uint64_t leaving = args->leaving, parked = args->parked, kept = args->kept;
+    uint32_t promised = promised_positions ? gpump_bits_count64(promised_positions) : 0;
+    uint32_t slots = args->sm->count + promised, has = promised + (own ? gpump_bits_count64(own) : 0);
+    if (leaving) slots -= gpump_bits_count64(leaving);
+    args->free_warps = (int64_t)geometry->warp_slots - warps - promised * geometry->warps;
+    args->free_threads = (int64_t)geometry->thread_slots - threads - promised * geometry->threads;
+    args->free_slots = (int64_t)geometry->block_slots - slots;
+    args->free_entries = (int64_t)geometry->entries - slots;
+    if (parked | kept) {
+        args->free_slots += gpump_bits_count64(parked & ~leaving);
+        args->free_entries -= gpump_bits_count64(kept & leaving);
+        has -= gpump_bits_count64(own & parked);
+    }
+    return geometry->blocks > has ? geometry->blocks - has : 0;
+}
+
 /* Fills everything but `want`. Returns how many positions the SM can have at most. */
 static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, const gpump_victim_sm *sm, uint64_t *sets,
                                       gpump_victim_plan_args *args) {
@@ -21316,7 +21344,7 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
              parked = 0, kept = 0, closed = sm->reserved;
     uint32_t techniques = context->policy->techniques & ((1u << GPUMP_TECHNIQUES) - 1),
              kernel = context->request->kernel, i;
-    uint32_t warps = 0, threads = 0, groups = 0, slots, promised, most;
+    uint32_t warps = 0, threads = 0, groups = 0, most;
     for (i = 0; i < geometry->positions; i++) sets[i] = 0;
     for (i = 0; i < sm->count; i++) {
         const gpump_block_view *block = &sm->blocks[i];
@@ -21355,25 +21383,9 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     args->draining = 0;
     args->groups = groups;
     args->open = all & ~(gpumpi_victim_take_out(own, geometry->positions, sets) | closed);
-    /* Promised positions will take their share. */
-    promised = sm->reserved & all ? gpump_bits_count64(sm->reserved & all) : 0;
-    slots = sm->count + promised;
-    if (leaving) slots -= gpump_bits_count64(leaving);
-    warps += promised * geometry->warps;
-    threads += promised * geometry->threads;
-    args->free_warps = (int64_t)geometry->warp_slots - warps;
-    args->free_threads = (int64_t)geometry->thread_slots - threads;
-    args->free_slots = (int64_t)geometry->block_slots - slots;
-    args->free_entries = (int64_t)geometry->entries - slots;
-    most = promised + (own ? gpump_bits_count64(own) : 0);
-    if (parked | kept) {
-        args->free_slots += gpump_bits_count64(parked & ~leaving);
-        args->free_entries -= gpump_bits_count64(kept & leaving);
-        most -= gpump_bits_count64(own & parked);
-    }
     args->parked = parked;
     args->kept = kept;
-    most = geometry->blocks > most ? geometry->blocks - most : 0;
+    most = gpumpi_victim_count_room(args, own, sm->reserved & all, warps, threads);
     i = args->open == all ? geometry->positions : gpump_bits_count64(args->open);
     return most < i ? most : i;
 }
@@ -21482,6 +21494,27 @@ static void gpumpi_victim_put(gpump_block_choice *choice, const gpump_victim_sm 
     choice->overhead = sm->estimates[i].overhead[otherwise];
 }
 
+/* Puts the victims in the order in which they leave: those that need no port, then those that are saved, shortest
+ * first. Writes the latency of each by itself. Returns how many there are. */
+static uint32_t gpumpi_victim_order(const gpump_victim_sm *sm, const gpump_victim_plan *plan, uint64_t *latency,
+                                    uint8_t *order) {
+    uint64_t rest;
+    uint32_t n = 0, j;
+    for (rest = plan->victims; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        int saved = gpumpi_victim_uses_port(plan->technique[i]);
+        latency[i] = sm->estimates[i].latency[plan->technique[i]];
+        for (j = n++; j > 0; j--) {
+            uint32_t o = order[j - 1];
+            int o_saved = gpumpi_victim_uses_port(plan->technique[o]);
+            if (o_saved < saved || (o_saved == saved && (!saved || latency[o] <= latency[i]))) break;
+            order[j] = (uint8_t)o;
+        }
+        order[j] = (uint8_t)i;
+    }
+    return n;
+}
+
 /* Adds one SM's plan to the decision. */
 static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump_victim_plan_args *args,
                                const gpump_victim_plan *plan, gpumpi_victim_out *out) {
@@ -21497,18 +21530,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
         uint32_t i = gpump_bits_lowest64(rest);
         latency[i] = gpump_block_freed_after(&sm->blocks[i], sm->estimates[i].latency);
     }
-    /* Saves go shortest first, behind everything that needs no port. */
-    for (rest = plan->victims; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        uint32_t key_port = (uint32_t)gpumpi_victim_uses_port(plan->technique[i]);
-        latency[i] = sm->estimates[i].latency[plan->technique[i]];
-        for (j = n++; j > 0; j--) {
-            uint32_t o = order[j - 1], o_port = (uint32_t)gpumpi_victim_uses_port(plan->technique[o]);
-            if (o_port < key_port || (o_port == key_port && (!key_port || latency[o] <= latency[i]))) break;
-            order[j] = (uint8_t)o;
-        }
-        order[j] = (uint8_t)i;
-    }
+    n = gpumpi_victim_order(sm, plan, latency, order);
     for (j = 0; j < n; j++) {
         uint32_t i = order[j], t = plan->technique[i];
         if (serial && gpumpi_victim_uses_port(t)) latency[i] = port = gpump_add_saturated(port, latency[i]);

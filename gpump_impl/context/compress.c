@@ -284,13 +284,19 @@ typedef struct gpumpi_compress_vectors {
     int grid;      /* one x stride and one base stride: GRID holds it */
 } gpumpi_compress_vectors;
 
+/* The lanes' values of register r in warp w. */
+static const uint32_t *gpumpi_compress_vector(const gpump_compress_layout *layout, const uint32_t *values, uint32_t w,
+                                              uint32_t r) {
+    return values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride;
+}
+
 static uint32_t gpumpi_compress_block(const gpump_compress_layout *layout, const uint32_t *values, uint32_t number,
                                       gpumpi_compress_vectors *vectors) {
     uint32_t w, g = 0, i, random = 0, base_steady = 1, stride_uniform = 1, groups;
     uint32_t per_warp = gpumpi_compress_groups(layout, 0);
     vectors->mixed = (layout->warps + 3) / 4;
     for (w = 0; w < layout->warps; w++) {
-        const uint32_t *v = values + (size_t)w * layout->warp_stride + (size_t)number * layout->register_stride;
+        const uint32_t *v = gpumpi_compress_vector(layout, values, w, number);
         uint32_t lanes = gpumpi_compress_lanes(layout, w);
         uint32_t pattern = gpumpi_compress_analyse(v, lanes, layout->group, vectors->base + g, vectors->stride + g);
         uint32_t here = w + 1 < layout->warps ? per_warp : gpumpi_compress_groups(layout, w);
@@ -377,6 +383,28 @@ static size_t gpumpi_compress_block_bytes(const gpump_compress_layout *layout, c
 
 /* ---- writing ---- */
 
+/* A register whose warps follow different patterns: two bits per warp say which, then what each pattern needs. */
+static unsigned char *gpumpi_compress_write_mixed(const gpump_compress_layout *layout, const uint32_t *values,
+                                                  uint32_t r, const gpumpi_compress_vectors *vectors,
+                                                  unsigned char *out) {
+    unsigned char *codes = out;
+    uint32_t w, g = 0;
+    memset(out, 0, (layout->warps + 3) / 4);
+    out += (layout->warps + 3) / 4;
+    for (w = 0; w < layout->warps; w++) {
+        uint32_t pattern = vectors->pattern[w], groups = gpumpi_compress_groups(layout, w);
+        codes[w >> 2] = (unsigned char)(codes[w >> 2] | pattern << (2 * (w & 3)));
+        if (pattern == GPUMP_COMPRESS_RANDOM) {
+            out = gpumpi_put_words(out, gpumpi_compress_vector(layout, values, w, r), gpumpi_compress_lanes(layout, w));
+        } else {
+            out = gpumpi_put_words(out, vectors->base + g, groups);
+            if (pattern == GPUMP_COMPRESS_STRIDED) out = gpumpi_put_words(out, vectors->stride + g, groups);
+        }
+        g += groups;
+    }
+    return out;
+}
+
 static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *layout, const uint32_t *values,
                                                   const uint64_t *live, uint32_t flags, unsigned char *out) {
     gpumpi_compress_vectors vectors;
@@ -409,35 +437,22 @@ static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *l
             out = gpumpi_put_words(out, vectors.stride, 1);
             out = gpumpi_put_words(out, &vectors.step, 1);
             break;
-        case GPUMP_COMPRESS_BLOCK_MIXED: {
-            unsigned char *codes = out;
-            uint32_t g = 0;
-            memset(out, 0, (layout->warps + 3) / 4);
-            out += (layout->warps + 3) / 4;
-            for (w = 0; w < layout->warps; w++) {
-                uint32_t pattern = vectors.pattern[w], groups = gpumpi_compress_groups(layout, w);
-                codes[w >> 2] = (unsigned char)(codes[w >> 2] | pattern << (2 * (w & 3)));
-                if (pattern == GPUMP_COMPRESS_RANDOM) {
-                    out = gpumpi_put_words(
-                        out, values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride,
-                        gpumpi_compress_lanes(layout, w));
-                } else {
-                    out = gpumpi_put_words(out, vectors.base + g, groups);
-                    if (pattern == GPUMP_COMPRESS_STRIDED) out = gpumpi_put_words(out, vectors.stride + g, groups);
-                }
-                g += groups;
-            }
-            break;
-        }
+        case GPUMP_COMPRESS_BLOCK_MIXED: out = gpumpi_compress_write_mixed(layout, values, r, &vectors, out); break;
         default:
             for (w = 0; w < layout->warps; w++)
-                out = gpumpi_put_words(out,
-                                       values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride,
+                out = gpumpi_put_words(out, gpumpi_compress_vector(layout, values, w, r),
                                        gpumpi_compress_lanes(layout, w));
             break;
         }
     }
     return out;
+}
+
+/* Chooses a form when it is smaller than the one that was chosen before it. */
+static void gpumpi_compress_offer(uint32_t form, size_t size, size_t *best, uint32_t *chosen) {
+    if (size >= *best) return;
+    *best = size;
+    *chosen = form;
 }
 
 GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, const uint32_t *values,
@@ -461,32 +476,20 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
      * nearly always stays. */
     best = SIZE_MAX;
     chosen = GPUMP_COMPRESS_FORMS;
-    if (allow & GPUMP_COMPRESS_ALLOW_RAW) {
-        best = gpumpi_compress_raw_bytes(layout);
-        chosen = GPUMP_COMPRESS_FORM_RAW;
-    }
+    if (allow & GPUMP_COMPRESS_ALLOW_RAW)
+        gpumpi_compress_offer(GPUMP_COMPRESS_FORM_RAW, gpumpi_compress_raw_bytes(layout), &best, &chosen);
     if (allow & GPUMP_COMPRESS_ALLOW_LIVE) {
         for (size = 0, w = 0; w < layout->warps; w++) size += gpumpi_compress_live_bytes(layout, live, w);
-        if (size < best) {
-            best = size;
-            chosen = GPUMP_COMPRESS_FORM_LIVE;
-        }
+        gpumpi_compress_offer(GPUMP_COMPRESS_FORM_LIVE, size, &best, &chosen);
     }
     near = allow & GPUMP_COMPRESS_ALLOW_NEAR ? gpumpi_compress_write_nears(layout, values, live, allow, to) : SIZE_MAX;
     if (allow & GPUMP_COMPRESS_ALLOW_WARP) {
         size = (size_t)(gpumpi_compress_write_warps(layout, values, live, allow, to) - to);
-        if (size < best) {
-            best = size;
-            chosen = GPUMP_COMPRESS_FORM_WARP;
-        }
+        gpumpi_compress_offer(GPUMP_COMPRESS_FORM_WARP, size, &best, &chosen);
     }
-    if (allow & GPUMP_COMPRESS_ALLOW_BLOCK) {
-        size = gpumpi_compress_block_bytes(layout, values, live, allow);
-        if (size < best) {
-            best = size;
-            chosen = GPUMP_COMPRESS_FORM_BLOCK;
-        }
-    }
+    if (allow & GPUMP_COMPRESS_ALLOW_BLOCK)
+        gpumpi_compress_offer(GPUMP_COMPRESS_FORM_BLOCK, gpumpi_compress_block_bytes(layout, values, live, allow),
+                              &best, &chosen);
     if (near < best) {
         best = near;
         chosen = GPUMP_COMPRESS_FORM_NEAR;

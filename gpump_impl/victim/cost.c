@@ -213,11 +213,9 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
         todo &= ~mine;
         history = histories && function < history_count && histories[function].finished ? &histories[function] : NULL;
         if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
-        if (history) {
-            mean_length = gpump_cost_history_instructions(history);
-            if (source == GPUMP_COST_CPI_FINISHED)
-                pace = gpumpi_cost_mean(history->cpi_sum, gpump_cost_history_count(history));
-        }
+        if (history) mean_length = gpump_cost_history_instructions(history);
+        if (history && source == GPUMP_COST_CPI_FINISHED)
+            pace = gpumpi_cost_mean(history->cpi_sum, gpump_cost_history_count(history));
         longest = history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) ? gpumpi_cost_longest(history) : mean_length;
         ipc = gpumpi_cost_cpi(running.cycles,
                               running.executed); /* Q16.16; warp instructions per cycle of a block: the mean here */

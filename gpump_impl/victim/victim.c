@@ -49,6 +49,27 @@ typedef struct gpumpi_victim_context {
     uint64_t relaxed; /* what plans are given: left, or the latency that cannot be avoided somewhere */
 } gpumpi_victim_context;
 
+/* Says what is free beside the positions: `warps` and `threads` are those of all blocks that stay, and each promised
+ * position will take its share. Returns how many more blocks the kernel may have, `own` being those that it has. */
+static uint32_t gpumpi_victim_count_room(gpump_victim_plan_args *args, uint64_t own, uint64_t promised_positions,
+                                         uint32_t warps, uint32_t threads) {
+    const gpump_victim_geometry *geometry = args->geometry;
+    uint64_t leaving = args->leaving, parked = args->parked, kept = args->kept;
+    uint32_t promised = promised_positions ? gpump_bits_count64(promised_positions) : 0;
+    uint32_t slots = args->sm->count + promised, has = promised + (own ? gpump_bits_count64(own) : 0);
+    if (leaving) slots -= gpump_bits_count64(leaving);
+    args->free_warps = (int64_t)geometry->warp_slots - warps - promised * geometry->warps;
+    args->free_threads = (int64_t)geometry->thread_slots - threads - promised * geometry->threads;
+    args->free_slots = (int64_t)geometry->block_slots - slots;
+    args->free_entries = (int64_t)geometry->entries - slots;
+    if (parked | kept) {
+        args->free_slots += gpump_bits_count64(parked & ~leaving);
+        args->free_entries -= gpump_bits_count64(kept & leaving);
+        has -= gpump_bits_count64(own & parked);
+    }
+    return geometry->blocks > has ? geometry->blocks - has : 0;
+}
+
 /* Fills everything but `want`. Returns how many positions the SM can have at most. */
 static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, const gpump_victim_sm *sm, uint64_t *sets,
                                       gpump_victim_plan_args *args) {
@@ -60,7 +81,7 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
              parked = 0, kept = 0, closed = sm->reserved;
     uint32_t techniques = context->policy->techniques & ((1u << GPUMP_TECHNIQUES) - 1),
              kernel = context->request->kernel, i;
-    uint32_t warps = 0, threads = 0, groups = 0, slots, promised, most;
+    uint32_t warps = 0, threads = 0, groups = 0, most;
     for (i = 0; i < geometry->positions; i++) sets[i] = 0;
     for (i = 0; i < sm->count; i++) {
         const gpump_block_view *block = &sm->blocks[i];
@@ -99,25 +120,9 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     args->draining = 0;
     args->groups = groups;
     args->open = all & ~(gpumpi_victim_take_out(own, geometry->positions, sets) | closed);
-    /* Promised positions will take their share. */
-    promised = sm->reserved & all ? gpump_bits_count64(sm->reserved & all) : 0;
-    slots = sm->count + promised;
-    if (leaving) slots -= gpump_bits_count64(leaving);
-    warps += promised * geometry->warps;
-    threads += promised * geometry->threads;
-    args->free_warps = (int64_t)geometry->warp_slots - warps;
-    args->free_threads = (int64_t)geometry->thread_slots - threads;
-    args->free_slots = (int64_t)geometry->block_slots - slots;
-    args->free_entries = (int64_t)geometry->entries - slots;
-    most = promised + (own ? gpump_bits_count64(own) : 0);
-    if (parked | kept) {
-        args->free_slots += gpump_bits_count64(parked & ~leaving);
-        args->free_entries -= gpump_bits_count64(kept & leaving);
-        most -= gpump_bits_count64(own & parked);
-    }
     args->parked = parked;
     args->kept = kept;
-    most = geometry->blocks > most ? geometry->blocks - most : 0;
+    most = gpumpi_victim_count_room(args, own, sm->reserved & all, warps, threads);
     i = args->open == all ? geometry->positions : gpump_bits_count64(args->open);
     return most < i ? most : i;
 }
@@ -226,6 +231,27 @@ static void gpumpi_victim_put(gpump_block_choice *choice, const gpump_victim_sm 
     choice->overhead = sm->estimates[i].overhead[otherwise];
 }
 
+/* Puts the victims in the order in which they leave: those that need no port, then those that are saved, shortest
+ * first. Writes the latency of each by itself. Returns how many there are. */
+static uint32_t gpumpi_victim_order(const gpump_victim_sm *sm, const gpump_victim_plan *plan, uint64_t *latency,
+                                    uint8_t *order) {
+    uint64_t rest;
+    uint32_t n = 0, j;
+    for (rest = plan->victims; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        int saved = gpumpi_victim_uses_port(plan->technique[i]);
+        latency[i] = sm->estimates[i].latency[plan->technique[i]];
+        for (j = n++; j > 0; j--) {
+            uint32_t o = order[j - 1];
+            int o_saved = gpumpi_victim_uses_port(plan->technique[o]);
+            if (o_saved < saved || (o_saved == saved && (!saved || latency[o] <= latency[i]))) break;
+            order[j] = (uint8_t)o;
+        }
+        order[j] = (uint8_t)i;
+    }
+    return n;
+}
+
 /* Adds one SM's plan to the decision. */
 static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump_victim_plan_args *args,
                                const gpump_victim_plan *plan, gpumpi_victim_out *out) {
@@ -241,18 +267,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
         uint32_t i = gpump_bits_lowest64(rest);
         latency[i] = gpump_block_freed_after(&sm->blocks[i], sm->estimates[i].latency);
     }
-    /* Saves go shortest first, behind everything that needs no port. */
-    for (rest = plan->victims; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        uint32_t key_port = (uint32_t)gpumpi_victim_uses_port(plan->technique[i]);
-        latency[i] = sm->estimates[i].latency[plan->technique[i]];
-        for (j = n++; j > 0; j--) {
-            uint32_t o = order[j - 1], o_port = (uint32_t)gpumpi_victim_uses_port(plan->technique[o]);
-            if (o_port < key_port || (o_port == key_port && (!key_port || latency[o] <= latency[i]))) break;
-            order[j] = (uint8_t)o;
-        }
-        order[j] = (uint8_t)i;
-    }
+    n = gpumpi_victim_order(sm, plan, latency, order);
     for (j = 0; j < n; j++) {
         uint32_t i = order[j], t = plan->technique[i];
         if (serial && gpumpi_victim_uses_port(t)) latency[i] = port = gpump_add_saturated(port, latency[i]);

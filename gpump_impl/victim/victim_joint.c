@@ -43,20 +43,16 @@ static void gpumpi_victim_charge_drains(const gpump_victim_plan_args *args, uint
     }
 }
 
-/* Gives the victims techniques such that all have left within the limit. Where that is impossible, all leave within the
- * least possible latency. Returns the latency. The saves of an SM follow each other, so their times add up. When one
- * victim exceeds the limit in any case, the others take the cheapest technique that ends by the same cycle. */
-static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
-                                     uint64_t victims, gpump_victim_plan *plan) {
-    uint64_t rest, forced = 0, limit = args->left, port;
-    int serial = !(args->request->flags & GPUMP_VICTIM_PARALLEL_SAVES);
-    /* The least time in which all victims can leave. A victim that can neither be flushed nor drained in time must be
-     * saved. */
+/* The least time in which all victims can leave. A victim that can neither be flushed nor drained in time must be
+ * saved, and saves pass the port one after the other where they are serial. */
+static uint64_t gpumpi_victim_forced(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
+                                     uint64_t victims, int serial) {
+    uint64_t rest, forced = 0;
     for (rest = victims; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest), t;
         uint32_t ways = serial ? args->allowed[i] & GPUMPI_VICTIM_PORT : args->allowed[i];
         uint64_t soonest = GPUMP_UNKNOWN;
-        if (gpumpi_victim_within(&estimates[i], args->allowed[i], GPUMPI_VICTIM_PORT, limit) < GPUMP_TECHNIQUES)
+        if (gpumpi_victim_within(&estimates[i], args->allowed[i], GPUMPI_VICTIM_PORT, args->left) < GPUMP_TECHNIQUES)
             continue;
         if (!ways) ways = args->allowed[i]; /* nothing but the drain */
         for (t = 0; t < GPUMP_TECHNIQUES; t++)
@@ -68,6 +64,16 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
         else if (soonest > forced)
             forced = soonest;
     }
+    return forced;
+}
+
+/* Gives the victims techniques such that all have left within the limit. Where that is impossible, all leave within the
+ * least possible latency. Returns the latency. The saves of an SM follow each other, so their times add up. When one
+ * victim exceeds the limit in any case, the others take the cheapest technique that ends by the same cycle. */
+static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
+                                     uint64_t victims, gpump_victim_plan *plan) {
+    int serial = !(args->request->flags & GPUMP_VICTIM_PARALLEL_SAVES);
+    uint64_t rest, forced = gpumpi_victim_forced(args, estimates, victims, serial), limit = args->left, port;
     if (limit != GPUMP_UNKNOWN && forced > limit) limit = forced;
     port = 0;
     for (rest = victims; rest; rest &= rest - 1) {
