@@ -2,8 +2,10 @@
 # Builds and runs the tests, in two configurations:
 #   build-test       gcc, RelWithDebInfo, the library from gpump_impl/
 #   build-sanitize   assertions, address and undefined behaviour sanitizers (clang's where they are installed, else gcc's), the library
-#                    from gpump.h, property tests with fewer cases
-# sh tests/run.sh --full runs the tests labelled full as well: what takes long and rarely fails. Continuous integration runs them.
+#                    from gpump.h, property tests with a tenth of their cases
+# build-test runs property tests with a quarter of their cases, or with as many as GPUMP_TEST_CASES says.
+# sh tests/run.sh --full runs the tests labelled full as well, which take long and rarely fail, and all cases. Continuous integration
+# runs these.
 # Other options are handed to ctest in both configurations: sh tests/run.sh -R base_. Exit status: 0 all passed, 1 not, 2 something is missing.
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -11,6 +13,8 @@ without=full # a regular expression of labels
 if [ "${1:-}" = --full ]; then
     without='^$'
     shift
+else
+    export GPUMP_TEST_CASES="${GPUMP_TEST_CASES:-0.25}"
 fi
 . tests/packages.sh
 start=$(date +%s)

@@ -4,12 +4,13 @@
 #   thread   tbsim's tests and a sweep on eight threads under clang's thread sanitizer (build-thread)
 #   long     the tests labelled long, and property tests with ten times their cases (build-long)
 #   fuzz     every fuzz target for GPUMP_FUZZ_SECONDS, 1800 (tests/fuzz/fuzz.sh)
+#   compile  gpump.h at every level of optimisation by every compiler (tests/project/compile/matrix.sh)
 #   cross    the tests on s390x and i386, by emulation (tests/project/cross.sh)
 # GPUMP_TEST_CASES scales the property tests of a stage beside its own factor. It needs what tests/run.sh installs, clang and, on Debian,
 # libclang-rt-dev; a stage whose tools are missing is named as skipped. Exit status: 0 all passed, 1 not, 2 usage.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-stages=${*:-memory thread long fuzz cross}
+stages=${*:-memory thread long fuzz compile cross}
 jobs=$(nproc 2>/dev/null || echo 2)
 library='^(base|gpu|sm|victim|scheduler|context|memory|program|sharing|fault)_'
 hosts='^(minigpu|ptx|tbsim|report|fuzz)_'
@@ -58,6 +59,14 @@ stage_long() {
     tests build-long -L 'property|long|equivalence'
 }
 stage_fuzz() { sh tests/fuzz/fuzz.sh "${GPUMP_FUZZ_SECONDS:-1800}"; }
+stage_compile() {
+    failures=0
+    for form in "gcc c" "clang c" "g++ c++" "clang++ c++"; do
+        # shellcheck disable=SC2086  # two words
+        sh tests/project/compile/matrix.sh "$PWD" "$PWD/build-compile/${form%% *}" $form weekly || failures=1
+    done
+    return $failures
+}
 stage_cross() {
     for tool in s390x-linux-gnu-gcc i686-linux-gnu-gcc qemu-s390x qemu-i386; do
         command -v $tool >/dev/null || { echo "$tool is not installed; tests/project/cross.sh says what it needs"; return 77; }
@@ -69,8 +78,8 @@ summary='' failed=0
 for stage in $stages; do
     case $stage in
     memory | thread | fuzz) needs=clang ;;
-    long | cross) needs=gcc ;;
-    *) echo "weekly.sh: no stage is called $stage (memory, thread, long, fuzz, cross)" >&2; exit 2 ;;
+    long | compile | cross) needs=gcc ;;
+    *) echo "weekly.sh: no stage is called $stage (memory, thread, long, fuzz, compile, cross)" >&2; exit 2 ;;
     esac
     echo "==== $stage"
     before=$(date +%s)

@@ -1,5 +1,6 @@
 /* Makes many random decisions with each component and prints one hash per component: the same on every compiler,
  * optimisation level, width and byte order, or something depends on what it must not. decisions.sh compares them. */
+#define GPUMP_STATIC /* lets a compiler leave out what is not called here */
 #define GPUMP_IMPLEMENTATION
 #include "gpump.h"
 #include <stdio.h>

@@ -1,10 +1,12 @@
 #!/bin/sh
-# Compiles gpump.h in every way a host may: matrix.sh SOURCE_DIR WORK_DIR COMPILER c|c++ [full]
+# Compiles gpump.h in every way a host may: matrix.sh SOURCE_DIR WORK_DIR COMPILER c|c++ [full|weekly]
 # Prints one line for each check that fails, and how many there were.
-# Code is generated once with the warnings and optimisation of a strict host. Everything else that asks only whether the text is
-# accepted stops after the syntax. `full`: the remaining levels of optimisation and the sanitizers, which are slow and rarely fail.
+# Without a fifth argument only gcc optimises: its warnings about the flow of values need -O2, clang's warnings need no code, and g++
+# shares gcc's optimiser. A check that asks only whether the text is accepted stops after the syntax.
+#   full     the implementation at one more level of optimisation or more, which is slow and rarely fails
+#   weekly   each compiler at each level, without assertions, and with the sanitizer (tests/project/weekly.sh)
 set -u
-source=$1 work=$2 compiler=$3 language=$4 full=${5:-}
+source=$1 work=$2 compiler=$3 language=$4 depth=${5:-}
 command -v "$compiler" >/dev/null || { echo "$compiler is not installed: skipped"; exit 77; }
 case $language in
 c) first=c99 others="gnu99 c11 c17" suffix=c ;;
@@ -39,15 +41,20 @@ printf '#define GPUMP_IMPLEMENTATION\n#include "gpump.h"\n' >all.$suffix
 printf '#include "gpump.h"\n' >public.$suffix
 printf '#define GPUMP_STATIC\n#define GPUMP_IMPLEMENTATION\n#include "gpump.h"\n' >static.$suffix
 # No -I: gpump.h stands beside the file.
-if [ "$full" = full ]; then
-    for level in -O1 -O3 -Os; do check "strict $level" $cc $strict $level -c all.$suffix -o level.o; done
-    check "strict without assertions" $cc $strict -O2 -DNDEBUG -c all.$suffix -o ndebug.o
-    check "strict, sanitizers" $cc $strict -O1 -fsanitize=undefined -c all.$suffix -o sanitized.o
-    echo "$compiler as $language, full: $checks checks, $failures failed"
+case $depth,$compiler in
+weekly,*) ways="-O1 -O2 -O3 -Os -O2,-DNDEBUG -O1,-fsanitize=undefined" ;;
+full,gcc) ways="-O3 -Os -O2,-DNDEBUG -O1,-fsanitize=undefined" ;;
+full,*) ways=-O2 ;;
+*) ways= ;;
+esac
+if [ -n "$depth" ]; then
+    for way in $ways; do check "strict $way" $cc $strict $(echo "$way" | tr , ' ') -c all.$suffix -o way.o; done
+    echo "$compiler as $language, $depth: $checks checks, $failures failed"
     [ $failures -eq 0 ]
     exit
 fi
-check "strict" $cc $strict -O2 -c all.$suffix -o all.o
+[ "$compiler" = gcc ] && optimised=-O2 || optimised=-O0
+check "strict" $cc $strict $optimised -c all.$suffix -o all.o
 check "strict without assertions" $cc $strict -DNDEBUG -fsyntax-only all.$suffix
 check "strict, stb_ds.h beside" $cc $strict -Iflat -fsyntax-only all.$suffix
 check "strict, inside one file" $cc $strict -O1 -c static.$suffix -o static.o

@@ -7,7 +7,7 @@ rm -rf "$work" && mkdir -p "$work" || exit 1
 "$cmake" "-DROOMS=$room" "-DOUTPUT=$work/gpump.h" -P "$source/gpump_impl/generate.cmake" || exit 1
 strict="-Wall -Wextra -pedantic -Wconversion -Wsign-conversion -Werror"
 status=0 compiled=0
-for form in "gcc -x c -std=c99 -O2" "clang -x c -std=c99 -O1" "g++ -x c++ -std=c++11 -O0" "clang++ -x c++ -std=c++11 -O0"; do
+for form in "gcc -x c -std=c99 -O1" "clang -x c -std=c99 -O0" "g++ -x c++ -std=c++11 -O0" "clang++ -x c++ -std=c++11 -O0"; do
     command -v "${form%% *}" >/dev/null || continue
     # shellcheck disable=SC2086  # lists of words
     if $form $strict -I"$work" "-DROOM_$room" "$source/tests/project/rooms/host.c" -o "$work/host" && "$work/host"; then
