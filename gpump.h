@@ -4823,6 +4823,7 @@ GPUMP_END
  *   -> actions ISSUE; each block ends in gpump_scheduler_report_finished or gpump_scheduler_report_preempted
  *   -> action PREEMPT, when the policy reserves the SM for another kernel; SETUP follows when the SM is empty
  *   -> action KERNEL_DONE after the kernel's last block; then its queue may submit again
+ *   gpump_scheduler_abort -> actions KILL and KERNEL_DONE for all that the process has
  *
  * A kernel in the active queue has a number from 1, its row of the kernel status table; 0 is no kernel. A block on an
  * SM is named by the SM and a gpump_block_ref that the ISSUE action gives. */
@@ -4893,7 +4894,7 @@ typedef struct gpump_scheduler_process_row {
     uint64_t serial; /* tells processes apart that had this row at different times; 0: the row is free */
     uint32_t priority, weight;
     uint32_t commands; /* commands of it that are buffered or active */
-    uint32_t unused;
+    uint32_t aborted;  /* 1: gpump_scheduler_abort ended it; it submits nothing more */
 } gpump_scheduler_process_row;
 
 typedef enum gpump_scheduler_buffer_state {
@@ -4945,12 +4946,14 @@ typedef enum gpump_scheduler_sm_state {
 } gpump_scheduler_sm_state;
 /* Bits of gpump_scheduler_sm.flags. */
 typedef enum gpump_scheduler_sm_flag {
-    GPUMP_SCHEDULER_SM_PREEMPT_DUE = 1,   /* PREEMPT is about to be handed over */
-    GPUMP_SCHEDULER_SM_SETUP_DUE = 2,     /* SETUP is about to be handed over */
-    GPUMP_SCHEDULER_SM_SETUP_RUNNING = 4, /* SETUP handed over, report_ready awaited */
-    GPUMP_SCHEDULER_SM_SETUP_STALE = 8,   /* ... for a kernel that no longer gets the SM */
-    GPUMP_SCHEDULER_SM_NEXT_READY = 16,   /* kernels_per_sm 2: set up for its next kernel beside the leaving one */
-    GPUMP_SCHEDULER_SM_SWITCHING = 32     /* its blocks were told to switch (or to leave as selected), not to drain */
+    GPUMP_SCHEDULER_SM_PREEMPT_DUE = 1,    /* PREEMPT is about to be handed over */
+    GPUMP_SCHEDULER_SM_SETUP_DUE = 2,      /* SETUP is about to be handed over */
+    GPUMP_SCHEDULER_SM_SETUP_RUNNING = 4,  /* SETUP handed over, report_ready awaited */
+    GPUMP_SCHEDULER_SM_SETUP_STALE = 8,    /* ... for a kernel that no longer gets the SM */
+    GPUMP_SCHEDULER_SM_NEXT_READY = 16,    /* kernels_per_sm 2: set up for its next kernel beside the leaving one */
+    GPUMP_SCHEDULER_SM_SWITCHING = 32,     /* its blocks were told to switch (or to leave as selected), not to drain */
+    GPUMP_SCHEDULER_SM_KILL_DUE = 64,      /* KILL is about to be handed over, for the blocks of kernel */
+    GPUMP_SCHEDULER_SM_KILL_NEXT_DUE = 128 /* likewise, for the blocks of next (kernels_per_sm 2) */
 } gpump_scheduler_sm_flag;
 /* SM status table. */
 typedef struct gpump_scheduler_sm {
@@ -5050,7 +5053,10 @@ typedef enum gpump_scheduler_action_kind {
     /* Set `sm` up for `kernel`: load process id and page table base, invalidate what is named. Then report ready. */
     GPUMP_SCHEDULER_SETUP,
     /* Start a block of `kernel` on `sm`: a saved block by its handle, otherwise the block of that index. */
-    GPUMP_SCHEDULER_ISSUE
+    GPUMP_SCHEDULER_ISSUE,
+    /* The process of `kernel` is aborted: kill its blocks on `sm` (GPUMP_TECHNIQUE_KILL), and report each as finished
+     * when it is gone. */
+    GPUMP_SCHEDULER_KILL
 } gpump_scheduler_action_kind;
 
 /* What a change of process makes stale on an SM; bits of gpump_scheduler_action.invalidate. */
@@ -5078,7 +5084,7 @@ typedef struct gpump_scheduler_action {
     uint32_t invalidate; /* SETUP: gpump_scheduler_invalidate bits; 0 within one process */
     uint32_t beside;     /* SETUP: 1: the blocks of another kernel are still leaving (kernels_per_sm 2) */
     uint32_t saved;      /* ISSUE: 1: a saved block */
-    uint32_t unused;
+    uint32_t aborted;    /* KERNEL_DONE: 1: its process was aborted. A kernel that never started has the number 0 */
 } gpump_scheduler_action;
 
 /* clang-format off */
@@ -5090,6 +5096,9 @@ typedef struct gpump_scheduler_action {
     X(blocks_resumed, "blocks", "saved blocks issued again")                                                      \
     X(blocks_finished, "blocks", "blocks that ran to their end")                                                  \
     X(blocks_preempted, "blocks", "blocks that went to a PTBQ")                                                   \
+    X(blocks_killed, "blocks", "blocks of aborted processes that left their SMs")                                 \
+    X(commands_cancelled, "commands", "commands of aborted processes that never started")                         \
+    X(aborts, "processes", "processes that were aborted")                                                         \
     X(preemptions, "SMs", "SMs reserved by the policy")                                                           \
     X(next_changes, "SMs", "reserved SMs given to another kernel before they were vacant")                        \
     X(drained_instead, "SMs", "SMs drained because saved contexts had no room")                                   \
@@ -5147,20 +5156,28 @@ GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *scheduler, uint64_t
  * kernels that enter the active queue later. */
 GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *scheduler, uint64_t now, uint32_t process,
                                                     uint32_t priority, uint32_t weight);
+/* Aborts a process: an access of it was invalid (gpump_fault_next, ABORT). Its waiting commands end at once, its
+ * kernels issue nothing more and forget the blocks in their PTBQs, and KILL follows for every SM that holds blocks of
+ * it. The host drops their saved contexts. KERNEL_DONE follows for each of its commands; then it can be closed. Other
+ * processes keep their SMs, tokens and queues. GPUMP_ERROR_STATE when it is not open, or aborted already. Cost: linear
+ * in SMs and queues, for each of its kernels. */
+GPUMP_API gpump_result gpump_scheduler_abort(gpump_scheduler *scheduler, uint64_t now, uint32_t process);
 /* Closes a process. GPUMP_ERROR_STATE while it has commands. */
 GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *scheduler, uint64_t now, uint32_t process);
 /* Puts a kernel launch, *command, into the buffer of `queue`. GPUMP_BUSY while the queue's last command has not been
- * handed over as KERNEL_DONE. */
+ * handed over as KERNEL_DONE. GPUMP_ERROR_STATE for a process that is not open, or was aborted. */
 GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *scheduler, uint64_t now, uint32_t queue,
                                               const gpump_scheduler_command *command, gpump_diag *diag);
 /* Says that the SETUP of `sm` is finished. GPUMP_ERROR_STATE when none was under way. */
 GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *scheduler, uint64_t now, uint32_t sm);
-/* Says that `block` of `sm`, as ISSUE named it, ran to its end. GPUMP_ERROR_STALE when it is not resident. */
+/* Says that `block` of `sm`, as ISSUE named it, ran to its end, or was killed. GPUMP_ERROR_STALE when it is not
+ * resident. */
 GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
                                                        gpump_block_ref block);
 /* Says that `block` has left `sm`, which is under preemption. `handle` (which block, and where its context lies) comes
  * back with the ISSUE that resumes the block; the handle of a flushed block names no context. GPUMP_ERROR_STATE when
- * the SM is not being preempted, GPUMP_ERROR_FULL when the kernel can hold no more saved blocks. */
+ * the SM is not being preempted, GPUMP_ERROR_FULL when the kernel can hold no more saved blocks. A block of an aborted
+ * process counts as killed. */
 GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
                                                         gpump_block_ref block, uint64_t handle);
 /* kernels_per_sm 2: says that `blocks` blocks of the next kernel fit on `sm` beside the blocks that are still leaving.
@@ -23674,6 +23691,8 @@ static const char *gpumpi_scheduler_check_queues(const gpump_scheduler *s) {
         if (!b->blocks || b->blocks > GPUMP_SCHEDULER_MAX_BLOCKS || !b->blocks_per_sm ||
             b->blocks_per_sm > c->blocks_per_sm || b->saved_limit > c->saved_blocks || b->arrival >= s->arrivals)
             return "a command out of range";
+        if (b->state == GPUMP_SCHEDULER_BUFFER_WAITING && gpumpi_scheduler_processes(s)[b->process].aborted)
+            return "a command of an aborted process waits";
         if (b->state == GPUMP_SCHEDULER_BUFFER_ACTIVE && (!b->kernel || b->kernel > c->active_kernels ||
                                                           !kernels[b->kernel].in_use || kernels[b->kernel].queue != i))
             return "a command and its kernel differ";
@@ -23709,7 +23728,8 @@ static const char *gpumpi_scheduler_check_processes(const gpump_scheduler *s) {
     uint64_t commands = 0, in_buffers = 0;
     uint32_t open = 0;
     for (uint32_t i = 0; i < c->processes; i++) {
-        if (!rows[i].serial && rows[i].commands) return "commands of a process that is not open";
+        if (!rows[i].serial && (rows[i].commands || rows[i].aborted)) return "commands of a process that is not open";
+        if (rows[i].aborted > 1) return "a process out of range";
         if (rows[i].serial >= s->serials || rows[i].weight > GPUMP_SCHEDULER_MAX_BUDGET)
             return "a process out of range";
         open += rows[i].serial != 0;
@@ -23726,10 +23746,17 @@ static const char *gpumpi_scheduler_check_processes(const gpump_scheduler *s) {
 /* Whether gpump_scheduler_next has something to hand over for an SM. */
 static int gpumpi_scheduler_has_action(const gpump_scheduler *s, const gpump_scheduler_sm *sm) {
     const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
-    if (sm->flags & (GPUMP_SCHEDULER_SM_PREEMPT_DUE | GPUMP_SCHEDULER_SM_SETUP_DUE)) return 1;
+    if (sm->flags & (GPUMP_SCHEDULER_SM_PREEMPT_DUE | GPUMP_SCHEDULER_SM_SETUP_DUE | GPUMP_SCHEDULER_SM_KILL_DUE |
+                     GPUMP_SCHEDULER_SM_KILL_NEXT_DUE))
+        return 1;
     if (sm->state == GPUMP_SCHEDULER_SM_RUNNING && !(sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING))
         return sm->blocks < kernels[sm->kernel].blocks_per_sm && gpump_scheduler_to_issue(&kernels[sm->kernel]);
     return 0;
+}
+
+static int gpumpi_scheduler_kernel_is_aborted(const gpump_scheduler *s, uint32_t kernel) {
+    const uint32_t process = gpumpi_scheduler_kernels(s)[kernel].process;
+    return process < s->config.processes && gpumpi_scheduler_processes(s)[process].aborted;
 }
 
 static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t index) {
@@ -23739,7 +23766,9 @@ static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t 
         SETUP_RUNNING = GPUMP_SCHEDULER_SM_SETUP_RUNNING,
         STALE = GPUMP_SCHEDULER_SM_SETUP_STALE,
         READY = GPUMP_SCHEDULER_SM_NEXT_READY,
-        SWITCHING = GPUMP_SCHEDULER_SM_SWITCHING
+        SWITCHING = GPUMP_SCHEDULER_SM_SWITCHING,
+        KILL_DUE = GPUMP_SCHEDULER_SM_KILL_DUE,
+        KILL_NEXT_DUE = GPUMP_SCHEDULER_SM_KILL_NEXT_DUE
     };
     const gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
@@ -23769,8 +23798,11 @@ static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t 
     if (idle != (sm->state == GPUMP_SCHEDULER_SM_IDLE)) return "the set of idle SMs and a state differ";
     if (sm->leaving > sm->blocks || (sm->leaving && !(sm->flags & SWITCHING)))
         return "more blocks leaving than were told to";
-    if (sm->flags >= SWITCHING * 2u || (sm->flags & STALE && !(sm->flags & SETUP_RUNNING)) || (setup & (setup - 1)))
+    if (sm->flags >= KILL_NEXT_DUE * 2u || (sm->flags & STALE && !(sm->flags & SETUP_RUNNING)) || (setup & (setup - 1)))
         return "flags of an SM contradict each other";
+    if ((sm->flags & KILL_DUE && !(blocks && gpumpi_scheduler_kernel_is_aborted(s, sm->kernel))) ||
+        (sm->flags & KILL_NEXT_DUE && !(next_blocks && gpumpi_scheduler_kernel_is_aborted(s, sm->next))))
+        return "blocks to be killed whose process was not aborted";
     if (sm->room > s->config.blocks_per_sm) return "room for more blocks than there are slots";
     if (gpumpi_scheduler_has_action(s, sm) && !gpump_bits_get(gpumpi_scheduler_words(s, s->attention_at), index))
         return "an action that nobody would hand over";
@@ -23779,7 +23811,7 @@ static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t 
         return sm->slots || sm->flags || sm->kernel || sm->next ? "an idle SM that is not empty" : NULL;
     case GPUMP_SCHEDULER_SM_RUNNING:
         if (!sm->kernel || sm->next) return "an SM runs no kernel, or two";
-        return sm->flags & ~(uint32_t)(SETUP_DUE | SETUP_RUNNING) || (sm->flags & SETUP_DUE && blocks)
+        return sm->flags & ~(uint32_t)(SETUP_DUE | SETUP_RUNNING | KILL_DUE) || (sm->flags & SETUP_DUE && blocks)
                    ? "flags of a running SM"
                    : NULL;
     case GPUMP_SCHEDULER_SM_RESERVED:
@@ -23840,6 +23872,8 @@ static const char *gpumpi_scheduler_check_kernels(const gpump_scheduler *s, uint
             (k->saved_first && k->saved_first >= s->config.saved_blocks))
             return "a PTBQ has overflowed";
         if ((uint64_t)k->saved + k->leaving > k->saved_limit) return "room in a PTBQ is promised twice";
+        if (gpumpi_scheduler_processes(s)[k->process].aborted && gpump_scheduler_to_issue(k))
+            return "an aborted kernel has blocks to issue";
         if (k->next_block > k->blocks) return "more blocks issued than the grid has";
         if (k->next_block == k->blocks && !k->resident && !k->saved) return "a kernel without blocks is active";
     }
@@ -23984,6 +24018,7 @@ static void gpumpi_scheduler_vacate(gpump_scheduler *s, uint32_t index) {
         sm->state = GPUMP_SCHEDULER_SM_RUNNING;
         sm->flags = flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING;
         if (sm->flags) gpumpi_scheduler_kernels(s)[next].setting_up++;
+        if (flags & GPUMP_SCHEDULER_SM_KILL_NEXT_DUE) sm->flags |= GPUMP_SCHEDULER_SM_KILL_DUE;
         sm->blocks = sm->next_blocks;
         sm->next_blocks = sm->room = 0;
         gpumpi_scheduler_attend(s, index);
@@ -23992,16 +24027,15 @@ static void gpumpi_scheduler_vacate(gpump_scheduler *s, uint32_t index) {
     gpumpi_scheduler_setup(s, index, next);
 }
 
-/* A kernel has no block left: its row, its place in the active queue and its SMs become free. */
-static void gpumpi_scheduler_end_kernel(gpump_scheduler *s, uint32_t kernel) {
+/* A kernel issues nothing more: the SMs that it has, or is to get, and that hold no block of it become free. */
+static void gpumpi_scheduler_free_sms(gpump_scheduler *s, uint32_t kernel) {
     gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
-    gpump_scheduler_buffer *buffer = &gpumpi_scheduler_buffers(s)[k->queue];
     gpump_scheduler_sm *sms = gpumpi_scheduler_sms(s);
-    uint32_t *active = gpumpi_scheduler_halves(s, s->active_at), at = 0;
-    for (uint32_t i = k->first_sm; i != GPUMP_NONE;) { /* SMs set up for it, or about to be, that it no longer needs */
-        uint32_t after = sms[i].next_sm;
-        GPUMP_ASSERT(sms[i].blocks == 0);
+    for (uint32_t i = k->first_sm, after; i != GPUMP_NONE; i = after) {
+        after = sms[i].next_sm;
+        if (sms[i].blocks) continue;
         gpumpi_scheduler_disown(s, i);
+        if (sms[i].flags & (GPUMP_SCHEDULER_SM_SETUP_DUE | GPUMP_SCHEDULER_SM_SETUP_RUNNING)) k->setting_up--;
         if (sms[i].flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) { /* idle once that is over */
             sms[i].state = GPUMP_SCHEDULER_SM_RESERVED;
             sms[i].kernel = 0;
@@ -24009,23 +24043,34 @@ static void gpumpi_scheduler_end_kernel(gpump_scheduler *s, uint32_t kernel) {
             s->reserved_sms++;
         } else
             gpumpi_scheduler_idle(s, i);
-        i = after;
     }
     if (k->reserved)
         for (uint32_t i = 0; i < s->config.sms; i++)
-            if (sms[i].next == kernel) {
+            if (sms[i].next == kernel && !sms[i].next_blocks) {
                 gpumpi_scheduler_promise(s, &sms[i], 0);
                 sms[i].room = 0;
                 if (sms[i].flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) sms[i].flags |= GPUMP_SCHEDULER_SM_SETUP_STALE;
                 sms[i].flags &= ~(uint32_t)(GPUMP_SCHEDULER_SM_NEXT_READY | GPUMP_SCHEDULER_SM_SETUP_DUE);
             }
+}
+
+/* A command has ended: its queue may submit again once that is handed over. */
+static void gpumpi_scheduler_end_command(gpump_scheduler *s, uint32_t queue) {
+    gpumpi_scheduler_buffers(s)[queue].state = GPUMP_SCHEDULER_BUFFER_DONE;
+    gpump_bits_set(gpumpi_scheduler_words(s, s->done_at), queue);
+    s->done_count++;
+}
+
+/* A kernel has no block left: its row, its place in the active queue and its SMs become free. */
+static void gpumpi_scheduler_end_kernel(gpump_scheduler *s, uint32_t kernel) {
+    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+    uint32_t *active = gpumpi_scheduler_halves(s, s->active_at), at = 0;
+    gpumpi_scheduler_free_sms(s, kernel);
     while (active[at] != kernel) at++;
     s->active_count--;
     memmove(active + at, active + at + 1, (s->active_count - at) * sizeof *active);
     k->in_use = 0;
-    buffer->state = GPUMP_SCHEDULER_BUFFER_DONE;
-    gpump_bits_set(gpumpi_scheduler_words(s, s->done_at), k->queue);
-    s->done_count++;
+    gpumpi_scheduler_end_command(s, k->queue);
     s->admission_due = 1;
     s->statistics.kernels_done++;
 }
@@ -24034,6 +24079,32 @@ static void gpumpi_scheduler_end_kernel(gpump_scheduler *s, uint32_t kernel) {
 static void gpumpi_scheduler_settle(gpump_scheduler *s, uint32_t kernel) {
     const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
     if (k->resident == 0 && k->saved == 0 && k->next_block == k->blocks) gpumpi_scheduler_end_kernel(s, kernel);
+}
+
+/* ---- abort ---- */
+
+/* 1 when the process of a kernel was aborted. */
+static int gpumpi_scheduler_is_aborted(const gpump_scheduler *s, uint32_t kernel) {
+    return gpumpi_scheduler_processes(s)[gpumpi_scheduler_kernels(s)[kernel].process].aborted != 0;
+}
+
+/* A kernel of an aborted process: nothing is issued any more, and the blocks on SMs are to be killed. */
+static void gpumpi_scheduler_abort_kernel(gpump_scheduler *s, uint32_t kernel) {
+    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+    gpump_scheduler_sm *sms = gpumpi_scheduler_sms(s);
+    k->next_block = k->blocks;
+    k->saved = k->saved_first = 0;
+    gpumpi_scheduler_free_sms(s, kernel);
+    for (uint32_t i = 0; k->resident && i < s->config.sms; i++) {
+        uint32_t due = 0;
+        if (sms[i].kernel == kernel && sms[i].blocks) due |= GPUMP_SCHEDULER_SM_KILL_DUE;
+        if (sms[i].next == kernel && sms[i].next_blocks) due |= GPUMP_SCHEDULER_SM_KILL_NEXT_DUE;
+        if (!due) continue;
+        if (due & GPUMP_SCHEDULER_SM_KILL_DUE) sms[i].flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_PREEMPT_DUE;
+        sms[i].flags |= due;
+        gpumpi_scheduler_attend(s, i);
+    }
+    gpumpi_scheduler_settle(s, kernel);
 }
 
 /* ---- facts ---- */
@@ -24089,6 +24160,29 @@ GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *s, uint64_t now, u
     return GPUMP_OK;
 }
 
+GPUMP_API gpump_result gpump_scheduler_abort(gpump_scheduler *s, uint64_t now, uint32_t process) {
+    gpump_scheduler_process_row *row;
+    uint32_t *waiting, kept = 0;
+    if (!s || process >= s->config.processes) return GPUMP_ERROR_ARGUMENT;
+    row = &gpumpi_scheduler_processes(s)[process];
+    if (!row->serial || row->aborted) return GPUMP_ERROR_STATE;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    row->aborted = 1;
+    s->statistics.aborts++;
+    waiting = gpumpi_scheduler_halves(s, s->waiting_at);
+    for (uint32_t i = 0; i < s->waiting_count; i++)
+        if (gpumpi_scheduler_buffers(s)[waiting[i]].process == process) {
+            gpumpi_scheduler_end_command(s, waiting[i]);
+            s->statistics.commands_cancelled++;
+        } else
+            waiting[kept++] = waiting[i];
+    s->waiting_count = kept;
+    for (uint32_t kernel = 1; kernel <= s->config.active_kernels; kernel++)
+        if (gpumpi_scheduler_kernels(s)[kernel].in_use && gpumpi_scheduler_kernels(s)[kernel].process == process)
+            gpumpi_scheduler_abort_kernel(s, kernel);
+    return GPUMP_OK;
+}
+
 GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, uint32_t queue,
                                               const gpump_scheduler_command *command, gpump_diag *diag) {
     gpump_scheduler_buffer *buffer;
@@ -24097,7 +24191,8 @@ GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, 
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "queue", 0, queue, 0, s->config.queues - 1);
     if (command->process >= s->config.processes)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "process", 0, command->process, 0, s->config.processes - 1);
-    if (!gpumpi_scheduler_processes(s)[command->process].serial)
+    if (!gpumpi_scheduler_processes(s)[command->process].serial ||
+        gpumpi_scheduler_processes(s)[command->process].aborted)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "process", command->process, 0, 1, 1);
     if (command->blocks < 1 || command->blocks > GPUMP_SCHEDULER_MAX_BLOCKS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, command->blocks, 1, GPUMP_SCHEDULER_MAX_BLOCKS);
@@ -24171,10 +24266,10 @@ static void gpumpi_scheduler_leave(gpump_scheduler *s, uint32_t index, uint32_t 
     sm->slots &= ~((uint64_t)1 << slot);
     k->resident--;
     if (kernel != sm->kernel) {
-        sm->next_blocks--;
+        if (!--sm->next_blocks) sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_KILL_NEXT_DUE;
         return;
     }
-    sm->blocks--;
+    if (!--sm->blocks) sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_KILL_DUE;
     if (sm->leaving) { /* it was told to switch; the room kept for its context is used, or no longer needed */
         sm->leaving--;
         k->leaving--;
@@ -24200,7 +24295,10 @@ GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *s, uint6
     kernel = gpumpi_scheduler_owner(s, index, block);
     if (!kernel) return GPUMP_ERROR_STALE;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
-    s->statistics.blocks_finished++;
+    if (gpumpi_scheduler_is_aborted(s, kernel))
+        s->statistics.blocks_killed++;
+    else
+        s->statistics.blocks_finished++;
     gpumpi_scheduler_leave(s, index, block.slot, kernel);
     gpumpi_scheduler_after_leave(s, index, kernel);
     return GPUMP_OK;
@@ -24214,6 +24312,7 @@ GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *s, uint
     if (!s) return GPUMP_ERROR_ARGUMENT;
     kernel = gpumpi_scheduler_owner(s, index, block);
     if (!kernel) return GPUMP_ERROR_STALE;
+    if (gpumpi_scheduler_is_aborted(s, kernel)) return gpump_scheduler_report_finished(s, now, index, block);
     sm = &gpumpi_scheduler_sms(s)[index];
     if (sm->state != GPUMP_SCHEDULER_SM_RESERVED || sm->flags & GPUMP_SCHEDULER_SM_PREEMPT_DUE || kernel != sm->kernel)
         return GPUMP_ERROR_STATE;
@@ -24332,7 +24431,8 @@ static void gpumpi_scheduler_reserve(gpump_scheduler *s, uint32_t index, uint32_
         /* blocks of a kernel that took the SM over beside another one (kernels_per_sm 2) may run while its setup is not
          * yet over */
         GPUMP_ASSERT(!(flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING));
-        sm->flags = GPUMP_SCHEDULER_SM_PREEMPT_DUE;
+        sm->flags = gpumpi_scheduler_is_aborted(s, sm->kernel) ? flags & GPUMP_SCHEDULER_SM_KILL_DUE
+                                                               : (uint32_t)GPUMP_SCHEDULER_SM_PREEMPT_DUE;
         gpumpi_scheduler_attend(s, index);
     } else if (flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) {
         sm->flags = GPUMP_SCHEDULER_SM_SETUP_RUNNING | GPUMP_SCHEDULER_SM_SETUP_STALE;
@@ -24458,6 +24558,20 @@ static void gpumpi_scheduler_hand_preempt(gpump_scheduler *s, uint32_t index, gp
     if (s->config.kernels_per_sm == 2 && sm->next) sm->flags |= GPUMP_SCHEDULER_SM_SETUP_DUE;
 }
 
+/* The blocks of the SM's kernel, then those of its next one. */
+static void gpumpi_scheduler_hand_kill(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    const int first = (sm->flags & GPUMP_SCHEDULER_SM_KILL_DUE) != 0;
+    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[first ? sm->kernel : sm->next];
+    sm->flags &= ~(uint32_t)(first ? GPUMP_SCHEDULER_SM_KILL_DUE : GPUMP_SCHEDULER_SM_KILL_NEXT_DUE);
+    action->kind = GPUMP_SCHEDULER_KILL;
+    action->kernel = first ? sm->kernel : sm->next;
+    action->kernel_cookie = k->cookie;
+    action->process = k->process;
+    action->process_cookie = gpumpi_scheduler_processes(s)[k->process].cookie;
+    action->queue = k->queue;
+}
+
 static void gpumpi_scheduler_hand_setup(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     uint32_t kernel = sm->state == GPUMP_SCHEDULER_SM_RESERVED ? sm->next : sm->kernel;
@@ -24522,6 +24636,10 @@ static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_sc
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
     action->sm = index;
+    if (sm->flags & (GPUMP_SCHEDULER_SM_KILL_DUE | GPUMP_SCHEDULER_SM_KILL_NEXT_DUE)) {
+        gpumpi_scheduler_hand_kill(s, index, action);
+        return 1;
+    }
     if (sm->flags & GPUMP_SCHEDULER_SM_PREEMPT_DUE) {
         gpumpi_scheduler_hand_preempt(s, index, action);
         return 1;
@@ -24563,6 +24681,7 @@ static void gpumpi_scheduler_hand_done(gpump_scheduler *s, gpump_scheduler_actio
     action->queue = queue;
     action->process = buffer->process;
     action->kernel_cookie = buffer->cookie;
+    action->aborted = gpumpi_scheduler_processes(s)[buffer->process].aborted;
     gpumpi_scheduler_processes(s)[buffer->process].commands--;
     memset(buffer, 0, sizeof *buffer);
 }

@@ -220,10 +220,11 @@ static uint64_t run_block_switch(void *state, uint64_t operations) {
         gpump_block_switch_action action;
         uint64_t out = 0;
         uint32_t count;
+        s->now++;
         if (gpump_block_switch_blocks(u, blocks, 32, &count)) break;
         while (blocks[out].state != GPUMP_BLOCK_SWITCH_ON) out++;
         out = blocks[out].cookie;
-        (void)gpump_block_switch_report_pending(u, ++s->now, out, 1, s->now + 10000);
+        (void)gpump_block_switch_report_pending(u, s->now, out, 1, s->now + 10000);
         (void)gpump_block_switch_report_warp(u, s->now, out, 0, 0);
         if (gpump_block_switch_next(u, s->now, &action) || action.kind != GPUMP_BLOCK_SWITCH_ACT_OUT) break;
         if (gpump_block_switch_report_left(u, s->now, out) || gpump_block_switch_next(u, s->now, &action)) break;

@@ -107,6 +107,7 @@ static void gpumpi_scheduler_vacate(gpump_scheduler *s, uint32_t index) {
         sm->state = GPUMP_SCHEDULER_SM_RUNNING;
         sm->flags = flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING;
         if (sm->flags) gpumpi_scheduler_kernels(s)[next].setting_up++;
+        if (flags & GPUMP_SCHEDULER_SM_KILL_NEXT_DUE) sm->flags |= GPUMP_SCHEDULER_SM_KILL_DUE;
         sm->blocks = sm->next_blocks;
         sm->next_blocks = sm->room = 0;
         gpumpi_scheduler_attend(s, index);
@@ -115,16 +116,15 @@ static void gpumpi_scheduler_vacate(gpump_scheduler *s, uint32_t index) {
     gpumpi_scheduler_setup(s, index, next);
 }
 
-/* A kernel has no block left: its row, its place in the active queue and its SMs become free. */
-static void gpumpi_scheduler_end_kernel(gpump_scheduler *s, uint32_t kernel) {
+/* A kernel issues nothing more: the SMs that it has, or is to get, and that hold no block of it become free. */
+static void gpumpi_scheduler_free_sms(gpump_scheduler *s, uint32_t kernel) {
     gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
-    gpump_scheduler_buffer *buffer = &gpumpi_scheduler_buffers(s)[k->queue];
     gpump_scheduler_sm *sms = gpumpi_scheduler_sms(s);
-    uint32_t *active = gpumpi_scheduler_halves(s, s->active_at), at = 0;
-    for (uint32_t i = k->first_sm; i != GPUMP_NONE;) { /* SMs set up for it, or about to be, that it no longer needs */
-        uint32_t after = sms[i].next_sm;
-        GPUMP_ASSERT(sms[i].blocks == 0);
+    for (uint32_t i = k->first_sm, after; i != GPUMP_NONE; i = after) {
+        after = sms[i].next_sm;
+        if (sms[i].blocks) continue;
         gpumpi_scheduler_disown(s, i);
+        if (sms[i].flags & (GPUMP_SCHEDULER_SM_SETUP_DUE | GPUMP_SCHEDULER_SM_SETUP_RUNNING)) k->setting_up--;
         if (sms[i].flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) { /* idle once that is over */
             sms[i].state = GPUMP_SCHEDULER_SM_RESERVED;
             sms[i].kernel = 0;
@@ -132,23 +132,34 @@ static void gpumpi_scheduler_end_kernel(gpump_scheduler *s, uint32_t kernel) {
             s->reserved_sms++;
         } else
             gpumpi_scheduler_idle(s, i);
-        i = after;
     }
     if (k->reserved)
         for (uint32_t i = 0; i < s->config.sms; i++)
-            if (sms[i].next == kernel) {
+            if (sms[i].next == kernel && !sms[i].next_blocks) {
                 gpumpi_scheduler_promise(s, &sms[i], 0);
                 sms[i].room = 0;
                 if (sms[i].flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) sms[i].flags |= GPUMP_SCHEDULER_SM_SETUP_STALE;
                 sms[i].flags &= ~(uint32_t)(GPUMP_SCHEDULER_SM_NEXT_READY | GPUMP_SCHEDULER_SM_SETUP_DUE);
             }
+}
+
+/* A command has ended: its queue may submit again once that is handed over. */
+static void gpumpi_scheduler_end_command(gpump_scheduler *s, uint32_t queue) {
+    gpumpi_scheduler_buffers(s)[queue].state = GPUMP_SCHEDULER_BUFFER_DONE;
+    gpump_bits_set(gpumpi_scheduler_words(s, s->done_at), queue);
+    s->done_count++;
+}
+
+/* A kernel has no block left: its row, its place in the active queue and its SMs become free. */
+static void gpumpi_scheduler_end_kernel(gpump_scheduler *s, uint32_t kernel) {
+    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+    uint32_t *active = gpumpi_scheduler_halves(s, s->active_at), at = 0;
+    gpumpi_scheduler_free_sms(s, kernel);
     while (active[at] != kernel) at++;
     s->active_count--;
     memmove(active + at, active + at + 1, (s->active_count - at) * sizeof *active);
     k->in_use = 0;
-    buffer->state = GPUMP_SCHEDULER_BUFFER_DONE;
-    gpump_bits_set(gpumpi_scheduler_words(s, s->done_at), k->queue);
-    s->done_count++;
+    gpumpi_scheduler_end_command(s, k->queue);
     s->admission_due = 1;
     s->statistics.kernels_done++;
 }
@@ -157,6 +168,32 @@ static void gpumpi_scheduler_end_kernel(gpump_scheduler *s, uint32_t kernel) {
 static void gpumpi_scheduler_settle(gpump_scheduler *s, uint32_t kernel) {
     const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
     if (k->resident == 0 && k->saved == 0 && k->next_block == k->blocks) gpumpi_scheduler_end_kernel(s, kernel);
+}
+
+/* ---- abort ---- */
+
+/* 1 when the process of a kernel was aborted. */
+static int gpumpi_scheduler_is_aborted(const gpump_scheduler *s, uint32_t kernel) {
+    return gpumpi_scheduler_processes(s)[gpumpi_scheduler_kernels(s)[kernel].process].aborted != 0;
+}
+
+/* A kernel of an aborted process: nothing is issued any more, and the blocks on SMs are to be killed. */
+static void gpumpi_scheduler_abort_kernel(gpump_scheduler *s, uint32_t kernel) {
+    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+    gpump_scheduler_sm *sms = gpumpi_scheduler_sms(s);
+    k->next_block = k->blocks;
+    k->saved = k->saved_first = 0;
+    gpumpi_scheduler_free_sms(s, kernel);
+    for (uint32_t i = 0; k->resident && i < s->config.sms; i++) {
+        uint32_t due = 0;
+        if (sms[i].kernel == kernel && sms[i].blocks) due |= GPUMP_SCHEDULER_SM_KILL_DUE;
+        if (sms[i].next == kernel && sms[i].next_blocks) due |= GPUMP_SCHEDULER_SM_KILL_NEXT_DUE;
+        if (!due) continue;
+        if (due & GPUMP_SCHEDULER_SM_KILL_DUE) sms[i].flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_PREEMPT_DUE;
+        sms[i].flags |= due;
+        gpumpi_scheduler_attend(s, i);
+    }
+    gpumpi_scheduler_settle(s, kernel);
 }
 
 /* ---- facts ---- */
@@ -212,6 +249,29 @@ GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *s, uint64_t now, u
     return GPUMP_OK;
 }
 
+GPUMP_API gpump_result gpump_scheduler_abort(gpump_scheduler *s, uint64_t now, uint32_t process) {
+    gpump_scheduler_process_row *row;
+    uint32_t *waiting, kept = 0;
+    if (!s || process >= s->config.processes) return GPUMP_ERROR_ARGUMENT;
+    row = &gpumpi_scheduler_processes(s)[process];
+    if (!row->serial || row->aborted) return GPUMP_ERROR_STATE;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    row->aborted = 1;
+    s->statistics.aborts++;
+    waiting = gpumpi_scheduler_halves(s, s->waiting_at);
+    for (uint32_t i = 0; i < s->waiting_count; i++)
+        if (gpumpi_scheduler_buffers(s)[waiting[i]].process == process) {
+            gpumpi_scheduler_end_command(s, waiting[i]);
+            s->statistics.commands_cancelled++;
+        } else
+            waiting[kept++] = waiting[i];
+    s->waiting_count = kept;
+    for (uint32_t kernel = 1; kernel <= s->config.active_kernels; kernel++)
+        if (gpumpi_scheduler_kernels(s)[kernel].in_use && gpumpi_scheduler_kernels(s)[kernel].process == process)
+            gpumpi_scheduler_abort_kernel(s, kernel);
+    return GPUMP_OK;
+}
+
 GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, uint32_t queue,
                                               const gpump_scheduler_command *command, gpump_diag *diag) {
     gpump_scheduler_buffer *buffer;
@@ -220,7 +280,8 @@ GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, 
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "queue", 0, queue, 0, s->config.queues - 1);
     if (command->process >= s->config.processes)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "process", 0, command->process, 0, s->config.processes - 1);
-    if (!gpumpi_scheduler_processes(s)[command->process].serial)
+    if (!gpumpi_scheduler_processes(s)[command->process].serial ||
+        gpumpi_scheduler_processes(s)[command->process].aborted)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "process", command->process, 0, 1, 1);
     if (command->blocks < 1 || command->blocks > GPUMP_SCHEDULER_MAX_BLOCKS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, command->blocks, 1, GPUMP_SCHEDULER_MAX_BLOCKS);
@@ -294,10 +355,10 @@ static void gpumpi_scheduler_leave(gpump_scheduler *s, uint32_t index, uint32_t 
     sm->slots &= ~((uint64_t)1 << slot);
     k->resident--;
     if (kernel != sm->kernel) {
-        sm->next_blocks--;
+        if (!--sm->next_blocks) sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_KILL_NEXT_DUE;
         return;
     }
-    sm->blocks--;
+    if (!--sm->blocks) sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_KILL_DUE;
     if (sm->leaving) { /* it was told to switch; the room kept for its context is used, or no longer needed */
         sm->leaving--;
         k->leaving--;
@@ -323,7 +384,10 @@ GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *s, uint6
     kernel = gpumpi_scheduler_owner(s, index, block);
     if (!kernel) return GPUMP_ERROR_STALE;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
-    s->statistics.blocks_finished++;
+    if (gpumpi_scheduler_is_aborted(s, kernel))
+        s->statistics.blocks_killed++;
+    else
+        s->statistics.blocks_finished++;
     gpumpi_scheduler_leave(s, index, block.slot, kernel);
     gpumpi_scheduler_after_leave(s, index, kernel);
     return GPUMP_OK;
@@ -337,6 +401,7 @@ GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *s, uint
     if (!s) return GPUMP_ERROR_ARGUMENT;
     kernel = gpumpi_scheduler_owner(s, index, block);
     if (!kernel) return GPUMP_ERROR_STALE;
+    if (gpumpi_scheduler_is_aborted(s, kernel)) return gpump_scheduler_report_finished(s, now, index, block);
     sm = &gpumpi_scheduler_sms(s)[index];
     if (sm->state != GPUMP_SCHEDULER_SM_RESERVED || sm->flags & GPUMP_SCHEDULER_SM_PREEMPT_DUE || kernel != sm->kernel)
         return GPUMP_ERROR_STATE;
@@ -455,7 +520,8 @@ static void gpumpi_scheduler_reserve(gpump_scheduler *s, uint32_t index, uint32_
         /* blocks of a kernel that took the SM over beside another one (kernels_per_sm 2) may run while its setup is not
          * yet over */
         GPUMP_ASSERT(!(flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING));
-        sm->flags = GPUMP_SCHEDULER_SM_PREEMPT_DUE;
+        sm->flags = gpumpi_scheduler_is_aborted(s, sm->kernel) ? flags & GPUMP_SCHEDULER_SM_KILL_DUE
+                                                               : (uint32_t)GPUMP_SCHEDULER_SM_PREEMPT_DUE;
         gpumpi_scheduler_attend(s, index);
     } else if (flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) {
         sm->flags = GPUMP_SCHEDULER_SM_SETUP_RUNNING | GPUMP_SCHEDULER_SM_SETUP_STALE;
@@ -581,6 +647,20 @@ static void gpumpi_scheduler_hand_preempt(gpump_scheduler *s, uint32_t index, gp
     if (s->config.kernels_per_sm == 2 && sm->next) sm->flags |= GPUMP_SCHEDULER_SM_SETUP_DUE;
 }
 
+/* The blocks of the SM's kernel, then those of its next one. */
+static void gpumpi_scheduler_hand_kill(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    const int first = (sm->flags & GPUMP_SCHEDULER_SM_KILL_DUE) != 0;
+    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[first ? sm->kernel : sm->next];
+    sm->flags &= ~(uint32_t)(first ? GPUMP_SCHEDULER_SM_KILL_DUE : GPUMP_SCHEDULER_SM_KILL_NEXT_DUE);
+    action->kind = GPUMP_SCHEDULER_KILL;
+    action->kernel = first ? sm->kernel : sm->next;
+    action->kernel_cookie = k->cookie;
+    action->process = k->process;
+    action->process_cookie = gpumpi_scheduler_processes(s)[k->process].cookie;
+    action->queue = k->queue;
+}
+
 static void gpumpi_scheduler_hand_setup(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     uint32_t kernel = sm->state == GPUMP_SCHEDULER_SM_RESERVED ? sm->next : sm->kernel;
@@ -645,6 +725,10 @@ static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_sc
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
     action->sm = index;
+    if (sm->flags & (GPUMP_SCHEDULER_SM_KILL_DUE | GPUMP_SCHEDULER_SM_KILL_NEXT_DUE)) {
+        gpumpi_scheduler_hand_kill(s, index, action);
+        return 1;
+    }
     if (sm->flags & GPUMP_SCHEDULER_SM_PREEMPT_DUE) {
         gpumpi_scheduler_hand_preempt(s, index, action);
         return 1;
@@ -686,6 +770,7 @@ static void gpumpi_scheduler_hand_done(gpump_scheduler *s, gpump_scheduler_actio
     action->queue = queue;
     action->process = buffer->process;
     action->kernel_cookie = buffer->cookie;
+    action->aborted = gpumpi_scheduler_processes(s)[buffer->process].aborted;
     gpumpi_scheduler_processes(s)[buffer->process].commands--;
     memset(buffer, 0, sizeof *buffer);
 }

@@ -12,6 +12,7 @@
  *   -> actions ISSUE; each block ends in gpump_scheduler_report_finished or gpump_scheduler_report_preempted
  *   -> action PREEMPT, when the policy reserves the SM for another kernel; SETUP follows when the SM is empty
  *   -> action KERNEL_DONE after the kernel's last block; then its queue may submit again
+ *   gpump_scheduler_abort -> actions KILL and KERNEL_DONE for all that the process has
  *
  * A kernel in the active queue has a number from 1, its row of the kernel status table; 0 is no kernel. A block on an
  * SM is named by the SM and a gpump_block_ref that the ISSUE action gives. */
@@ -82,7 +83,7 @@ typedef struct gpump_scheduler_process_row {
     uint64_t serial; /* tells processes apart that had this row at different times; 0: the row is free */
     uint32_t priority, weight;
     uint32_t commands; /* commands of it that are buffered or active */
-    uint32_t unused;
+    uint32_t aborted;  /* 1: gpump_scheduler_abort ended it; it submits nothing more */
 } gpump_scheduler_process_row;
 
 typedef enum gpump_scheduler_buffer_state {
@@ -134,12 +135,14 @@ typedef enum gpump_scheduler_sm_state {
 } gpump_scheduler_sm_state;
 /* Bits of gpump_scheduler_sm.flags. */
 typedef enum gpump_scheduler_sm_flag {
-    GPUMP_SCHEDULER_SM_PREEMPT_DUE = 1,   /* PREEMPT is about to be handed over */
-    GPUMP_SCHEDULER_SM_SETUP_DUE = 2,     /* SETUP is about to be handed over */
-    GPUMP_SCHEDULER_SM_SETUP_RUNNING = 4, /* SETUP handed over, report_ready awaited */
-    GPUMP_SCHEDULER_SM_SETUP_STALE = 8,   /* ... for a kernel that no longer gets the SM */
-    GPUMP_SCHEDULER_SM_NEXT_READY = 16,   /* kernels_per_sm 2: set up for its next kernel beside the leaving one */
-    GPUMP_SCHEDULER_SM_SWITCHING = 32     /* its blocks were told to switch (or to leave as selected), not to drain */
+    GPUMP_SCHEDULER_SM_PREEMPT_DUE = 1,    /* PREEMPT is about to be handed over */
+    GPUMP_SCHEDULER_SM_SETUP_DUE = 2,      /* SETUP is about to be handed over */
+    GPUMP_SCHEDULER_SM_SETUP_RUNNING = 4,  /* SETUP handed over, report_ready awaited */
+    GPUMP_SCHEDULER_SM_SETUP_STALE = 8,    /* ... for a kernel that no longer gets the SM */
+    GPUMP_SCHEDULER_SM_NEXT_READY = 16,    /* kernels_per_sm 2: set up for its next kernel beside the leaving one */
+    GPUMP_SCHEDULER_SM_SWITCHING = 32,     /* its blocks were told to switch (or to leave as selected), not to drain */
+    GPUMP_SCHEDULER_SM_KILL_DUE = 64,      /* KILL is about to be handed over, for the blocks of kernel */
+    GPUMP_SCHEDULER_SM_KILL_NEXT_DUE = 128 /* likewise, for the blocks of next (kernels_per_sm 2) */
 } gpump_scheduler_sm_flag;
 /* SM status table. */
 typedef struct gpump_scheduler_sm {
@@ -239,7 +242,10 @@ typedef enum gpump_scheduler_action_kind {
     /* Set `sm` up for `kernel`: load process id and page table base, invalidate what is named. Then report ready. */
     GPUMP_SCHEDULER_SETUP,
     /* Start a block of `kernel` on `sm`: a saved block by its handle, otherwise the block of that index. */
-    GPUMP_SCHEDULER_ISSUE
+    GPUMP_SCHEDULER_ISSUE,
+    /* The process of `kernel` is aborted: kill its blocks on `sm` (GPUMP_TECHNIQUE_KILL), and report each as finished
+     * when it is gone. */
+    GPUMP_SCHEDULER_KILL
 } gpump_scheduler_action_kind;
 
 /* What a change of process makes stale on an SM; bits of gpump_scheduler_action.invalidate. */
@@ -267,7 +273,7 @@ typedef struct gpump_scheduler_action {
     uint32_t invalidate; /* SETUP: gpump_scheduler_invalidate bits; 0 within one process */
     uint32_t beside;     /* SETUP: 1: the blocks of another kernel are still leaving (kernels_per_sm 2) */
     uint32_t saved;      /* ISSUE: 1: a saved block */
-    uint32_t unused;
+    uint32_t aborted;    /* KERNEL_DONE: 1: its process was aborted. A kernel that never started has the number 0 */
 } gpump_scheduler_action;
 
 /* clang-format off */
@@ -279,6 +285,9 @@ typedef struct gpump_scheduler_action {
     X(blocks_resumed, "blocks", "saved blocks issued again")                                                      \
     X(blocks_finished, "blocks", "blocks that ran to their end")                                                  \
     X(blocks_preempted, "blocks", "blocks that went to a PTBQ")                                                   \
+    X(blocks_killed, "blocks", "blocks of aborted processes that left their SMs")                                 \
+    X(commands_cancelled, "commands", "commands of aborted processes that never started")                         \
+    X(aborts, "processes", "processes that were aborted")                                                         \
     X(preemptions, "SMs", "SMs reserved by the policy")                                                           \
     X(next_changes, "SMs", "reserved SMs given to another kernel before they were vacant")                        \
     X(drained_instead, "SMs", "SMs drained because saved contexts had no room")                                   \
@@ -336,20 +345,28 @@ GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *scheduler, uint64_t
  * kernels that enter the active queue later. */
 GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *scheduler, uint64_t now, uint32_t process,
                                                     uint32_t priority, uint32_t weight);
+/* Aborts a process: an access of it was invalid (gpump_fault_next, ABORT). Its waiting commands end at once, its
+ * kernels issue nothing more and forget the blocks in their PTBQs, and KILL follows for every SM that holds blocks of
+ * it. The host drops their saved contexts. KERNEL_DONE follows for each of its commands; then it can be closed. Other
+ * processes keep their SMs, tokens and queues. GPUMP_ERROR_STATE when it is not open, or aborted already. Cost: linear
+ * in SMs and queues, for each of its kernels. */
+GPUMP_API gpump_result gpump_scheduler_abort(gpump_scheduler *scheduler, uint64_t now, uint32_t process);
 /* Closes a process. GPUMP_ERROR_STATE while it has commands. */
 GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *scheduler, uint64_t now, uint32_t process);
 /* Puts a kernel launch, *command, into the buffer of `queue`. GPUMP_BUSY while the queue's last command has not been
- * handed over as KERNEL_DONE. */
+ * handed over as KERNEL_DONE. GPUMP_ERROR_STATE for a process that is not open, or was aborted. */
 GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *scheduler, uint64_t now, uint32_t queue,
                                               const gpump_scheduler_command *command, gpump_diag *diag);
 /* Says that the SETUP of `sm` is finished. GPUMP_ERROR_STATE when none was under way. */
 GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *scheduler, uint64_t now, uint32_t sm);
-/* Says that `block` of `sm`, as ISSUE named it, ran to its end. GPUMP_ERROR_STALE when it is not resident. */
+/* Says that `block` of `sm`, as ISSUE named it, ran to its end, or was killed. GPUMP_ERROR_STALE when it is not
+ * resident. */
 GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
                                                        gpump_block_ref block);
 /* Says that `block` has left `sm`, which is under preemption. `handle` (which block, and where its context lies) comes
  * back with the ISSUE that resumes the block; the handle of a flushed block names no context. GPUMP_ERROR_STATE when
- * the SM is not being preempted, GPUMP_ERROR_FULL when the kernel can hold no more saved blocks. */
+ * the SM is not being preempted, GPUMP_ERROR_FULL when the kernel can hold no more saved blocks. A block of an aborted
+ * process counts as killed. */
 GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
                                                         gpump_block_ref block, uint64_t handle);
 /* kernels_per_sm 2: says that `blocks` blocks of the next kernel fit on `sm` beside the blocks that are still leaving.

@@ -263,6 +263,8 @@ static const char *gpumpi_scheduler_check_queues(const gpump_scheduler *s) {
         if (!b->blocks || b->blocks > GPUMP_SCHEDULER_MAX_BLOCKS || !b->blocks_per_sm ||
             b->blocks_per_sm > c->blocks_per_sm || b->saved_limit > c->saved_blocks || b->arrival >= s->arrivals)
             return "a command out of range";
+        if (b->state == GPUMP_SCHEDULER_BUFFER_WAITING && gpumpi_scheduler_processes(s)[b->process].aborted)
+            return "a command of an aborted process waits";
         if (b->state == GPUMP_SCHEDULER_BUFFER_ACTIVE && (!b->kernel || b->kernel > c->active_kernels ||
                                                           !kernels[b->kernel].in_use || kernels[b->kernel].queue != i))
             return "a command and its kernel differ";
@@ -298,7 +300,8 @@ static const char *gpumpi_scheduler_check_processes(const gpump_scheduler *s) {
     uint64_t commands = 0, in_buffers = 0;
     uint32_t open = 0;
     for (uint32_t i = 0; i < c->processes; i++) {
-        if (!rows[i].serial && rows[i].commands) return "commands of a process that is not open";
+        if (!rows[i].serial && (rows[i].commands || rows[i].aborted)) return "commands of a process that is not open";
+        if (rows[i].aborted > 1) return "a process out of range";
         if (rows[i].serial >= s->serials || rows[i].weight > GPUMP_SCHEDULER_MAX_BUDGET)
             return "a process out of range";
         open += rows[i].serial != 0;
@@ -315,10 +318,17 @@ static const char *gpumpi_scheduler_check_processes(const gpump_scheduler *s) {
 /* Whether gpump_scheduler_next has something to hand over for an SM. */
 static int gpumpi_scheduler_has_action(const gpump_scheduler *s, const gpump_scheduler_sm *sm) {
     const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
-    if (sm->flags & (GPUMP_SCHEDULER_SM_PREEMPT_DUE | GPUMP_SCHEDULER_SM_SETUP_DUE)) return 1;
+    if (sm->flags & (GPUMP_SCHEDULER_SM_PREEMPT_DUE | GPUMP_SCHEDULER_SM_SETUP_DUE | GPUMP_SCHEDULER_SM_KILL_DUE |
+                     GPUMP_SCHEDULER_SM_KILL_NEXT_DUE))
+        return 1;
     if (sm->state == GPUMP_SCHEDULER_SM_RUNNING && !(sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING))
         return sm->blocks < kernels[sm->kernel].blocks_per_sm && gpump_scheduler_to_issue(&kernels[sm->kernel]);
     return 0;
+}
+
+static int gpumpi_scheduler_kernel_is_aborted(const gpump_scheduler *s, uint32_t kernel) {
+    const uint32_t process = gpumpi_scheduler_kernels(s)[kernel].process;
+    return process < s->config.processes && gpumpi_scheduler_processes(s)[process].aborted;
 }
 
 static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t index) {
@@ -328,7 +338,9 @@ static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t 
         SETUP_RUNNING = GPUMP_SCHEDULER_SM_SETUP_RUNNING,
         STALE = GPUMP_SCHEDULER_SM_SETUP_STALE,
         READY = GPUMP_SCHEDULER_SM_NEXT_READY,
-        SWITCHING = GPUMP_SCHEDULER_SM_SWITCHING
+        SWITCHING = GPUMP_SCHEDULER_SM_SWITCHING,
+        KILL_DUE = GPUMP_SCHEDULER_SM_KILL_DUE,
+        KILL_NEXT_DUE = GPUMP_SCHEDULER_SM_KILL_NEXT_DUE
     };
     const gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
@@ -358,8 +370,11 @@ static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t 
     if (idle != (sm->state == GPUMP_SCHEDULER_SM_IDLE)) return "the set of idle SMs and a state differ";
     if (sm->leaving > sm->blocks || (sm->leaving && !(sm->flags & SWITCHING)))
         return "more blocks leaving than were told to";
-    if (sm->flags >= SWITCHING * 2u || (sm->flags & STALE && !(sm->flags & SETUP_RUNNING)) || (setup & (setup - 1)))
+    if (sm->flags >= KILL_NEXT_DUE * 2u || (sm->flags & STALE && !(sm->flags & SETUP_RUNNING)) || (setup & (setup - 1)))
         return "flags of an SM contradict each other";
+    if ((sm->flags & KILL_DUE && !(blocks && gpumpi_scheduler_kernel_is_aborted(s, sm->kernel))) ||
+        (sm->flags & KILL_NEXT_DUE && !(next_blocks && gpumpi_scheduler_kernel_is_aborted(s, sm->next))))
+        return "blocks to be killed whose process was not aborted";
     if (sm->room > s->config.blocks_per_sm) return "room for more blocks than there are slots";
     if (gpumpi_scheduler_has_action(s, sm) && !gpump_bits_get(gpumpi_scheduler_words(s, s->attention_at), index))
         return "an action that nobody would hand over";
@@ -368,7 +383,7 @@ static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t 
         return sm->slots || sm->flags || sm->kernel || sm->next ? "an idle SM that is not empty" : NULL;
     case GPUMP_SCHEDULER_SM_RUNNING:
         if (!sm->kernel || sm->next) return "an SM runs no kernel, or two";
-        return sm->flags & ~(uint32_t)(SETUP_DUE | SETUP_RUNNING) || (sm->flags & SETUP_DUE && blocks)
+        return sm->flags & ~(uint32_t)(SETUP_DUE | SETUP_RUNNING | KILL_DUE) || (sm->flags & SETUP_DUE && blocks)
                    ? "flags of a running SM"
                    : NULL;
     case GPUMP_SCHEDULER_SM_RESERVED:
@@ -429,6 +444,8 @@ static const char *gpumpi_scheduler_check_kernels(const gpump_scheduler *s, uint
             (k->saved_first && k->saved_first >= s->config.saved_blocks))
             return "a PTBQ has overflowed";
         if ((uint64_t)k->saved + k->leaving > k->saved_limit) return "room in a PTBQ is promised twice";
+        if (gpumpi_scheduler_processes(s)[k->process].aborted && gpump_scheduler_to_issue(k))
+            return "an aborted kernel has blocks to issue";
         if (k->next_block > k->blocks) return "more blocks issued than the grid has";
         if (k->next_block == k->blocks && !k->resident && !k->saved) return "a kernel without blocks is active";
     }

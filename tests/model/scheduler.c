@@ -14,6 +14,7 @@ typedef struct mirror_queue { /* a command, from its submission to KERNEL_DONE *
 typedef struct mirror_sm {
     uint32_t owner[SLOTS], generation[SLOTS]; /* owner: queue + 1 */
     uint32_t setting_up;                      /* SETUP handed over: kernel number */
+    uint32_t killed;                          /* KILL handed over: bits of queues */
     uint32_t vacating, leaving; /* PREEMPT handed over: queue + 1; blocks of it that were told to switch */
     uint64_t serial;
 } mirror_sm;
@@ -27,6 +28,7 @@ static struct {
     mirror_sm sms[SMS];
     gpump_scheduler_process processes[PROCESSES];
     uint64_t serials[PROCESSES]; /* 0: the row is free */
+    uint32_t aborted[PROCESSES];
     uint64_t now, told, cookies, last_serial, handles;
 } w;
 
@@ -136,7 +138,7 @@ static void process_facts(void) {
             expected = GPUMP_ERROR_TIME;
         MODEL_CALL(expected, gpump_scheduler_close(w.s, time, row));
         if (expected) return;
-        w.serials[row] = 0;
+        w.serials[row] = w.aborted[row] = 0;
     }
     w.told = w.now;
 }
@@ -156,7 +158,7 @@ static void submit(void) {
     command.saved_limit = once_in(4) ? below(4) : below(SAVED + 2);
     if (queue >= w.config.queues || command.process >= w.config.processes)
         expected = GPUMP_ERROR_ARGUMENT;
-    else if (!w.serials[command.process])
+    else if (!w.serials[command.process] || w.aborted[command.process])
         expected = GPUMP_ERROR_STATE;
     else if (!command.blocks || command.blocks > GPUMP_SCHEDULER_MAX_BLOCKS || !command.blocks_per_sm ||
              command.blocks_per_sm > w.config.blocks_per_sm)
@@ -173,6 +175,34 @@ static void submit(void) {
     q->limit = command.saved_limit < w.config.saved_blocks ? command.saved_limit : w.config.saved_blocks;
     q->busy = 1;
     w.statistics.submitted++;
+}
+
+static int is_aborted(uint32_t queue) { return w.aborted[w.queues[queue].command.process] != 0; }
+
+/* Everything of the process ends; blocks on SMs are still to be killed. */
+static void abort_process(void) {
+    const uint64_t time = model_time(w.now, w.told);
+    const uint32_t row = below(w.config.processes + (once_in(20) ? 2 : 0));
+    gpump_result expected = GPUMP_OK;
+    if (row >= w.config.processes)
+        expected = GPUMP_ERROR_ARGUMENT;
+    else if (!w.serials[row] || w.aborted[row])
+        expected = GPUMP_ERROR_STATE;
+    else if (model_time_is_wrong(time, w.told))
+        expected = GPUMP_ERROR_TIME;
+    MODEL_CALL(expected, gpump_scheduler_abort(w.s, time, row));
+    if (expected) return;
+    w.told = w.now;
+    w.aborted[row] = 1;
+    w.statistics.aborts++;
+    for (uint32_t i = 0; i < w.config.queues; i++) {
+        mirror_queue *q = &w.queues[i];
+        if (!q->busy || q->command.process != row || q->finished == q->command.blocks) continue;
+        w.statistics.commands_cancelled += !q->kernel;
+        q->saved_count = 0;
+        q->next_block = q->command.blocks;
+        q->finished = (uint32_t)q->command.blocks - q->resident;
+    }
 }
 
 static void report_ready(void) {
@@ -200,6 +230,7 @@ static void leave(uint32_t sm, uint32_t slot) {
     const uint32_t owner = m->owner[slot];
     m->owner[slot] = 0;
     w.queues[owner - 1].resident--;
+    if (!blocks_on(sm, owner)) m->killed &= ~(1u << owner);
     if (m->vacating != owner) return;
     if (m->leaving) {
         m->leaving--;
@@ -225,10 +256,11 @@ static void report_block(void) {
     preempted = owner && m->vacating == owner ? !once_in(3) : once_in(5);
     if (!owner)
         expected = GPUMP_ERROR_STALE;
-    else if (preempted && m->vacating != owner)
+    else if (preempted && m->vacating != owner && !is_aborted(owner - 1))
         expected = GPUMP_ERROR_STATE;
-    else if (preempted && w.queues[owner - 1].saved_count + w.queues[owner - 1].leaving - (m->leaving ? 1 : 0) >=
-                              w.queues[owner - 1].limit)
+    else if (preempted && !is_aborted(owner - 1) &&
+             w.queues[owner - 1].saved_count + w.queues[owner - 1].leaving - (m->leaving ? 1 : 0) >=
+                 w.queues[owner - 1].limit)
         expected = GPUMP_ERROR_FULL;
     else if (model_time_is_wrong(time, w.told))
         expected = GPUMP_ERROR_TIME;
@@ -238,7 +270,10 @@ static void report_block(void) {
         MODEL_CALL(expected, gpump_scheduler_report_finished(w.s, time, sm, block));
     if (expected) return;
     w.told = w.now;
-    if (preempted) {
+    if (is_aborted(owner - 1)) {
+        w.queues[owner - 1].finished++;
+        w.statistics.blocks_killed++;
+    } else if (preempted) {
         w.queues[owner - 1].saved[w.queues[owner - 1].saved_count++] = ++w.handles;
         w.statistics.blocks_preempted++;
     } else {
@@ -286,6 +321,7 @@ static void kernel_done(const gpump_scheduler_action *a) {
     for (uint32_t i = 0; i < a->queue; i++) /* the lowest queue first */
         MODEL_CHECK(!w.queues[i].busy || w.queues[i].finished < w.queues[i].command.blocks);
     MODEL_CHECK(a->process == q->command.process && a->kernel == q->kernel && a->sm == GPUMP_NONE);
+    MODEL_CHECK(a->aborted == w.aborted[a->process]);
     q->busy = 0;
 }
 static void sm_is_preempted(const gpump_scheduler_action *a) {
@@ -294,7 +330,7 @@ static void sm_is_preempted(const gpump_scheduler_action *a) {
     const uint32_t here = blocks_on(a->sm, a->queue + 1);
     const int fits = q->saved_count + q->leaving + here <= q->limit;
     MODEL_CHECK(here && !m->vacating && a->kernel == q->kernel && a->next <= w.config.active_kernels);
-    MODEL_CHECK(a->process == q->command.process);
+    MODEL_CHECK(a->process == q->command.process && !is_aborted(a->queue));
     MODEL_CHECK(a->mechanism == (fits ? w.config.mechanism : (uint32_t)GPUMP_SCHEDULER_DRAIN));
     MODEL_CHECK(a->reason == (uint32_t)(fits || w.config.mechanism == GPUMP_SCHEDULER_DRAIN
                                             ? GPUMP_REASON_YES
@@ -306,6 +342,12 @@ static void sm_is_preempted(const gpump_scheduler_action *a) {
         q->leaving += here;
     } else
         w.statistics.drained_instead++;
+}
+static void sm_is_killed(const gpump_scheduler_action *a) {
+    mirror_sm *m = &w.sms[a->sm];
+    MODEL_CHECK(is_aborted(a->queue) && a->kernel == w.queues[a->queue].kernel && blocks_on(a->sm, a->queue + 1));
+    MODEL_CHECK(a->process == w.queues[a->queue].command.process && !(m->killed >> (a->queue + 1) & 1));
+    m->killed |= 2u << a->queue;
 }
 static void sm_is_set_up(const gpump_scheduler_action *a) {
     mirror_queue *q = &w.queues[a->queue];
@@ -359,6 +401,11 @@ static void next(void) {
     w.told = w.now;
     if (result == GPUMP_EMPTY) {
         MODEL_CHECK(gpump_scheduler_next_cycle(w.s) > w.now);
+        for (uint32_t i = 0; i < w.config.sms; i++) /* nobody of an aborted process is forgotten */
+            for (uint32_t slot = 0; slot < SLOTS; slot++) {
+                const uint32_t owner = w.sms[i].owner[slot];
+                MODEL_CHECK(!owner || !is_aborted(owner - 1) || (w.sms[i].killed >> owner & 1));
+            }
         return;
     }
     if (result == GPUMP_ERROR_REFUSED) { /* dropped, and counted */
@@ -372,13 +419,17 @@ static void next(void) {
     case GPUMP_SCHEDULER_KERNEL_DONE: kernel_done(&a); break;
     case GPUMP_SCHEDULER_PREEMPT: sm_is_preempted(&a); break;
     case GPUMP_SCHEDULER_SETUP: sm_is_set_up(&a); break;
+    case GPUMP_SCHEDULER_KILL: sm_is_killed(&a); break;
     default: MODEL_CHECK(a.kind == GPUMP_SCHEDULER_ISSUE); block_is_issued(&a);
     }
 }
 
 static void event(void) {
     switch (below(32)) {
-    case 0: process_facts(); break;
+    case 0:
+        process_facts();
+        if (once_in(6)) abort_process();
+        break;
     case 1:
     case 2: submit(); break;
     case 3:
@@ -413,6 +464,9 @@ static void compare(void) {
     MODEL_CHECK(statistics.blocks_resumed == w.statistics.blocks_resumed);
     MODEL_CHECK(statistics.blocks_finished == w.statistics.blocks_finished);
     MODEL_CHECK(statistics.blocks_preempted == w.statistics.blocks_preempted);
+    MODEL_CHECK(statistics.blocks_killed == w.statistics.blocks_killed);
+    MODEL_CHECK(statistics.commands_cancelled == w.statistics.commands_cancelled);
+    MODEL_CHECK(statistics.aborts == w.statistics.aborts);
     MODEL_CHECK(statistics.drained_instead == w.statistics.drained_instead);
     MODEL_CHECK(statistics.setups == w.statistics.setups);
     MODEL_CHECK(statistics.process_changes == w.statistics.process_changes);
@@ -424,7 +478,7 @@ static void compare(void) {
         if (!w.serials[i]) continue;
         MODEL_CHECK(row->cookie == w.processes[i].cookie && row->page_table_base == w.processes[i].page_table_base);
         MODEL_CHECK(row->priority == w.processes[i].priority && row->weight == w.processes[i].weight);
-        MODEL_CHECK(row->commands == commands_of(i));
+        MODEL_CHECK(row->commands == commands_of(i) && row->aborted == w.aborted[i]);
     }
     for (uint32_t i = 0; i < w.config.queues; i++) {
         const mirror_queue *q = &w.queues[i];
@@ -434,10 +488,10 @@ static void compare(void) {
             MODEL_CHECK(view.buffers[i].state == GPUMP_SCHEDULER_BUFFER_EMPTY);
             continue;
         }
-        waiting += !q->kernel;
-        MODEL_CHECK(view.buffers[i].state == (uint32_t)(!q->kernel ? GPUMP_SCHEDULER_BUFFER_WAITING
-                                                        : over     ? GPUMP_SCHEDULER_BUFFER_DONE
-                                                                   : GPUMP_SCHEDULER_BUFFER_ACTIVE));
+        waiting += !q->kernel && !over;
+        MODEL_CHECK(view.buffers[i].state == (uint32_t)(over         ? GPUMP_SCHEDULER_BUFFER_DONE
+                                                        : !q->kernel ? GPUMP_SCHEDULER_BUFFER_WAITING
+                                                                     : GPUMP_SCHEDULER_BUFFER_ACTIVE));
         if (!q->kernel || over) continue;
         active++;
         MODEL_CHECK(k->in_use && k->queue == i && k->process == q->command.process && k->cookie == q->command.cookie);
