@@ -59,8 +59,8 @@ static double run(const reproduce_context *context, const char *name, const char
     double took = -1;
     machine *m;
     snprintf(path, sizeof path, "%s/kernels/%s/%s.yaml", MINIGPU_SOURCE_DIR, name,
-             context->is_short ? "small" : "measure");
-    if (access(path, R_OK)) snprintf(path, sizeof path, "%s/kernels/%s/launch.yaml", MINIGPU_SOURCE_DIR, name);
+             context->is_short ? "small" : "rounds");
+    if (access(path, R_OK)) snprintf(path, sizeof path, "%s/kernels/%s/measure.yaml", MINIGPU_SOURCE_DIR, name);
     if (launch_file_read(&launch, path, broken)) return -1;
     if (seed > 1 && !seed_inputs(&launch, seed)) {
         launch_file_free(&launch);
