@@ -79,7 +79,7 @@ static void refresh_clear(machine *m, sm *s, warp *w) {
 static void look_again(machine *m, sm *s, warp *w) {
     const issue_info *info = s->slot_info[w->slot];
     if (s->clear >> w->slot & 1) return;
-    if (s->queue || !w->stack.depth || info != &w->program[simt_top(&w->stack)->pc])
+    if (!w->stack.depth || info != &w->program[simt_top(&w->stack)->pc]) /* with a queue, info is NULL */
         refresh_clear(m, s, w);
     else if (scoreboard_clear(w, info) && memory_order_clear(w, info, 0))
         s->clear |= BIT(w->slot);
@@ -700,7 +700,7 @@ static uint64_t issue_stage(machine *m, sm *s) {
         if (s->alu_free[scheduler] > s->now) candidates &= ~s->unit_slots[UNIT_ALU];
         if (candidates) issue(m, s, scheduler, warp_scheduler_pick(m, s, scheduler, candidates));
     }
-    return memory_path_has_room(m, s) ? full : ready & s->unit_slots[UNIT_MEMORY];
+    return !ready ? 0 : memory_path_has_room(m, s) ? full : ready & s->unit_slots[UNIT_MEMORY];
 }
 
 /* ---- out of order: fetch fills the issue queue, and the oldest ready instructions issue ---- */

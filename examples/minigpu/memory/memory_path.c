@@ -436,8 +436,10 @@ int memory_path_accept(machine *m, sm *s, uint32_t record) {
     r->unchecked = r->segment_count;
     r->faulted = 0;
     r->in_queue = 1;
-    r->to_check = r->segment_count >= LANES ? UINT32_MAX : (1u << r->segment_count) - 1;
-    r->pending = r->absent = 0;
+    if (s->faults) {
+        r->to_check = r->segment_count >= LANES ? UINT32_MAX : (1u << r->segment_count) - 1;
+        r->pending = r->absent = 0;
+    }
     s->check_queue[wrap(s->check_head + s->check_count++, m->config.in_flight_records)] = record;
     return 0;
 }
