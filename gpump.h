@@ -82,6 +82,11 @@
  *   scheduler           hardware     gpump_scheduler_config_preset   Tanasic 5.2.1 to 5.2.3
  *   scheduler_policies  tables       gpump_scheduler_find            Tanasic 5.2.4, 5.3.2, 5.3.4
  *
+ * duet: more blocks on an SM than it has room for. Call gpump_duet_plan_make to learn how many and what it takes; an SM
+ * that switches warps calls gpump_duet_init, gpump_duet_set_kernel, gpump_duet_place_block and gpump_duet_next.
+ *   duet_plan           calculation  gpump_duet_plan_make            Lin 3.6.2 to 3.6.8: what binds, frames, classes
+ *   duet                hardware     gpump_duet_config_preset        Lin 3.6: GPUDuet; Virtual Thread
+ *
  * What holds for every function, and is said below only where it is otherwise:
  *   results    a gpump_result is 0 when done, above 0 "not now", below 0 an error that left state and outputs as they
  *              were. NULL where a pointer is needed, and a value outside its range, are GPUMP_ERROR_ARGUMENT. Functions
@@ -237,7 +242,14 @@ GPUMP_API const char *gpump_result_text(gpump_result result);
     X(REPLAYING, "instructions of the warp are to be issued again first", "issue the pending ones in program order") \
     X(MEMORY_ORDER, "an older memory instruction of the warp has not taken effect", "wait for its last check") \
     X(REPLAY_ROOM, "the warp's replay queue is full", "wait for a memory instruction to commit") \
-    X(LOG_ROOM, "the block's share of the operand log is full", "wait for a memory instruction to take effect")
+    X(LOG_ROOM, "the block's share of the operand log is full", "wait for a memory instruction to take effect") \
+    X(LONG_OPERATION, "the warp waits for loads that have left L1", "wait for their replies") \
+    X(BARRIER, "the warp waits at a barrier", "let the other warps of its block arrive") \
+    X(MOVING, "a context is being switched in or out", "wait until the move has ended") \
+    X(SWITCHED_OUT, "the warp is switched out, and running warps hold every place", "wait until one stalls or ends") \
+    X(HELD_BY_BARRIERS, "the warp is switched out, and warps at barriers hold places that they may not leave", \
+      "let warps at barriers be switched out") \
+    X(FRAME, "no place is free for the context of one block more", "wait for a block to end")
 /* clang-format on */
 
 typedef enum gpump_reason {
@@ -5240,6 +5252,350 @@ GPUMP_BEGIN
 GPUMP_API const gpump_scheduler_policy *gpump_scheduler_find(const char *name);
 /* Returns the index-th built-in policy, NULL past the last. */
 GPUMP_API const gpump_scheduler_policy *gpump_scheduler_policy_at(uint32_t index);
+
+GPUMP_END
+#endif
+
+/* ---- gpump_impl/duet/duet_plan.h ---- */
+/* duet_plan: how many blocks beyond an SM's room a kernel may have, and where they lie (floor 5, calculation; Lin 3.6)
+ *
+ * Registers, shared memory, warp slots or block slots limit how many blocks of a kernel fit an SM. GPUDuet and Virtual
+ * Thread place more blocks than that and keep what does not fit in on-chip memory that the kernel leaves unused. A plan
+ * says what moves when a stalled warp (or block) makes room for a ready one, and divides the SM's memory into places:
+ * homes, where a warp or block can run, and frames, where what has been switched out lies.
+ *
+ * All on-chip memory is one space of 128-byte granules: first the register file, then shared memory, then the L1 data
+ * cache, which holds frames only after it has become a store. */
+#ifndef GPUMP_DUET_PLAN_H
+#define GPUMP_DUET_PLAN_H
+
+
+
+
+
+GPUMP_BEGIN
+
+#define GPUMP_DUET_GRANULE_BYTES 128        /* one 32-bit register of 32 lanes */
+#define GPUMP_DUET_WARPS 256                /* warps of an SM at most, switched-out ones included */
+#define GPUMP_DUET_BLOCKS 64                /* blocks of an SM at most, likewise */
+#define GPUMP_DUET_ALL UINT32_MAX           /* config.extra_blocks: as many as the plan allows, from the start */
+#define GPUMP_DUET_MONITOR (UINT32_MAX - 1) /* config.extra_blocks: as many as the monitor decides */
+
+/* What is switched. */
+typedef enum gpump_duet_unit {
+    GPUMP_DUET_OFF = 0, /* nothing: registers and shared memory are both full, or nothing is left for frames */
+    GPUMP_DUET_WARP,    /* a warp leaves alone (Lin 3.6.2, Fig. 3.8b) */
+    GPUMP_DUET_BLOCK    /* a block leaves when all its warps stall (Fig. 3.8c) */
+} gpump_duet_unit;
+
+/* How the unit is chosen. */
+typedef enum gpump_duet_mode {
+    GPUMP_DUET_MODE_DUET = 0, /* warps, or blocks where shared memory is full (Lin 3.6.6) */
+    GPUMP_DUET_MODE_BLOCK,    /* always blocks ("GPUDuet_TB", Lin Fig. 3.13) */
+    GPUMP_DUET_MODE_SLOTS     /* Virtual Thread: blocks, of which only the warp slots move (Lin 3.5.2) */
+} gpump_duet_mode;
+
+/* Filled by gpump_duet_config_preset only; every field may then be changed. */
+typedef struct gpump_duet_config {
+    uint32_t struct_size;       /* sizeof(gpump_duet_config) */
+    uint32_t mode;              /* gpump_duet_mode */
+    uint32_t warps;             /* entries of the warp context table; 128; 1 to GPUMP_DUET_WARPS */
+    uint32_t blocks;            /* entries of the block context table; 32; 1 to GPUMP_DUET_BLOCKS */
+    uint32_t warp_slots;        /* warps that can run at once; 64; 1 to `warps` */
+    uint32_t block_slots;       /* blocks that the SM has without switching; 32; 1 to `blocks` */
+    uint32_t register_granules; /* of the register file; 2048; 0 to 65536 */
+    uint32_t shared_granules;   /* of shared memory; 768; 0 to 65536 */
+    uint32_t l1_granules;       /* of the L1 data cache; 256; 0: L1 never becomes a store */
+    uint32_t slot_granules;     /* of what a warp slot holds: SIMT stack, scoreboard; 2 (assumed) */
+    uint32_t warp_queue;        /* entries of each of the two warp queues; 16; 1 to 256 */
+    uint32_t block_queue;       /* entries of each of the two block queues; 8; 1 to 256 */
+    uint32_t port_bytes;        /* moved per cycle; 128; 1 to 4096 (Lin Fig. 3.15: 64, 128, 256) */
+    uint32_t barriers_leave; /* 1: warps at barriers may be switched out (Lin 3.6.3). 0: they stay, and may deadlock */
+    uint32_t leaves_early;   /* 1: who stalls leaves while a frame is free (Lin 3.6.6). 0: when another is READY */
+    uint32_t extra_blocks;   /* extra blocks (ME): GPUMP_DUET_MONITOR, GPUMP_DUET_ALL, or a fixed number */
+    uint32_t skip_cycles;    /* before the monitor's first period; 10000 */
+    uint32_t period_cycles;  /* of the monitor; 10000; at least 1 */
+    uint32_t under_permille; /* underutilised: scheduler, network, L1, L2 below; 600 (Table 3.3) */
+    uint32_t under_dram_permille;        /* and DRAM below; 500 */
+    uint32_t saturated_permille;         /* saturated: scheduler, L1 or L2 above; 800 */
+    uint32_t saturated_network_permille; /* or the network above; 900 */
+    uint32_t saturated_dram_permille;    /* or DRAM above; 700 */
+    uint32_t l1_useless_permille;        /* L1 becomes a store below this utilisation; 30 (Lin 3.6.4) */
+} gpump_duet_config;
+
+/* Where the places of a plan begin, and what they take, in granules. Fixed while the kernel is on the SM. */
+typedef struct gpump_duet_plan {
+    uint32_t struct_size;     /* sizeof(gpump_duet_plan) */
+    uint32_t unit;            /* gpump_duet_unit */
+    uint32_t limits;          /* gpump_resource bits: what stops one more block without switching */
+    uint32_t moves_registers; /* 1: registers move; 0: they stay in the register file */
+    uint32_t moves_shared;    /* 1: shared memory moves */
+    uint32_t block_warps;     /* warps of a block (N) */
+    uint32_t warp_granules;   /* registers of a running warp */
+    uint32_t shared_granules; /* shared memory of a block */
+    uint32_t native_blocks;   /* blocks without switching (MC) */
+    uint32_t extra_blocks;    /* blocks beyond these, at most (the bound of ME) */
+    uint32_t extra_blocks_l1; /* the same once L1 is a store; extra_blocks when that is not worth it */
+    uint32_t homes;           /* warps, or blocks, that can run at once */
+    uint32_t frame_granules;  /* of a frame: what is switched out of a warp, or of a block */
+    uint32_t frame_registers; /* of these, registers of one warp, live and compressed */
+    uint32_t frames[3];       /* frames in the register file, in shared memory, in L1 */
+    uint32_t first_frame[3];  /* the granule at which they begin in the unified space */
+} gpump_duet_plan;
+
+/* The classes of Lin Table 3.3. */
+typedef enum gpump_duet_class {
+    GPUMP_DUET_UNDERUTILISED = 0,
+    GPUMP_DUET_MODERATE,
+    GPUMP_DUET_SATURATED
+} gpump_duet_class;
+
+/* Fills *config for a preset: maxwell_duet (GPUDuet on the machine of Lin Table 3.1), duet_block (the same with blocks
+ * as the only unit), virtual_thread (Virtual Thread on that machine). */
+GPUMP_API gpump_result gpump_duet_config_preset(gpump_duet_config *config, const char *preset);
+/* Sets the sizes of *config to those of the machine *gpu whose shared memory is set to `shared_bytes` and whose L1 data
+ * cache has `l1_bytes`: tables for twice its warps (Lin 3.6.4), mode and thresholds stay. GPUMP_ERROR_CONFIG when the
+ * machine has warps of other than 32 lanes or more warps than GPUMP_DUET_WARPS. */
+GPUMP_API gpump_result gpump_duet_config_from_gpu(gpump_duet_config *config, const gpump_gpu *gpu,
+                                                  uint32_t shared_bytes, uint32_t l1_bytes, gpump_diag *diag);
+
+/* Makes the plan of a kernel whose blocks take *need, and of whose warps at most `live_granules` granules of registers
+ * are live, after compression, where they are switched out (Lin 3.6.6, "Register Context Reduction"): which resources
+ * bind, what moves, the number of extra blocks, homes and frames (Lin 3.6.4). A block that never fits gives a plan with
+ * native_blocks 0. Errors: GPUMP_ERROR_CONFIG; GPUMP_ERROR_ARGUMENT. Cost: linear in config->blocks. */
+GPUMP_API gpump_result gpump_duet_plan_make(const gpump_duet_config *config, const gpump_footprint *need,
+                                            uint32_t live_granules, gpump_duet_plan *plan, gpump_diag *diag);
+/* Returns the granule at which frame number `frame` (below the sum of plan->frames) begins. Cost: three compares. */
+GPUMP_API uint32_t gpump_duet_frame_granule(const gpump_duet_plan *plan, uint32_t frame);
+/* Returns the cycles to move `granules` granules through the port, rounded up (Lin Equation 3.1). */
+GPUMP_API uint64_t gpump_duet_move_cycles(const gpump_duet_config *config, uint64_t granules);
+/* Returns the class (gpump_duet_class) of a kernel with these utilisations (Lin Table 3.3); the network counts by its
+ * busier direction. */
+GPUMP_API uint32_t gpump_duet_classify(const gpump_duet_config *config, const gpump_utilisation *utilisation);
+
+/* What the tables cost in SRAM, bits per SM (Lin Table 3.4, 3.6.8). */
+typedef struct gpump_duet_storage {
+    uint64_t bitmap_bits;     /* one per granule */
+    uint64_t warp_table_bits; /* valid, state, address of registers, address of slot data. Virtual Thread: virtual
+                                 warp numbers of the slots */
+    uint64_t
+        block_table_bits; /* valid, mask of absent warps, address of shared memory. Virtual Thread: stalled warps */
+    uint64_t warp_queues_bits;  /* two queues of warp numbers */
+    uint64_t block_queues_bits; /* two queues of block numbers */
+    /* Needed to run, but not in the printed table: the block of each warp, why it stalls and for how many replies, and
+     * the monitor's counter. */
+    uint64_t unprinted_bits;
+} gpump_duet_storage;
+/* Sets *bits to the storage that the papers count, and *storage, which may be NULL, to its parts and what they leave
+ * out. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_duet_bits(const gpump_duet_config *config, uint64_t *bits, gpump_duet_storage *storage,
+                                       gpump_diag *diag);
+
+/* Checks a configuration. */
+GPUMP_API gpump_result gpumpi_duet_check_config(const gpump_duet_config *config, gpump_diag *diag);
+
+GPUMP_END
+#endif
+
+/* ---- gpump_impl/duet/duet.h ---- */
+/* duet: warps and blocks beyond an SM's room, switched in on-chip memory (floor 5, hardware; Lin chapter 3)
+ *
+ * GPUDuet and Virtual Thread hide long stalls by switching stalled warps (or whole blocks) out into memory of the SM
+ * that the kernel leaves unused. This component decides who leaves and who comes, and where everybody lies; the host
+ * moves the values. One duet serves one kernel on one SM: its plan (duet_plan.h) fixes the places.
+ *
+ *     place -> RUNNING -> report_stall -> STALLED -> OUT or SWAP -> ABSENT -> report_reply -> READY -> IN -> RUNNING
+ *
+ * A warp is named by block * plan.block_warps + its index in the block. The unit that moves is a warp or a block
+ * (plan.unit); actions name it. */
+#ifndef GPUMP_DUET_H
+#define GPUMP_DUET_H
+
+
+
+
+GPUMP_BEGIN
+
+/* Lin Fig. 3.9. */
+typedef enum gpump_duet_state {
+    GPUMP_DUET_RUNNING = 0, /* all its context is in place; also a stalled warp that cannot be switched out */
+    GPUMP_DUET_STALLED,     /* waits to be switched out, or is being switched out */
+    GPUMP_DUET_ABSENT,      /* switched out, and what it waits for has not come */
+    GPUMP_DUET_READY,       /* switched out, and waits to be switched in; or is being switched in */
+    GPUMP_DUET_GONE         /* no such warp, or it has ended */
+} gpump_duet_state;
+
+/* Why a warp stalls. */
+typedef enum gpump_duet_stall {
+    GPUMP_DUET_LOAD = 0, /* for loads that have left L1 */
+    GPUMP_DUET_BARRIER   /* at a barrier */
+} gpump_duet_stall;
+
+typedef enum gpump_duet_action_kind {
+    GPUMP_DUET_OUT = 0, /* `out` moves from its home to a frame */
+    GPUMP_DUET_IN,      /* `in` moves from its frame to a home */
+    GPUMP_DUET_SWAP,    /* they change places */
+    GPUMP_DUET_L1,      /* L1 is bypassed from now on and its memory holds frames; dirty lines leave it first */
+    GPUMP_DUET_EXTRA    /* `blocks` extra blocks are allowed from now on; surplus blocks run to their end */
+} gpump_duet_action_kind;
+typedef struct gpump_duet_action {
+    uint64_t start_cycle, end_cycle; /* of the move: the host reports it as moved at `end_cycle` */
+    uint32_t kind;                   /* gpump_duet_action_kind */
+    uint32_t out, in;                /* warps, or blocks when plan.unit is GPUMP_DUET_BLOCK; GPUMP_NONE */
+    uint32_t home, frame;            /* the two places: of a warp or of a block */
+    uint32_t granules;               /* moved, both ways together */
+    uint32_t blocks;                 /* EXTRA */
+    uint32_t unused;
+} gpump_duet_action;
+
+/* Where a warp's context lies: granules of the unified space. */
+typedef struct gpump_duet_place {
+    uint32_t is_present; /* 1: in its home; 0: in a frame */
+    uint32_t registers;  /* its registers: all of them at home, plan.frame_registers granules in a frame */
+    uint32_t slot;       /* its warp slot; GPUMP_NONE in a frame */
+    uint32_t slot_data;  /* what its slot held; GPUMP_NONE at home */
+    uint32_t shared;     /* the shared memory of its block */
+} gpump_duet_place;
+
+/* clang-format off */
+#define GPUMP_DUET_STATISTICS(X)                                                   \
+    X(outs, "moves", "to a frame that was free")                                   \
+    X(ins, "moves", "to a home that was free")                                     \
+    X(swaps, "moves", "that exchanged two warps or blocks")                        \
+    X(granules, "granules", "moved")                                               \
+    X(move_cycles, "cycles", "of the port, for moves")                             \
+    X(frame_replies, "replies", "to loads of switched-out warps: one cycle of the port each") \
+    X(stalls, "stalls", "reported")                                                \
+    X(refused, "stalls", "of warps or blocks that could not be switched out at first") \
+    X(queue_overflows, "entries", "for which a queue had no room")                 \
+    X(decisions, "periods", "of the monitor")                                      \
+    X(most_blocks, "blocks", "resident at once at most")
+/* clang-format on */
+typedef struct gpump_duet_statistics {
+#define GPUMPI_FIELD(name, unit, description) uint64_t name;
+    GPUMP_DUET_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+} gpump_duet_statistics;
+
+#define GPUMPI_DUET_WORDS (GPUMP_DUET_WARPS / 64)
+/* A queue of warps or blocks: a hint. What finds no room is found by a look at the table. */
+typedef struct gpumpi_duet_queue {
+    uint32_t first, count, item[256];
+} gpumpi_duet_queue;
+/* A unit is a warp or a block (plan.unit); sets hold one bit per warp, per unit, per home or per frame. */
+typedef struct gpump_duet {
+    gpumpi_head head;
+    uint64_t now, job_end_cycle, decision_cycle; /* decision_cycle: GPUMP_UNKNOWN without a monitor */
+    uint64_t may_issue[GPUMPI_DUET_WORDS];       /* per warp: RUNNING */
+    uint64_t alive[GPUMPI_DUET_WORDS];           /* per warp: placed and not ended */
+    uint64_t waiting[GPUMPI_DUET_WORDS];         /* per warp: stalled */
+    uint64_t at_barrier[GPUMPI_DUET_WORDS];      /* per warp: of these, at a barrier */
+    uint64_t resident[GPUMPI_DUET_WORDS];        /* per unit: placed and not ended */
+    uint64_t present[GPUMPI_DUET_WORDS];         /* per unit: at home */
+    uint64_t moving[GPUMPI_DUET_WORDS];          /* per unit: in the job */
+    uint64_t frozen[GPUMPI_DUET_WORDS];          /* per unit: not to be moved */
+    uint64_t may_leave[GPUMPI_DUET_WORDS];       /* per unit: present, stalled, eligible */
+    uint64_t may_come[GPUMPI_DUET_WORDS];        /* per unit: READY */
+    uint64_t refused[GPUMPI_DUET_WORDS];         /* per unit: could not be switched out */
+    uint64_t free_homes[GPUMPI_DUET_WORDS];
+    uint64_t free_frames[GPUMPI_DUET_WORDS];
+    uint64_t blocks; /* resident, one bit each */
+    gpump_duet_statistics statistics;
+    gpump_duet_config config;
+    gpump_duet_plan plan;
+    uint32_t block_count, absent; /* resident blocks; units in frames, or on their way there */
+    uint32_t extra, is_held;      /* ME; 1: the monitor does not raise it any more */
+    uint32_t l1_is_store, tell;   /* tell: bits 1 << GPUMP_DUET_L1, 1 << GPUMP_DUET_EXTRA still to be handed over */
+    uint32_t class_now;           /* gpump_duet_class of the last period */
+    uint32_t debt_cycles;         /* of the port: replies written into frames since the last move */
+    uint32_t job, job_out, job_in, job_home, job_frame; /* job: gpump_duet_action_kind; GPUMP_NONE */
+    uint32_t last[2];                                   /* the unit found last by a look at the table: leave, come */
+    uint32_t unused;
+    uint32_t place[GPUMP_DUET_WARPS];       /* per unit: its home, or its frame */
+    uint32_t replies[GPUMP_DUET_WARPS];     /* per warp: awaited */
+    uint32_t block_of[GPUMP_DUET_WARPS];    /* per warp */
+    uint32_t live[GPUMP_DUET_BLOCKS];       /* per block: warps that have not ended */
+    uint32_t stalled[GPUMP_DUET_BLOCKS];    /* per block: of these, stalled */
+    uint32_t in_barrier[GPUMP_DUET_BLOCKS]; /* per block: of these, at a barrier */
+    gpumpi_duet_queue queues[2];            /* may leave, may come */
+} gpump_duet;
+
+/* Sets *bytes to the memory that a duet needs. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_duet_bytes(const gpump_duet_config *config, size_t *bytes, gpump_diag *diag);
+/* Makes a duet without a kernel in `memory` and sets *duet. */
+GPUMP_API gpump_result gpump_duet_init(void *memory, size_t bytes, const gpump_duet_config *config, gpump_duet **duet,
+                                       gpump_diag *diag);
+/* Takes over a byte copy of a duet and sets *duet. */
+GPUMP_API gpump_result gpump_duet_adopt(void *memory, size_t bytes, const gpump_duet_config *config, gpump_duet **duet,
+                                        gpump_diag *diag);
+/* Checks every field of a duet whose bytes come from outside: GPUMP_ERROR_FORMAT, and diag names the first at fault.
+ * Cost: linear in warps. */
+GPUMP_API gpump_result gpump_duet_check(const gpump_duet *duet, gpump_diag *diag);
+/* Returns a hash of the whole state, the same on every machine. Cost: linear in warps. */
+GPUMP_API uint64_t gpump_duet_hash(const gpump_duet *duet);
+
+/* ---- facts ---- */
+
+/* Gives the SM to a kernel with this plan of gpump_duet_plan_make; the monitor starts anew. GPUMP_ERROR_STATE while
+ * blocks are resident. */
+GPUMP_API gpump_result gpump_duet_set_kernel(gpump_duet *duet, uint64_t now, const gpump_duet_plan *plan);
+/* Places a block and sets *block to its number. Its warps run where homes are free, else they are READY in frames
+ * (Lin 3.6.5). GPUMP_BUSY, with the reason, when there is no room. Cost: linear in its warps. */
+GPUMP_API gpump_result gpump_duet_place_block(gpump_duet *duet, uint64_t now, uint32_t *block, gpump_diag *diag);
+/* Reports that a RUNNING `warp` stalls, `why` (gpump_duet_stall), until `replies` replies have come, at least 1; a
+ * barrier is one. The warp must have nothing in flight but these loads. GPUMP_ERROR_STATE. */
+GPUMP_API gpump_result gpump_duet_report_stall(gpump_duet *duet, uint64_t now, uint32_t warp, uint32_t why,
+                                               uint32_t replies);
+/* Reports one reply that a stalled `warp` awaits, or that its barrier has opened. The value goes to where the warp's
+ * registers lie now: into its frame when it is switched out. Hot. */
+GPUMP_API void gpump_duet_report_reply(gpump_duet *duet, uint32_t warp);
+/* Reports that the move of the last action has ended. GPUMP_ERROR_STATE before its end_cycle, or when nothing moves. */
+GPUMP_API gpump_result gpump_duet_report_moved(gpump_duet *duet, uint64_t now);
+/* Reports that a RUNNING `warp` has ended: its home is free. GPUMP_ERROR_STATE. */
+GPUMP_API gpump_result gpump_duet_report_warp_done(gpump_duet *duet, uint64_t now, uint32_t warp);
+/* Reports that a block has ended or left: all its places are free. GPUMP_BUSY while some of it moves. */
+GPUMP_API gpump_result gpump_duet_report_block_done(gpump_duet *duet, uint64_t now, uint32_t block);
+/* Stops (`frozen` 1) or allows (0) moves of a block: its bytes can be saved where they lie. GPUMP_BUSY while some of it
+ * moves. */
+GPUMP_API gpump_result gpump_duet_freeze(gpump_duet *duet, uint64_t now, uint32_t block, int frozen);
+/* Reports the utilisations of the last period at gpump_duet_decision_cycle: the monitor sets the number of extra blocks
+ * (Lin 3.6.4, Table 3.3). GPUMP_EMPTY before that cycle, or without a monitor. */
+GPUMP_API gpump_result gpump_duet_report_utilisation(gpump_duet *duet, uint64_t now,
+                                                     const gpump_utilisation *utilisation);
+
+/* ---- questions ---- */
+
+/* Returns 1 when `warp` is RUNNING. Hot: a load and a mask. */
+GPUMP_INLINE int gpump_duet_may_issue(const gpump_duet *duet, uint32_t warp) {
+    return gpump_bits_get(duet->may_issue, warp);
+}
+/* Returns the state (gpump_duet_state) of a warp. */
+GPUMP_API uint32_t gpump_duet_state_of(const gpump_duet *duet, uint32_t warp);
+/* Sets *place to where a warp's context lies now; while it moves, where it came from. GPUMP_ERROR_STATE for a warp that
+ * is not there. */
+GPUMP_API gpump_result gpump_duet_where(const gpump_duet *duet, uint32_t warp, gpump_duet_place *place);
+/* Returns YES when one block more may be placed now, or why not. */
+GPUMP_API gpump_reason gpump_duet_room(const gpump_duet *duet);
+/* Returns YES when a warp is RUNNING and not stalled, or what it waits for: its replies, a barrier, a move, a place
+ * that running warps hold, or a place that warps at barriers hold and may not leave. */
+GPUMP_API gpump_reason gpump_duet_waits_for(const gpump_duet *duet, uint32_t warp);
+
+/* ---- actions and time ---- */
+
+/* Hands over the next action; GPUMP_EMPTY: nothing to do. One move at a time (Lin 3.6.6): to a free home first, else a
+ * swap of a READY and a STALLED unit, else to a free frame. */
+GPUMP_API gpump_result gpump_duet_next(gpump_duet *duet, uint64_t now, gpump_duet_action *action);
+/* Returns the cycle at which the move ends; GPUMP_UNKNOWN when nothing moves. */
+GPUMP_INLINE uint64_t gpump_duet_next_cycle(const gpump_duet *duet) { return duet->job_end_cycle; }
+/* Returns the cycle at which the monitor's period ends; GPUMP_UNKNOWN without a monitor. */
+GPUMP_INLINE uint64_t gpump_duet_decision_cycle(const gpump_duet *duet) { return duet->decision_cycle; }
+/* Sets *statistics to what has happened since gpump_duet_init. */
+GPUMP_API gpump_result gpump_duet_get_statistics(const gpump_duet *duet, gpump_duet_statistics *statistics);
+/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
+ * last. Any pointer may be NULL but statistics. */
+GPUMP_API gpump_result gpump_duet_statistics_field(const gpump_duet_statistics *statistics, uint32_t index,
+                                                   const char **name, const char **unit, const char **description,
+                                                   uint64_t *value);
 
 GPUMP_END
 #endif
@@ -25004,6 +25360,935 @@ GPUMP_API const gpump_scheduler_policy *gpump_scheduler_find(const char *name) {
     for (uint32_t i = 0; name && gpump_scheduler_policy_at(i); i++)
         if (!strcmp(gpump_scheduler_policy_at(i)->name, name)) return gpump_scheduler_policy_at(i);
     return NULL;
+}
+
+/* ---- gpump_impl/duet/duet_plan.c ---- */
+
+
+#include <string.h>
+
+GPUMP_API gpump_result gpump_duet_config_preset(gpump_duet_config *config, const char *preset) {
+    static const struct {
+        const char *name;
+        uint32_t mode, extra_blocks;
+    } presets[] = {
+        {"maxwell_duet", GPUMP_DUET_MODE_DUET, GPUMP_DUET_MONITOR},
+        {"duet_block", GPUMP_DUET_MODE_BLOCK, GPUMP_DUET_MONITOR},
+        {"virtual_thread", GPUMP_DUET_MODE_SLOTS, GPUMP_DUET_ALL},
+    };
+    uint32_t i;
+    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+    for (i = 0; i < sizeof presets / sizeof presets[0]; i++) {
+        if (strcmp(preset, presets[i].name)) continue;
+        config->struct_size = (uint32_t)sizeof *config;
+        config->mode = presets[i].mode;
+        config->warps = 128;
+        config->blocks = 32;
+        config->warp_slots = 64;
+        config->block_slots = 32;
+        config->register_granules = 2048;
+        config->shared_granules = 768;
+        config->l1_granules = 256;
+        config->slot_granules = 2;
+        config->warp_queue = 16;
+        config->block_queue = 8;
+        config->port_bytes = 128;
+        config->barriers_leave = config->leaves_early = 1;
+        config->extra_blocks = presets[i].extra_blocks;
+        config->skip_cycles = config->period_cycles = 10000;
+        config->under_permille = 600;
+        config->under_dram_permille = 500;
+        config->saturated_permille = 800;
+        config->saturated_network_permille = 900;
+        config->saturated_dram_permille = 700;
+        config->l1_useless_permille = 30;
+        return GPUMP_OK;
+    }
+    return GPUMP_ERROR_UNKNOWN_NAME;
+}
+
+GPUMP_API gpump_result gpumpi_duet_check_config(const gpump_duet_config *config, gpump_diag *diag) {
+    gpump_result result;
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
+    if (!result) result = gpumpi_range(diag, "mode", config->mode, 0, GPUMP_DUET_MODE_SLOTS);
+    if (!result) result = gpumpi_range(diag, "warps", config->warps, 1, GPUMP_DUET_WARPS);
+    if (!result) result = gpumpi_range(diag, "blocks", config->blocks, 1, GPUMP_DUET_BLOCKS);
+    if (!result) result = gpumpi_range(diag, "warp_slots", config->warp_slots, 1, config->warps);
+    if (!result) result = gpumpi_range(diag, "block_slots", config->block_slots, 1, config->blocks);
+    if (!result) result = gpumpi_range(diag, "register_granules", config->register_granules, 0, 65536);
+    if (!result) result = gpumpi_range(diag, "shared_granules", config->shared_granules, 0, 65536);
+    if (!result) result = gpumpi_range(diag, "l1_granules", config->l1_granules, 0, 65536);
+    if (!result) result = gpumpi_range(diag, "slot_granules", config->slot_granules, 0, 64);
+    if (!result) result = gpumpi_range(diag, "warp_queue", config->warp_queue, 1, 256);
+    if (!result) result = gpumpi_range(diag, "block_queue", config->block_queue, 1, 256);
+    if (!result) result = gpumpi_range(diag, "port_bytes", config->port_bytes, 1, 4096);
+    if (!result) result = gpumpi_range(diag, "barriers_leave", config->barriers_leave, 0, 1);
+    if (!result) result = gpumpi_range(diag, "leaves_early", config->leaves_early, 0, 1);
+    if (!result) result = gpumpi_range(diag, "period_cycles", config->period_cycles, 1, UINT32_MAX);
+    return result;
+}
+
+GPUMP_API gpump_result gpump_duet_config_from_gpu(gpump_duet_config *config, const gpump_gpu *gpu,
+                                                  uint32_t shared_bytes, uint32_t l1_bytes, gpump_diag *diag) {
+    gpump_duet_config changed;
+    gpump_result result = gpumpi_duet_check_config(config, diag);
+    if (!result) result = gpump_gpu_check(gpu, diag);
+    if (!result) result = gpumpi_range(diag, "lanes", gpu->lanes, 32, 32);
+    if (!result) result = gpumpi_range(diag, "warp_slots", gpu->warp_slots, 1, GPUMP_DUET_WARPS);
+    if (result) return result;
+    changed = *config;
+    changed.warps = 2 * gpu->warp_slots < GPUMP_DUET_WARPS ? 2 * gpu->warp_slots : GPUMP_DUET_WARPS;
+    changed.warp_slots = gpu->warp_slots;
+    changed.blocks = changed.block_slots = gpu->block_slots;
+    changed.register_granules = gpu->registers / 32;
+    changed.shared_granules = shared_bytes / GPUMP_DUET_GRANULE_BYTES;
+    changed.l1_granules = l1_bytes / GPUMP_DUET_GRANULE_BYTES;
+    result = gpumpi_duet_check_config(&changed, diag);
+    if (!result) *config = changed;
+    return result;
+}
+
+/* ---- the plan ---- */
+
+/* What `blocks` blocks take, and what is left of a memory of `granules`. */
+static uint32_t gpumpi_duet_left(uint32_t granules, uint64_t taken) {
+    return taken > granules ? 0 : granules - (uint32_t)taken;
+}
+
+/* Lays out homes and frames for `extra` extra blocks. Returns 1 when everything has a place. */
+static int gpumpi_duet_lay_out(const gpump_duet_config *config, gpump_duet_plan *plan, uint32_t extra, int l1) {
+    const uint64_t native = plan->native_blocks, all = native + extra;
+    const uint64_t registers =
+        (plan->moves_registers ? native : all) * plan->block_warps * (uint64_t)plan->warp_granules;
+    const uint64_t shared = (plan->moves_shared ? native : all) * plan->shared_granules;
+    const uint64_t needed = plan->unit == GPUMP_DUET_WARP ? (uint64_t)extra * plan->block_warps : extra;
+    const uint32_t left[3] = {gpumpi_duet_left(config->register_granules, registers),
+                              gpumpi_duet_left(config->shared_granules, shared), l1 ? config->l1_granules : 0};
+    uint64_t frames = 0;
+    uint32_t i;
+    if (registers > config->register_granules || shared > config->shared_granules) return 0;
+    if (all > config->blocks || all * plan->block_warps > config->warps) return 0;
+    for (i = 0; i < 3; i++) {
+        plan->frames[i] = plan->frame_granules ? left[i] / plan->frame_granules : 0;
+        if (config->mode == GPUMP_DUET_MODE_SLOTS && i != 1) plan->frames[i] = 0; /* into shared memory (Lin 3.5.2) */
+        frames += plan->frames[i];
+    }
+    plan->first_frame[0] = (uint32_t)registers;
+    plan->first_frame[1] = config->register_granules + (uint32_t)shared;
+    plan->first_frame[2] = config->register_granules + config->shared_granules;
+    return frames >= needed;
+}
+
+static uint32_t gpumpi_duet_most_extra(const gpump_duet_config *config, const gpump_duet_plan *plan, int l1) {
+    gpump_duet_plan tried = *plan;
+    uint32_t extra = 0;
+    while (extra < config->blocks && gpumpi_duet_lay_out(config, &tried, extra + 1, l1)) extra++;
+    return extra;
+}
+
+/* Decides what is switched (Lin 3.6.6, "Context Switching Logic"). */
+static void gpumpi_duet_choose_unit(const gpump_duet_config *config, gpump_duet_plan *plan) {
+    const uint32_t capacity = GPUMP_RESOURCE_REGISTERS | GPUMP_RESOURCE_SHARED_MEMORY;
+    plan->unit = GPUMP_DUET_OFF;
+    plan->moves_registers = plan->moves_shared = 0;
+    if (!plan->native_blocks || (plan->limits & capacity) == capacity) return;
+    if (config->mode == GPUMP_DUET_MODE_SLOTS) { /* capacity-limited kernels gain nothing (Lin 3.5.2) */
+        plan->unit = plan->limits & capacity ? GPUMP_DUET_OFF : GPUMP_DUET_BLOCK;
+        return;
+    }
+    plan->moves_shared = (plan->limits & GPUMP_RESOURCE_SHARED_MEMORY) != 0;
+    plan->moves_registers = !plan->moves_shared;
+    plan->unit = plan->moves_shared || config->mode == GPUMP_DUET_MODE_BLOCK ? GPUMP_DUET_BLOCK : GPUMP_DUET_WARP;
+}
+
+/* How many blocks fit without switching, and which resources stop one more. */
+static void gpumpi_duet_bind(const gpump_duet_config *config, gpump_duet_plan *plan) {
+    const uint64_t takes[4] = {1, plan->block_warps, (uint64_t)plan->block_warps * plan->warp_granules,
+                               plan->shared_granules};
+    const uint32_t has[4] = {config->block_slots, config->warp_slots, config->register_granules,
+                             config->shared_granules};
+    static const uint32_t bits[4] = {GPUMP_RESOURCE_BLOCK_SLOTS, GPUMP_RESOURCE_WARP_SLOTS, GPUMP_RESOURCE_REGISTERS,
+                                     GPUMP_RESOURCE_SHARED_MEMORY};
+    uint32_t i;
+    plan->native_blocks = UINT32_MAX;
+    for (i = 0; i < 4; i++) {
+        if (takes[i] && has[i] / takes[i] < plan->native_blocks) plan->native_blocks = (uint32_t)(has[i] / takes[i]);
+    }
+    for (i = 0; i < 4; i++) {
+        if (takes[i] && (plan->native_blocks + 1) * takes[i] > has[i]) plan->limits |= bits[i];
+    }
+}
+
+GPUMP_API gpump_result gpump_duet_plan_make(const gpump_duet_config *config, const gpump_footprint *need,
+                                            uint32_t live_granules, gpump_duet_plan *plan, gpump_diag *diag) {
+    gpump_duet_plan made;
+    gpump_result result = gpumpi_duet_check_config(config, diag);
+    uint32_t warp_frame;
+    if (result) return result;
+    if (!plan) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "plan", 0, 0, 1, UINT64_MAX);
+    if (!need || !need->threads || need->threads > 32 * GPUMP_DUET_WARPS)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, need ? need->threads : 0, 1,
+                           32 * GPUMP_DUET_WARPS);
+    memset(&made, 0, sizeof made);
+    made.struct_size = (uint32_t)sizeof made;
+    made.block_warps = (need->threads + 31) / 32;
+    made.warp_granules = (need->registers + 32 * made.block_warps - 1) / (32 * made.block_warps);
+    made.shared_granules =
+        need->shared_bytes / GPUMP_DUET_GRANULE_BYTES + (need->shared_bytes % GPUMP_DUET_GRANULE_BYTES != 0);
+    made.frame_registers = live_granules < made.warp_granules ? live_granules : made.warp_granules;
+    gpumpi_duet_bind(config, &made);
+    gpumpi_duet_choose_unit(config, &made);
+    warp_frame = config->slot_granules + (made.moves_registers ? made.frame_registers : 0);
+    made.frame_granules = made.unit == GPUMP_DUET_WARP
+                              ? warp_frame
+                              : made.block_warps * warp_frame + (made.moves_shared ? made.shared_granules : 0);
+    if (made.unit != GPUMP_DUET_OFF) {
+        const int uses_l1 = config->mode != GPUMP_DUET_MODE_SLOTS && config->l1_granules;
+        made.extra_blocks = made.extra_blocks_l1 = gpumpi_duet_most_extra(config, &made, 0);
+        if (!made.extra_blocks && uses_l1) made.extra_blocks_l1 = gpumpi_duet_most_extra(config, &made, 1);
+        if (!made.extra_blocks_l1) made.unit = GPUMP_DUET_OFF;
+    }
+    made.homes = made.unit == GPUMP_DUET_BLOCK ? made.native_blocks : made.native_blocks * made.block_warps;
+    if (made.unit != GPUMP_DUET_OFF) (void)gpumpi_duet_lay_out(config, &made, made.extra_blocks_l1, !made.extra_blocks);
+    *plan = made;
+    return GPUMP_OK;
+}
+
+GPUMP_API uint32_t gpump_duet_frame_granule(const gpump_duet_plan *plan, uint32_t frame) {
+    uint32_t i = 0;
+    while (i < 2 && frame >= plan->frames[i]) frame -= plan->frames[i++];
+    return plan->first_frame[i] + frame * plan->frame_granules;
+}
+
+GPUMP_API uint64_t gpump_duet_move_cycles(const gpump_duet_config *config, uint64_t granules) {
+    return (granules * GPUMP_DUET_GRANULE_BYTES + config->port_bytes - 1) / config->port_bytes;
+}
+
+/* ---- the class, and the cost ---- */
+
+static int gpumpi_duet_above(uint32_t q16, uint32_t permille) {
+    return (uint64_t)q16 * 1000 > (uint64_t)permille << 16;
+}
+static int gpumpi_duet_below(uint32_t q16, uint32_t permille) {
+    return (uint64_t)q16 * 1000 < (uint64_t)permille << 16;
+}
+
+GPUMP_API uint32_t gpump_duet_classify(const gpump_duet_config *config, const gpump_utilisation *utilisation) {
+    const uint32_t network = utilisation->up_q16 > utilisation->down_q16 ? utilisation->up_q16 : utilisation->down_q16;
+    if (gpumpi_duet_above(utilisation->scheduler_q16, config->saturated_permille) ||
+        gpumpi_duet_above(utilisation->l1_q16, config->saturated_permille) ||
+        gpumpi_duet_above(utilisation->l2_q16, config->saturated_permille) ||
+        gpumpi_duet_above(network, config->saturated_network_permille) ||
+        gpumpi_duet_above(utilisation->dram_q16, config->saturated_dram_permille))
+        return GPUMP_DUET_SATURATED;
+    if (gpumpi_duet_below(utilisation->scheduler_q16, config->under_permille) &&
+        gpumpi_duet_below(utilisation->l1_q16, config->under_permille) &&
+        gpumpi_duet_below(utilisation->l2_q16, config->under_permille) &&
+        gpumpi_duet_below(network, config->under_permille) &&
+        gpumpi_duet_below(utilisation->dram_q16, config->under_dram_permille))
+        return GPUMP_DUET_UNDERUTILISED;
+    return GPUMP_DUET_MODERATE;
+}
+
+GPUMP_API gpump_result gpump_duet_bits(const gpump_duet_config *config, uint64_t *bits, gpump_duet_storage *storage,
+                                       gpump_diag *diag) {
+    gpump_duet_storage parts;
+    uint64_t granules, address, warp, block;
+    gpump_result result = gpumpi_duet_check_config(config, diag);
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    memset(&parts, 0, sizeof parts);
+    granules = (uint64_t)config->register_granules + config->shared_granules + config->l1_granules;
+    address = gpumpi_bits_for(granules);
+    warp = gpumpi_bits_for(config->warps);
+    block = gpumpi_bits_for(config->blocks);
+    if (config->mode == GPUMP_DUET_MODE_SLOTS) { /* Lin 3.6.8 */
+        parts.block_table_bits = config->blocks * gpumpi_bits_for((uint64_t)config->warp_slots + 1);
+        parts.warp_table_bits = config->warp_slots * warp;
+    } else { /* Lin Table 3.4 */
+        parts.bitmap_bits = granules;
+        parts.warp_table_bits = config->warps * (1 + 2 + address + address);
+        parts.block_table_bits = config->blocks * (1 + 32 + address);
+        parts.warp_queues_bits = 2 * config->warp_queue * warp;
+        parts.block_queues_bits = 2 * config->block_queue * block;
+    }
+    /* Why: load or barrier. Replies: up to 63. The counter: one period. */
+    parts.unprinted_bits = config->warps * (block + 2 + 6) + gpumpi_bits_for(config->period_cycles);
+    *bits = parts.bitmap_bits + parts.warp_table_bits + parts.block_table_bits + parts.warp_queues_bits +
+            parts.block_queues_bits;
+    if (storage) *storage = parts;
+    return GPUMP_OK;
+}
+
+/* ---- gpump_impl/duet/duet.c ---- */
+
+
+#include <string.h>
+
+#define GPUMPI_DUET_MAGIC UINT64_C(0x67706d7064756574) /* "gpmpduet" */
+enum { GPUMPI_DUET_LEAVE = 0, GPUMPI_DUET_COME = 1 };
+typedef char gpumpi_duet_has_no_padding
+    [sizeof(gpump_duet) == sizeof(gpumpi_head) + 8 * (3 + 13 * GPUMPI_DUET_WORDS + 1) + sizeof(gpump_duet_statistics) +
+                               sizeof(gpump_duet_config) + sizeof(gpump_duet_plan) +
+                               4 * (16 + 3 * GPUMP_DUET_WARPS + 3 * GPUMP_DUET_BLOCKS) + 2 * sizeof(gpumpi_duet_queue)
+         ? 1
+         : -1];
+
+/* ---- making ---- */
+
+static uint64_t gpumpi_duet_layout(const gpump_duet_config *config) {
+    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_duet)), &config->struct_size,
+                           sizeof *config / 4);
+}
+
+GPUMP_API gpump_result gpump_duet_bytes(const gpump_duet_config *config, size_t *bytes, gpump_diag *diag) {
+    gpump_result result = gpumpi_duet_check_config(config, diag);
+    if (result) return result;
+    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    *bytes = sizeof(gpump_duet);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_duet_init(void *memory, size_t bytes, const gpump_duet_config *config, gpump_duet **duet,
+                                       gpump_diag *diag) {
+    size_t needed;
+    gpump_duet *fresh = (gpump_duet *)memory;
+    gpump_result result = gpump_duet_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!duet) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "duet", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_DUET_MAGIC, gpumpi_duet_layout(config), needed, diag);
+    if (result) return result;
+    fresh->config = *config;
+    fresh->job = GPUMP_NONE;
+    fresh->job_end_cycle = fresh->decision_cycle = GPUMP_UNKNOWN;
+    *duet = fresh;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_duet_adopt(void *memory, size_t bytes, const gpump_duet_config *config, gpump_duet **duet,
+                                        gpump_diag *diag) {
+    size_t needed;
+    gpump_result result = gpump_duet_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!duet) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "duet", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_adopt(memory, bytes, GPUMPI_DUET_MAGIC, gpumpi_duet_layout(config), needed, diag);
+    if (result) return result;
+    *duet = (gpump_duet *)memory;
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_duet_hash(const gpump_duet *duet) {
+    const size_t words = 3 + 13 * GPUMPI_DUET_WORDS + 1 + sizeof duet->statistics / 8;
+    const size_t halves = (sizeof *duet - sizeof duet->head - words * 8) / 4;
+    return gpump_hash_u32s(gpump_hash_u64s(GPUMP_HASH_SEED, &duet->now, words), &duet->config.struct_size, halves);
+}
+
+/* ---- units: warps, or blocks ---- */
+
+static int gpumpi_duet_of_blocks(const gpump_duet *d) { return d->plan.unit == GPUMP_DUET_BLOCK; }
+static uint32_t gpumpi_duet_unit_of(const gpump_duet *d, uint32_t warp) {
+    return gpumpi_duet_of_blocks(d) ? d->block_of[warp] : warp;
+}
+static uint32_t gpumpi_duet_units(const gpump_duet *d) {
+    return gpumpi_duet_of_blocks(d) ? d->config.blocks : d->config.warps;
+}
+/* Units in frames at most. */
+static uint32_t gpumpi_duet_absent_most(const gpump_duet *d) {
+    return gpumpi_duet_of_blocks(d) ? d->extra : d->extra * d->plan.block_warps;
+}
+static uint32_t gpumpi_duet_bound(const gpump_duet *d) {
+    return d->l1_is_store ? d->plan.extra_blocks_l1 : d->plan.extra_blocks;
+}
+static int gpumpi_duet_any(const uint64_t set[GPUMPI_DUET_WORDS]) {
+    uint32_t i;
+    uint64_t any = 0;
+    for (i = 0; i < GPUMPI_DUET_WORDS; i++) any |= set[i];
+    return any != 0;
+}
+static uint32_t gpumpi_duet_lowest(const uint64_t set[GPUMPI_DUET_WORDS]) {
+    uint32_t i = 0;
+    while (!set[i]) i++;
+    return 64 * i + gpump_bits_lowest64(set[i]);
+}
+static void gpumpi_duet_put(uint64_t *set, uint32_t bit, int value) {
+    if (value)
+        gpump_bits_set(set, bit);
+    else
+        gpump_bits_clear(set, bit);
+}
+
+/* ---- queues ---- */
+
+static uint32_t gpumpi_duet_queue_room(const gpump_duet *d) {
+    return gpumpi_duet_of_blocks(d) ? d->config.block_queue : d->config.warp_queue;
+}
+static void gpumpi_duet_enqueue(gpump_duet *d, uint32_t which, uint32_t unit) {
+    gpumpi_duet_queue *q = &d->queues[which];
+    if (q->count == gpumpi_duet_queue_room(d)) {
+        d->statistics.queue_overflows++; /* a look at the table finds it */
+        return;
+    }
+    q->item[(q->first + q->count++) % 256] = unit;
+}
+/* Returns who has waited longest, as far as the queue knows, else the next one of the table; GPUMP_NONE. Entries that
+ * are out of date are dropped. */
+static uint32_t gpumpi_duet_pick(gpump_duet *d, uint32_t which) {
+    const uint64_t *set = which == GPUMPI_DUET_LEAVE ? d->may_leave : d->may_come;
+    gpumpi_duet_queue *q = &d->queues[which];
+    const uint32_t units = gpumpi_duet_units(d);
+    uint32_t i, unit;
+    if (!gpumpi_duet_any(set)) return GPUMP_NONE;
+    for (; q->count; q->first = (q->first + 1) % 256, q->count--)
+        if (gpump_bits_get(set, q->item[q->first])) return q->item[q->first];
+    for (i = 1; i <= units; i++) {
+        unit = d->last[which] + i < units ? d->last[which] + i : d->last[which] + i - units;
+        if (gpump_bits_get(set, unit)) break;
+    }
+    return unit;
+}
+
+/* The unit that was picked moves. */
+static void gpumpi_duet_taken(gpump_duet *d, uint32_t which, uint32_t unit) {
+    gpumpi_duet_queue *q = &d->queues[which];
+    if (unit == GPUMP_NONE) return;
+    d->last[which] = unit;
+    if (!q->count || q->item[q->first] != unit) return;
+    q->first = (q->first + 1) % 256;
+    q->count--;
+}
+
+/* ---- what follows from the state of a unit ---- */
+
+/* Sets the bits of a unit that follow from its others, and puts it into a queue when it comes to belong there. */
+static void gpumpi_duet_refresh(gpump_duet *d, uint32_t unit) {
+    const int is_block = gpumpi_duet_of_blocks(d);
+    const int still = gpump_bits_get(d->resident, unit) && !gpump_bits_get(d->moving, unit);
+    const int present = gpump_bits_get(d->present, unit), frozen = gpump_bits_get(d->frozen, unit);
+    const int stalls = is_block ? d->live[unit] && d->stalled[unit] == d->live[unit] : gpump_bits_get(d->waiting, unit);
+    const int blocked = is_block ? d->in_barrier[unit] != 0 : gpump_bits_get(d->at_barrier, unit);
+    const int waits = is_block ? d->stalled[unit] != d->in_barrier[unit] : stalls;
+    const int may_leave = still && !frozen && present && stalls && (d->config.barriers_leave || !blocked);
+    const int may_come = still && !frozen && !present && !waits;
+    const int left_before = gpump_bits_get(d->may_leave, unit), came_before = gpump_bits_get(d->may_come, unit);
+    const uint32_t first = is_block ? unit * d->plan.block_warps : unit, count = is_block ? d->plan.block_warps : 1;
+    uint32_t i;
+    if (!may_leave) gpump_bits_clear(d->refused, unit);
+    gpumpi_duet_put(d->may_leave, unit, may_leave);
+    gpumpi_duet_put(d->may_come, unit, may_come);
+    if (may_leave && !left_before) gpumpi_duet_enqueue(d, GPUMPI_DUET_LEAVE, unit);
+    if (may_come && !came_before) gpumpi_duet_enqueue(d, GPUMPI_DUET_COME, unit);
+    for (i = first; i < first + count; i++)
+        gpumpi_duet_put(d->may_issue, i,
+                        still && present && gpump_bits_get(d->alive, i) &&
+                            (!gpump_bits_get(d->waiting, i) || gpump_bits_get(d->refused, unit)));
+}
+
+/* ---- kernels and blocks ---- */
+
+static void gpumpi_duet_open_frames(gpump_duet *d) {
+    const uint32_t kinds = d->l1_is_store ? 3 : 2;
+    uint32_t i, frames = 0;
+    for (i = 0; i < kinds; i++) frames += d->plan.frames[i];
+    for (i = 0; i < frames && i < GPUMP_DUET_WARPS; i++) gpump_bits_set(d->free_frames, i);
+}
+
+static void gpumpi_duet_start_monitor(gpump_duet *d, uint64_t now) {
+    d->extra = d->is_held = 0;
+    d->class_now = GPUMP_DUET_MODERATE;
+    d->decision_cycle = GPUMP_UNKNOWN;
+    if (d->config.extra_blocks == GPUMP_DUET_MONITOR) {
+        if (d->plan.extra_blocks_l1)
+            d->decision_cycle = now + (uint64_t)d->config.skip_cycles + d->config.period_cycles;
+        return;
+    }
+    if (!d->plan.extra_blocks && d->plan.extra_blocks_l1 && d->config.extra_blocks) {
+        d->l1_is_store = 1;
+        d->tell |= 1u << GPUMP_DUET_L1;
+    }
+    d->extra = d->config.extra_blocks < gpumpi_duet_bound(d) ? d->config.extra_blocks : gpumpi_duet_bound(d);
+    if (d->extra) d->tell |= 1u << GPUMP_DUET_EXTRA;
+}
+
+GPUMP_API gpump_result gpump_duet_set_kernel(gpump_duet *duet, uint64_t now, const gpump_duet_plan *plan) {
+    uint32_t i;
+    if (!duet || !plan || plan->struct_size != sizeof *plan) return GPUMP_ERROR_ARGUMENT;
+    if (now < duet->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
+    if (duet->block_count || duet->job != GPUMP_NONE) return GPUMP_ERROR_STATE;
+    if (!plan->block_warps || plan->unit > GPUMP_DUET_BLOCK || plan->homes > GPUMP_DUET_WARPS ||
+        (plan->native_blocks + (uint64_t)plan->extra_blocks_l1) * plan->block_warps > duet->config.warps ||
+        plan->native_blocks + (uint64_t)plan->extra_blocks_l1 > duet->config.blocks)
+        return GPUMP_ERROR_ARGUMENT;
+    duet->now = now;
+    duet->plan = *plan;
+    duet->l1_is_store = duet->tell = 0;
+    memset(duet->free_homes, 0, sizeof duet->free_homes);
+    memset(duet->free_frames, 0, sizeof duet->free_frames);
+    memset(duet->queues, 0, sizeof duet->queues);
+    duet->last[0] = duet->last[1] = 0;
+    for (i = 0; i < plan->homes; i++) gpump_bits_set(duet->free_homes, i);
+    gpumpi_duet_start_monitor(duet, now);
+    gpumpi_duet_open_frames(duet);
+    return GPUMP_OK;
+}
+
+static uint32_t gpumpi_duet_free_places(const gpump_duet *d) {
+    const uint32_t most = gpumpi_duet_absent_most(d), frames = gpump_bits_count(d->free_frames, GPUMPI_DUET_WORDS);
+    const uint32_t allowed = most > d->absent ? most - d->absent : 0;
+    return gpump_bits_count(d->free_homes, GPUMPI_DUET_WORDS) + (frames < allowed ? frames : allowed);
+}
+
+GPUMP_API gpump_reason gpump_duet_room(const gpump_duet *duet) {
+    const uint32_t units = gpumpi_duet_of_blocks(duet) ? 1 : duet->plan.block_warps;
+    if (!duet->plan.native_blocks) return GPUMP_REASON_NEVER_FITS;
+    if (duet->block_count >= duet->plan.native_blocks + duet->extra) return GPUMP_REASON_FRAME;
+    return gpumpi_duet_free_places(duet) < units ? GPUMP_REASON_MOVING : GPUMP_REASON_YES;
+}
+
+/* Gives a unit a home, or a frame when none is free. */
+static void gpumpi_duet_settle(gpump_duet *d, uint32_t unit) {
+    const int present = gpumpi_duet_any(d->free_homes);
+    uint64_t *free_places = present ? d->free_homes : d->free_frames;
+    d->place[unit] = gpumpi_duet_lowest(free_places);
+    gpump_bits_clear(free_places, d->place[unit]);
+    gpump_bits_set(d->resident, unit);
+    gpumpi_duet_put(d->present, unit, present);
+    d->absent += !present;
+}
+
+GPUMP_API gpump_result gpump_duet_place_block(gpump_duet *duet, uint64_t now, uint32_t *block, gpump_diag *diag) {
+    gpump_reason room;
+    uint32_t number = 0, i, first;
+    if (!duet) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "duet", 0, 0, 1, UINT64_MAX);
+    if (!block) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "block", 0, 0, 1, UINT64_MAX);
+    if (now < duet->now || now == GPUMP_UNKNOWN)
+        return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, duet->now, GPUMP_UNKNOWN - 1);
+    room = gpump_duet_room(duet);
+    if (room != GPUMP_REASON_YES) {
+        (void)gpumpi_refuse(diag, room, "block", 0);
+        return GPUMP_BUSY;
+    }
+    duet->now = now;
+    while (duet->blocks >> number & 1) number++;
+    first = number * duet->plan.block_warps;
+    duet->blocks |= (uint64_t)1 << number;
+    duet->block_count++;
+    if (duet->block_count > duet->statistics.most_blocks) duet->statistics.most_blocks = duet->block_count;
+    duet->live[number] = duet->plan.block_warps;
+    duet->stalled[number] = duet->in_barrier[number] = 0;
+    if (gpumpi_duet_of_blocks(duet)) gpumpi_duet_settle(duet, number);
+    for (i = first; i < first + duet->plan.block_warps; i++) {
+        duet->block_of[i] = number;
+        duet->replies[i] = 0;
+        gpump_bits_set(duet->alive, i);
+        if (!gpumpi_duet_of_blocks(duet)) gpumpi_duet_settle(duet, i);
+    }
+    if (gpumpi_duet_of_blocks(duet)) gpumpi_duet_refresh(duet, number);
+    for (i = first; i < first + duet->plan.block_warps && !gpumpi_duet_of_blocks(duet); i++)
+        gpumpi_duet_refresh(duet, i);
+    *block = number;
+    return GPUMP_OK;
+}
+
+/* The place of a unit is free, and the unit is gone. */
+static void gpumpi_duet_leave(gpump_duet *d, uint32_t unit) {
+    if (!gpump_bits_get(d->resident, unit)) return;
+    if (gpump_bits_get(d->present, unit)) {
+        gpump_bits_set(d->free_homes, d->place[unit]);
+    } else {
+        gpump_bits_set(d->free_frames, d->place[unit]);
+        d->absent--;
+    }
+    gpump_bits_clear(d->resident, unit);
+    gpump_bits_clear(d->present, unit);
+    gpump_bits_clear(d->frozen, unit);
+    gpumpi_duet_refresh(d, unit);
+}
+
+static void gpumpi_duet_end_warp(gpump_duet *d, uint32_t warp) {
+    const uint32_t block = d->block_of[warp];
+    if (!gpump_bits_get(d->alive, warp)) return;
+    d->live[block]--;
+    d->stalled[block] -= (uint32_t)gpump_bits_get(d->waiting, warp);
+    d->in_barrier[block] -= (uint32_t)gpump_bits_get(d->at_barrier, warp);
+    gpump_bits_clear(d->alive, warp);
+    gpump_bits_clear(d->waiting, warp);
+    gpump_bits_clear(d->at_barrier, warp);
+    if (gpumpi_duet_of_blocks(d))
+        gpumpi_duet_refresh(d, block);
+    else
+        gpumpi_duet_leave(d, warp);
+}
+
+static gpump_result gpumpi_duet_check_call(const gpump_duet *d, uint64_t now, uint32_t warp) {
+    if (!d || warp >= d->config.warps) return GPUMP_ERROR_ARGUMENT;
+    if (now < d->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
+    return gpump_bits_get(d->alive, warp) ? GPUMP_OK : GPUMP_ERROR_STATE;
+}
+
+GPUMP_API gpump_result gpump_duet_report_warp_done(gpump_duet *duet, uint64_t now, uint32_t warp) {
+    gpump_result result = gpumpi_duet_check_call(duet, now, warp);
+    if (!result && (!gpump_duet_may_issue(duet, warp) || gpump_bits_get(duet->waiting, warp)))
+        result = GPUMP_ERROR_STATE;
+    if (result) return result;
+    duet->now = now;
+    gpumpi_duet_end_warp(duet, warp);
+    return GPUMP_OK;
+}
+
+/* Errors of calls that name a block; GPUMP_BUSY while some of it moves. */
+static gpump_result gpumpi_duet_check_block(const gpump_duet *d, uint64_t now, uint32_t block) {
+    uint32_t i;
+    if (!d || block >= d->config.blocks) return GPUMP_ERROR_ARGUMENT;
+    if (now < d->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
+    if (!(d->blocks >> block & 1)) return GPUMP_ERROR_STATE;
+    for (i = 0; i < d->plan.block_warps; i++)
+        if (gpump_bits_get(d->moving, gpumpi_duet_unit_of(d, block * d->plan.block_warps + i))) return GPUMP_BUSY;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_duet_report_block_done(gpump_duet *duet, uint64_t now, uint32_t block) {
+    gpump_result result = gpumpi_duet_check_block(duet, now, block);
+    uint32_t i;
+    if (result) return result;
+    duet->now = now;
+    for (i = 0; i < duet->plan.block_warps; i++) gpumpi_duet_end_warp(duet, block * duet->plan.block_warps + i);
+    if (gpumpi_duet_of_blocks(duet)) gpumpi_duet_leave(duet, block);
+    duet->blocks &= ~((uint64_t)1 << block);
+    duet->block_count--;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_duet_freeze(gpump_duet *duet, uint64_t now, uint32_t block, int frozen) {
+    gpump_result result = gpumpi_duet_check_block(duet, now, block);
+    uint32_t i;
+    if (result) return result;
+    duet->now = now;
+    for (i = 0; i < duet->plan.block_warps; i++) {
+        const uint32_t unit = gpumpi_duet_unit_of(duet, block * duet->plan.block_warps + i);
+        gpumpi_duet_put(duet->frozen, unit, frozen && gpump_bits_get(duet->resident, unit));
+        gpumpi_duet_refresh(duet, unit);
+    }
+    return GPUMP_OK;
+}
+
+/* ---- stalls ---- */
+
+GPUMP_API gpump_result gpump_duet_report_stall(gpump_duet *duet, uint64_t now, uint32_t warp, uint32_t why,
+                                               uint32_t replies) {
+    gpump_result result = why > GPUMP_DUET_BARRIER || !replies ? GPUMP_ERROR_ARGUMENT : GPUMP_OK;
+    if (!result) result = gpumpi_duet_check_call(duet, now, warp);
+    if (!result && (!gpump_duet_may_issue(duet, warp) || gpump_bits_get(duet->waiting, warp)))
+        result = GPUMP_ERROR_STATE;
+    if (result) return result;
+    duet->now = now;
+    duet->statistics.stalls++;
+    duet->replies[warp] = replies;
+    duet->stalled[duet->block_of[warp]]++;
+    gpump_bits_set(duet->waiting, warp);
+    if (why == GPUMP_DUET_BARRIER) {
+        duet->in_barrier[duet->block_of[warp]]++;
+        gpump_bits_set(duet->at_barrier, warp);
+    }
+    gpumpi_duet_refresh(duet, gpumpi_duet_unit_of(duet, warp));
+    return GPUMP_OK;
+}
+
+GPUMP_API void gpump_duet_report_reply(gpump_duet *duet, uint32_t warp) {
+    const uint32_t unit = gpumpi_duet_unit_of(duet, warp);
+    if (!gpump_bits_get(duet->waiting, warp)) return;
+    if (!gpump_bits_get(duet->present, unit) && !gpump_bits_get(duet->at_barrier, warp)) {
+        duet->statistics.frame_replies++;
+        duet->debt_cycles++;
+    }
+    if (--duet->replies[warp]) return;
+    duet->stalled[duet->block_of[warp]]--;
+    duet->in_barrier[duet->block_of[warp]] -= (uint32_t)gpump_bits_get(duet->at_barrier, warp);
+    gpump_bits_clear(duet->waiting, warp);
+    gpump_bits_clear(duet->at_barrier, warp);
+    gpumpi_duet_refresh(duet, unit);
+}
+
+/* ---- moves ---- */
+
+static void gpumpi_duet_begin(gpump_duet *d, uint64_t now, uint32_t kind, uint32_t out, uint32_t in,
+                              gpump_duet_action *action) {
+    const uint32_t granules = d->plan.frame_granules * (kind == GPUMP_DUET_SWAP ? 2 : 1);
+    const uint64_t cycles = gpump_duet_move_cycles(&d->config, granules);
+    d->job = kind;
+    d->job_out = out;
+    d->job_in = in;
+    d->job_home = out != GPUMP_NONE ? d->place[out] : gpumpi_duet_lowest(d->free_homes);
+    d->job_frame = in != GPUMP_NONE ? d->place[in] : gpumpi_duet_lowest(d->free_frames);
+    if (kind == GPUMP_DUET_IN) gpump_bits_clear(d->free_homes, d->job_home);
+    if (kind == GPUMP_DUET_OUT) gpump_bits_clear(d->free_frames, d->job_frame);
+    d->absent += kind == GPUMP_DUET_OUT;
+    d->job_end_cycle = now + d->debt_cycles + (cycles ? cycles : 1);
+    d->statistics.granules += granules;
+    d->statistics.move_cycles += cycles;
+    (&d->statistics.outs)[kind]++;
+    d->debt_cycles = 0;
+    if (out != GPUMP_NONE) gpump_bits_set(d->moving, out), gpumpi_duet_refresh(d, out);
+    if (in != GPUMP_NONE) gpump_bits_set(d->moving, in), gpumpi_duet_refresh(d, in);
+    gpumpi_duet_taken(d, GPUMPI_DUET_LEAVE, out);
+    gpumpi_duet_taken(d, GPUMPI_DUET_COME, in);
+    memset(action, 0, sizeof *action);
+    action->start_cycle = now;
+    action->end_cycle = d->job_end_cycle;
+    action->kind = kind;
+    action->out = out;
+    action->in = in;
+    action->home = d->job_home;
+    action->frame = d->job_frame;
+    action->granules = granules;
+}
+
+static int gpumpi_duet_tell(gpump_duet *d, uint64_t now, gpump_duet_action *action) {
+    if (!d->tell) return 0;
+    memset(action, 0, sizeof *action);
+    action->kind = gpump_bits_lowest64(d->tell);
+    d->tell &= d->tell - 1;
+    action->start_cycle = action->end_cycle = now;
+    action->out = action->in = action->home = action->frame = GPUMP_NONE;
+    action->blocks = d->extra;
+    return 1;
+}
+
+GPUMP_API gpump_result gpump_duet_next(gpump_duet *duet, uint64_t now, gpump_duet_action *action) {
+    uint32_t in, out, i;
+    if (!duet || !action) return GPUMP_ERROR_ARGUMENT;
+    if (now < duet->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
+    duet->now = now;
+    if (gpumpi_duet_tell(duet, now, action)) return GPUMP_OK;
+    if (duet->job != GPUMP_NONE) return GPUMP_EMPTY;
+    in = gpumpi_duet_pick(duet, GPUMPI_DUET_COME);
+    if (in != GPUMP_NONE && gpumpi_duet_any(duet->free_homes)) {
+        gpumpi_duet_begin(duet, now, GPUMP_DUET_IN, GPUMP_NONE, in, action);
+        return GPUMP_OK;
+    }
+    out = gpumpi_duet_pick(duet, GPUMPI_DUET_LEAVE);
+    if (out == GPUMP_NONE) return GPUMP_EMPTY;
+    if (in != GPUMP_NONE) {
+        gpumpi_duet_begin(duet, now, GPUMP_DUET_SWAP, out, in, action);
+        return GPUMP_OK;
+    }
+    if (duet->config.leaves_early && duet->absent < gpumpi_duet_absent_most(duet) &&
+        gpumpi_duet_any(duet->free_frames)) {
+        gpumpi_duet_begin(duet, now, GPUMP_DUET_OUT, out, GPUMP_NONE, action);
+        return GPUMP_OK;
+    }
+    for (i = 0; i < gpumpi_duet_units(duet); i++) { /* the condition fails: back to running (Lin Fig. 3.9) */
+        if (!gpump_bits_get(duet->may_leave, i) || gpump_bits_get(duet->refused, i)) continue;
+        gpump_bits_set(duet->refused, i);
+        duet->statistics.refused++;
+        gpumpi_duet_refresh(duet, i);
+    }
+    return GPUMP_EMPTY;
+}
+
+GPUMP_API gpump_result gpump_duet_report_moved(gpump_duet *duet, uint64_t now) {
+    if (!duet) return GPUMP_ERROR_ARGUMENT;
+    if (now < duet->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
+    if (duet->job == GPUMP_NONE || now < duet->job_end_cycle) return GPUMP_ERROR_STATE;
+    duet->now = now;
+    if (duet->job == GPUMP_DUET_OUT) gpump_bits_set(duet->free_homes, duet->job_home);
+    if (duet->job == GPUMP_DUET_IN) gpump_bits_set(duet->free_frames, duet->job_frame), duet->absent--;
+    duet->job = GPUMP_NONE;
+    duet->job_end_cycle = GPUMP_UNKNOWN;
+    if (duet->job_out != GPUMP_NONE) {
+        duet->place[duet->job_out] = duet->job_frame;
+        gpump_bits_clear(duet->present, duet->job_out);
+        gpump_bits_clear(duet->moving, duet->job_out);
+        gpumpi_duet_refresh(duet, duet->job_out);
+    }
+    if (duet->job_in != GPUMP_NONE) {
+        duet->place[duet->job_in] = duet->job_home;
+        gpump_bits_set(duet->present, duet->job_in);
+        gpump_bits_clear(duet->moving, duet->job_in);
+        gpumpi_duet_refresh(duet, duet->job_in);
+    }
+    return GPUMP_OK;
+}
+
+/* ---- the monitor ---- */
+
+GPUMP_API gpump_result gpump_duet_report_utilisation(gpump_duet *duet, uint64_t now,
+                                                     const gpump_utilisation *utilisation) {
+    uint32_t before;
+    if (!duet || !utilisation) return GPUMP_ERROR_ARGUMENT;
+    if (now < duet->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
+    duet->now = now;
+    if (now < duet->decision_cycle) return GPUMP_EMPTY;
+    before = duet->extra;
+    duet->decision_cycle = now + duet->config.period_cycles;
+    duet->statistics.decisions++;
+    duet->class_now = gpump_duet_classify(&duet->config, utilisation);
+    if (duet->class_now != GPUMP_DUET_SATURATED && !duet->l1_is_store && !duet->plan.extra_blocks &&
+        (uint64_t)utilisation->l1_q16 * 1000 < (uint64_t)duet->config.l1_useless_permille << 16) {
+        duet->l1_is_store = 1;
+        duet->tell |= 1u << GPUMP_DUET_L1;
+        gpumpi_duet_open_frames(duet); /* nothing has been in a frame so far */
+    }
+    if (duet->class_now == GPUMP_DUET_SATURATED) {
+        duet->is_held |= duet->extra != 0;
+        duet->extra -= duet->extra != 0;
+    } else if (!duet->is_held) {
+        const uint32_t bound = gpumpi_duet_bound(duet);
+        duet->extra = duet->class_now == GPUMP_DUET_MODERATE && duet->extra < bound ? duet->extra + 1 : bound;
+    }
+    if (duet->extra != before) duet->tell |= 1u << GPUMP_DUET_EXTRA;
+    return GPUMP_OK;
+}
+
+/* ---- questions ---- */
+
+GPUMP_API uint32_t gpump_duet_state_of(const gpump_duet *duet, uint32_t warp) {
+    uint32_t unit;
+    if (!duet || warp >= duet->config.warps || !gpump_bits_get(duet->alive, warp)) return GPUMP_DUET_GONE;
+    unit = gpumpi_duet_unit_of(duet, warp);
+    if (gpump_duet_may_issue(duet, warp)) return GPUMP_DUET_RUNNING;
+    if (gpump_bits_get(duet->present, unit))
+        return gpump_bits_get(duet->waiting, warp) || gpump_bits_get(duet->moving, unit) ? GPUMP_DUET_STALLED
+                                                                                         : GPUMP_DUET_RUNNING;
+    return gpump_bits_get(duet->waiting, warp) ? GPUMP_DUET_ABSENT : GPUMP_DUET_READY;
+}
+
+GPUMP_API gpump_result gpump_duet_where(const gpump_duet *duet, uint32_t warp, gpump_duet_place *place) {
+    const gpump_duet_plan *plan;
+    uint32_t block, index, unit, home, slot_data = 0;
+    if (!duet || !place || warp >= duet->config.warps) return GPUMP_ERROR_ARGUMENT;
+    if (!gpump_bits_get(duet->alive, warp)) return GPUMP_ERROR_STATE;
+    plan = &duet->plan;
+    block = duet->block_of[warp];
+    index = warp - block * plan->block_warps;
+    unit = gpumpi_duet_unit_of(duet, warp);
+    home = gpumpi_duet_of_blocks(duet) ? duet->place[unit] * plan->block_warps + index : duet->place[unit];
+    place->is_present = (uint32_t)gpump_bits_get(duet->present, unit);
+    place->slot = home;
+    place->slot_data = GPUMP_NONE;
+    place->registers =
+        (plan->moves_registers || !gpumpi_duet_of_blocks(duet) ? home : block * plan->block_warps + index) *
+        plan->warp_granules;
+    place->shared =
+        duet->config.register_granules + (plan->moves_shared ? duet->place[unit] : block) * plan->shared_granules;
+    if (place->is_present) return GPUMP_OK;
+    place->slot = GPUMP_NONE;
+    slot_data = gpump_duet_frame_granule(plan, duet->place[unit]);
+    if (plan->moves_shared) { /* the image of a block: its shared memory, then each warp's slot */
+        place->shared = slot_data;
+        slot_data += plan->shared_granules;
+    }
+    if (gpumpi_duet_of_blocks(duet))
+        slot_data += index * (duet->config.slot_granules + (plan->moves_registers ? plan->frame_registers : 0));
+    if (plan->moves_registers) { /* of each warp: its registers, then its slot */
+        place->registers = slot_data;
+        slot_data += plan->frame_registers;
+    }
+    place->slot_data = slot_data;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_reason gpump_duet_waits_for(const gpump_duet *duet, uint32_t warp) {
+    uint32_t unit, i;
+    if (!duet || warp >= duet->config.warps || !gpump_bits_get(duet->alive, warp)) return GPUMP_REASON_NO_SUCH_BLOCK;
+    unit = gpumpi_duet_unit_of(duet, warp);
+    if (gpump_bits_get(duet->at_barrier, warp)) return GPUMP_REASON_BARRIER;
+    if (gpump_bits_get(duet->waiting, warp)) return GPUMP_REASON_LONG_OPERATION;
+    if (gpump_bits_get(duet->frozen, unit)) return GPUMP_REASON_NOT_RUNNING;
+    if (gpump_bits_get(duet->moving, unit)) return GPUMP_REASON_MOVING;
+    if (gpump_bits_get(duet->present, unit)) return GPUMP_REASON_YES;
+    if (duet->job != GPUMP_NONE || gpumpi_duet_any(duet->free_homes) || gpumpi_duet_any(duet->may_leave))
+        return GPUMP_REASON_MOVING;          /* it comes by a move that is under way or can begin */
+    for (i = 0; i < duet->config.warps; i++) /* does anybody at home run, or wait for what comes by itself? */
+        if (gpump_bits_get(duet->alive, i) && gpump_bits_get(duet->present, gpumpi_duet_unit_of(duet, i)) &&
+            !gpump_bits_get(duet->at_barrier, i))
+            return GPUMP_REASON_SWITCHED_OUT;
+    return GPUMP_REASON_HELD_BY_BARRIERS;
+}
+
+GPUMP_API gpump_result gpump_duet_get_statistics(const gpump_duet *duet, gpump_duet_statistics *statistics) {
+    if (!duet || !statistics) return GPUMP_ERROR_ARGUMENT;
+    *statistics = duet->statistics;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_duet_statistics_field(const gpump_duet_statistics *statistics, uint32_t index,
+                                                   const char **name, const char **unit, const char **description,
+                                                   uint64_t *value) {
+    static const char *const words[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+        GPUMP_DUET_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+    };
+    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->outs : NULL, index, name, unit,
+                        description, value);
+}
+
+/* ---- bytes from outside ---- */
+
+/* Counts who lies in homes and frames; 0 when two share one, or one lies nowhere. */
+static int gpumpi_duet_places_right(const gpump_duet *d) {
+    uint64_t taken[2][GPUMPI_DUET_WORDS];
+    uint32_t i, absent = 0, block, limit = gpumpi_duet_units(d);
+    memset(taken, 0, sizeof taken);
+    memcpy(taken[1], d->free_homes, sizeof d->free_homes);
+    memcpy(taken[0], d->free_frames, sizeof d->free_frames);
+    for (i = 0; i < GPUMP_DUET_WARPS; i++) {
+        const int present = gpump_bits_get(d->present, i);
+        if (!gpump_bits_get(d->resident, i)) {
+            if (present || gpump_bits_get(d->moving, i)) return 0;
+            continue;
+        }
+        if (i >= limit || d->place[i] >= GPUMP_DUET_WARPS || gpump_bits_get(taken[present], d->place[i])) return 0;
+        gpump_bits_set(taken[present], d->place[i]);
+        absent += !present;
+    }
+    for (block = 0; block < GPUMP_DUET_BLOCKS; block++) {
+        uint32_t live = 0, stalled = 0, at_barrier = 0;
+        for (i = 0; i < GPUMP_DUET_WARPS; i++) {
+            if (!gpump_bits_get(d->alive, i) || d->block_of[i] != block) continue;
+            if (!(d->blocks >> block & 1) || i >= d->config.warps || block >= d->config.blocks) return 0;
+            live++;
+            stalled += (uint32_t)gpump_bits_get(d->waiting, i);
+            at_barrier += (uint32_t)gpump_bits_get(d->at_barrier, i);
+        }
+        if (d->blocks >> block & 1 &&
+            (live != d->live[block] || stalled != d->stalled[block] || at_barrier != d->in_barrier[block]))
+            return 0;
+    }
+    return d->absent == absent + (d->job == GPUMP_DUET_OUT);
+}
+
+GPUMP_API gpump_result gpump_duet_check(const gpump_duet *duet, gpump_diag *diag) {
+    uint32_t i;
+    if (!duet) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "duet", 0, 0, 1, UINT64_MAX);
+    if (gpumpi_duet_check_config(&duet->config, diag))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    if (duet->plan.unit > GPUMP_DUET_BLOCK || duet->plan.homes > GPUMP_DUET_WARPS ||
+        (duet->blocks && !duet->plan.block_warps) ||
+        (duet->plan.native_blocks + (uint64_t)duet->plan.extra_blocks_l1) * duet->plan.block_warps > duet->config.warps)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "plan", 0, duet->plan.unit, 0, GPUMP_DUET_BLOCK);
+    if (duet->block_count != gpump_bits_count64(duet->blocks))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "blocks", 0, duet->block_count, 0, duet->config.blocks);
+    if (duet->job != GPUMP_NONE &&
+        (duet->job > GPUMP_DUET_SWAP || duet->job_home >= GPUMP_DUET_WARPS || duet->job_frame >= GPUMP_DUET_WARPS ||
+         (duet->job_out != GPUMP_NONE && duet->job_out >= GPUMP_DUET_WARPS) ||
+         (duet->job_in != GPUMP_NONE && duet->job_in >= GPUMP_DUET_WARPS)))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "job", 0, duet->job, 0, GPUMP_DUET_SWAP);
+    for (i = 0; i < 2; i++)
+        if (duet->queues[i].first >= 256 || duet->queues[i].count > gpumpi_duet_queue_room(duet))
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "queues", i, duet->queues[i].count, 0, 256);
+    for (i = 0; i < 512; i++)
+        if (duet->queues[i / 256].item[i % 256] >= GPUMP_DUET_WARPS)
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "queues", i / 256, duet->queues[i / 256].item[i % 256], 0,
+                               GPUMP_DUET_WARPS - 1);
+    for (i = 0; i < GPUMP_DUET_WARPS; i++)
+        if (duet->block_of[i] >= GPUMP_DUET_BLOCKS)
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "block_of", i, duet->block_of[i], 0, GPUMP_DUET_BLOCKS - 1);
+    if (duet->last[0] >= gpumpi_duet_units(duet) || duet->last[1] >= gpumpi_duet_units(duet))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "last", 0, duet->last[0], 0, gpumpi_duet_units(duet) - 1);
+    if (!gpumpi_duet_places_right(duet)) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "places", 0, 0, 0, 0);
+    return GPUMP_OK;
 }
 
 /* ---- gpump_impl/base/array_end.h ---- */

@@ -1,6 +1,6 @@
 # The rooms of gpump, and the components of each room, in floor order (docs/design.md): a component uses only components that stand
 # before it. The generator and the build both read this list, and nothing else decides the order.
-set(GPUMP_ROOMS base gpu memory fault program context sm victim sharing scheduler)
+set(GPUMP_ROOMS base gpu memory fault program context sm victim sharing scheduler duet)
 
 set(GPUMP_ROOM_base base)
 set(GPUMP_ROOM_gpu gpu block metrics)
@@ -12,6 +12,7 @@ set(GPUMP_ROOM_sm warp_gate read_set sm)
 set(GPUMP_ROOM_victim cost victim_positions victim_greedy victim_exact victim_joint victim_policies victim)
 set(GPUMP_ROOM_sharing rate partition sharing)
 set(GPUMP_ROOM_scheduler scheduler_tables scheduler scheduler_policies)
+set(GPUMP_ROOM_duet duet_plan duet)
 
 # The rooms that a room needs beside base, which every room needs.
 set(GPUMP_NEEDS_gpu)
@@ -23,6 +24,7 @@ set(GPUMP_NEEDS_sm gpu)
 set(GPUMP_NEEDS_victim gpu)
 set(GPUMP_NEEDS_sharing gpu memory)
 set(GPUMP_NEEDS_scheduler gpu)
+set(GPUMP_NEEDS_duet gpu memory)
 
 # A room has one private header at most: declarations that its components share and that users do not see.
 set(GPUMP_PRIVATE_base array.h) # array_end.h, which puts the host's stb_ds settings back, ends the implementation

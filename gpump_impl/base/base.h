@@ -120,7 +120,14 @@ GPUMP_API const char *gpump_result_text(gpump_result result);
     X(REPLAYING, "instructions of the warp are to be issued again first", "issue the pending ones in program order") \
     X(MEMORY_ORDER, "an older memory instruction of the warp has not taken effect", "wait for its last check") \
     X(REPLAY_ROOM, "the warp's replay queue is full", "wait for a memory instruction to commit") \
-    X(LOG_ROOM, "the block's share of the operand log is full", "wait for a memory instruction to take effect")
+    X(LOG_ROOM, "the block's share of the operand log is full", "wait for a memory instruction to take effect") \
+    X(LONG_OPERATION, "the warp waits for loads that have left L1", "wait for their replies") \
+    X(BARRIER, "the warp waits at a barrier", "let the other warps of its block arrive") \
+    X(MOVING, "a context is being switched in or out", "wait until the move has ended") \
+    X(SWITCHED_OUT, "the warp is switched out, and running warps hold every place", "wait until one stalls or ends") \
+    X(HELD_BY_BARRIERS, "the warp is switched out, and warps at barriers hold places that they may not leave", \
+      "let warps at barriers be switched out") \
+    X(FRAME, "no place is free for the context of one block more", "wait for a block to end")
 /* clang-format on */
 
 typedef enum gpump_reason {

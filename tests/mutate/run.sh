@@ -95,8 +95,8 @@ mkdir -p "$build/objects" "$build/tests" "$build/places" "$build/results" "$buil
 # The test programs that may notice a mistake in a room: those of the room, of the rooms that use it, and those of several rooms.
 tests_of() {
     case $1 in
-    base) areas="base gpu memory program context sm victim scheduler fault sharing model" ;;
-    gpu) areas="gpu memory context sm victim scheduler fault sharing model" ;;
+    base) areas="base gpu memory program context sm victim scheduler fault sharing duet model" ;;
+    gpu) areas="gpu memory context sm victim scheduler fault sharing duet model" ;;
     sm) areas="sm victim model" ;;
     context | victim | scheduler) areas="$1 model" ;;
     *) areas=$1 ;;

@@ -12,7 +12,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 2
 stages=${*:-memory thread long fuzz compile cross}
 jobs=$(nproc 2>/dev/null || echo 2)
-library='^(base|gpu|sm|victim|scheduler|context|memory|program|sharing|fault)_'
+library='^(base|gpu|sm|victim|scheduler|context|memory|program|sharing|fault|duet)_'
 hosts='^(minigpu|ptx|tbsim|report|fuzz)_'
 
 build() { # build DIRECTORY COMPILER FLAGS CMAKE-OPTION...: configures and builds

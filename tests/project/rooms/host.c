@@ -116,6 +116,21 @@ int main(void) {
            gpump_scheduler_hash(scheduler) == 0;
 }
 
+#elif defined(ROOM_duet)
+int main(void) {
+    static uint64_t memory[2048];
+    gpump_duet_config config;
+    gpump_duet_plan plan;
+    gpump_duet *duet;
+    gpump_footprint need = {256, 256 * 28, 0};
+    uint32_t block;
+    if (gpump_duet_config_preset(&config, "maxwell_duet") != GPUMP_OK) return 1;
+    if (gpump_duet_plan_make(&config, &need, 18, &plan, NULL) != GPUMP_OK) return 1;
+    if (gpump_duet_init(memory, sizeof memory, &config, &duet, NULL) != GPUMP_OK) return 1;
+    if (gpump_duet_set_kernel(duet, 0, &plan) != GPUMP_OK) return 1;
+    return gpump_duet_place_block(duet, 0, &block, NULL) != GPUMP_OK || !gpump_duet_may_issue(duet, 0);
+}
+
 #else /* a room without a host of its own here: that it compiles is checked */
 int main(void) { return 0; }
 #endif

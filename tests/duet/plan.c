@@ -1,0 +1,227 @@
+/* labels: unit */
+/* Plans of GPUDuet and Virtual Thread: the worked examples of Lin 3.5.2 and 3.7.2, what binds, the tables' cost, and
+ * the classes of Table 3.3. */
+#include "test.h"
+
+static gpump_duet_config preset(const char *name) {
+    gpump_duet_config config;
+    assert_int_equal(gpump_duet_config_preset(&config, name), GPUMP_OK);
+    return config;
+}
+/* The plan of blocks of `threads` threads with `registers` each and `shared_bytes`. */
+static gpump_duet_plan plan_of(const gpump_duet_config *config, uint32_t threads, uint32_t registers,
+                               uint32_t shared_bytes, uint32_t live_granules) {
+    gpump_footprint need;
+    gpump_duet_plan plan;
+    need.threads = threads;
+    need.registers = registers * ((threads + 31) / 32 * 32);
+    need.shared_bytes = shared_bytes;
+    assert_int_equal(gpump_duet_plan_make(config, &need, live_granules, &plan, NULL), GPUMP_OK);
+    return plan;
+}
+
+/* Lin Table 3.4: 8272 bits; 3.6.8: 224 + 448 bits. */
+static void storage(void **state) {
+    gpump_duet_config config = preset("maxwell_duet");
+    gpump_duet_storage parts;
+    uint64_t bits;
+    (void)state;
+    assert_int_equal(gpump_duet_bits(&config, &bits, &parts, NULL), GPUMP_OK);
+    assert_int_equal(parts.bitmap_bits, 3072);
+    assert_int_equal(parts.warp_table_bits, 3456);
+    assert_int_equal(parts.block_table_bits, 1440);
+    assert_int_equal(parts.warp_queues_bits, 224);
+    assert_int_equal(parts.block_queues_bits, 80);
+    assert_int_equal(bits, 1034 * 8);
+    assert_int_equal(parts.unprinted_bits, 128 * (5 + 2 + 6) + 14);
+    config = preset("virtual_thread");
+    assert_int_equal(gpump_duet_bits(&config, &bits, &parts, NULL), GPUMP_OK);
+    assert_int_equal(parts.block_table_bits, 224);
+    assert_int_equal(parts.warp_table_bits, 448);
+    assert_int_equal(bits, 84 * 8);
+}
+
+/* BT: 256 threads of 28 registers fill 87.5% of the register file (printed: 88). Virtual Thread has room for one block
+ * more, GPUDuet for 6 exactly when a frame takes 19 to 21 granules. */
+static void example_bt(void **state) {
+    gpump_duet_config duet = preset("maxwell_duet"), slots = preset("virtual_thread");
+    gpump_duet_plan plan = plan_of(&slots, 256, 28, 0, 28);
+    uint32_t frame;
+    (void)state;
+    assert_int_equal(plan.limits, GPUMP_RESOURCE_WARP_SLOTS);
+    assert_int_equal(plan.native_blocks, 8);
+    assert_int_equal(plan.native_blocks * plan.block_warps * plan.warp_granules * 1000 / 2048, 875);
+    assert_int_equal(plan.extra_blocks, 1);
+    assert_int_equal(plan.unit, GPUMP_DUET_BLOCK);
+    assert_int_equal(plan.frame_granules, 8 * 2);
+    for (frame = 4; frame <= 30; frame++) {
+        plan = plan_of(&duet, 256, 28, 0, frame - 2);
+        assert_int_equal(plan.unit, GPUMP_DUET_WARP);
+        assert_int_equal(plan.homes, 64);
+        assert_int_equal(plan.frame_granules, frame);
+        assert_int_equal(plan.extra_blocks == 6, frame >= 19 && frame <= 21);
+        assert_int_equal(plan.extra_blocks_l1, plan.extra_blocks); /* there is room without L1 */
+    }
+    assert_int_equal(plan_of(&duet, 256, 28, 0, 2).extra_blocks, 8); /* 128 entries of the warp table */
+}
+
+/* HG: 12 KB of shared memory and 96 threads; 8 blocks more exactly when they have 23 to 25 registers. */
+static void example_hg(void **state) {
+    gpump_duet_config duet = preset("maxwell_duet"), slots = preset("virtual_thread");
+    uint32_t registers;
+    (void)state;
+    assert_int_equal(plan_of(&slots, 96, 24, 12288, 24).extra_blocks, 0);
+    assert_int_equal(plan_of(&slots, 96, 24, 12288, 24).unit, GPUMP_DUET_OFF);
+    for (registers = 10; registers <= 40; registers++) {
+        gpump_duet_plan plan = plan_of(&duet, 96, registers, 12288, registers);
+        assert_int_equal(plan.limits, GPUMP_RESOURCE_SHARED_MEMORY);
+        assert_int_equal(plan.native_blocks, 8);
+        assert_int_equal(plan.unit, GPUMP_DUET_BLOCK);
+        assert_int_equal(plan.moves_shared, 1);
+        assert_int_equal(plan.moves_registers, 0);
+        assert_int_equal(plan.frame_granules, 96 + 3 * 2);
+        assert_int_equal(plan.extra_blocks == 8, registers >= 23 && registers <= 25);
+    }
+}
+
+/* DWT_2: 10 blocks, registers halved. By the text's arithmetic L1 alone holds the registers of 2 blocks more, whether a
+ * block takes 187 or 204 granules: a "warp" of the plan stands for the block. */
+static void example_dwt_2(void **state) {
+    gpump_duet_config duet = preset("maxwell_duet");
+    gpump_duet_plan plan;
+    uint32_t block;
+    (void)state;
+    duet.slot_granules = duet.shared_granules = 0;
+    for (block = 180; block <= 210; block++) {
+        duet.register_granules = 10 * block;
+        plan = plan_of(&duet, 32, block, 0, (block + 1) / 2);
+        assert_int_equal(plan.native_blocks, 10);
+        assert_int_equal(plan.extra_blocks, 0);
+        assert_int_equal(plan.extra_blocks_l1, 2);
+        duet.register_granules = 2048;
+        plan = plan_of(&duet, 32, block, 0, (block + 1) / 2);
+        assert_int_equal(plan.native_blocks == 10, block >= 187 && block <= 204);
+    }
+    /* Warps of 32 to 34 registers, what is left of the register file counted: only 34 gives 2. With 32 there is room
+     * for a block without L1, which then stays a cache. */
+    duet.register_granules = 2048;
+    assert_int_equal(plan_of(&duet, 192, 32, 0, 16).extra_blocks, 1);
+    assert_int_equal(plan_of(&duet, 192, 32, 0, 16).extra_blocks_l1, 1);
+    assert_int_equal(plan_of(&duet, 192, 33, 0, 17).extra_blocks, 0);
+    assert_int_equal(plan_of(&duet, 192, 33, 0, 17).extra_blocks_l1, 3);
+    assert_int_equal(plan_of(&duet, 192, 34, 0, 17).extra_blocks_l1, 2);
+    /* With its 8,668 bytes of shared memory a twelfth block does not fit: an error in print. */
+    duet.shared_granules = 768;
+    plan = plan_of(&duet, 192, 34, 8668, 17);
+    assert_int_equal(plan.native_blocks, 10);
+    assert_int_equal(plan.limits, GPUMP_RESOURCE_REGISTERS | GPUMP_RESOURCE_WARP_SLOTS);
+    assert_int_equal(plan.extra_blocks, 0);
+    assert_int_equal(plan.extra_blocks_l1, 1);
+}
+
+/* What binds decides what moves; both memories full: nothing does. */
+static void what_binds(void **state) {
+    gpump_duet_config duet = preset("maxwell_duet"), block = preset("duet_block");
+    gpump_duet_plan plan = plan_of(&duet, 256, 64, 24576, 20);
+    (void)state;
+    assert_int_equal(plan.limits, GPUMP_RESOURCE_REGISTERS | GPUMP_RESOURCE_SHARED_MEMORY);
+    assert_int_equal(plan.unit, GPUMP_DUET_OFF);
+    assert_int_equal(plan.homes, 32);
+    plan = plan_of(&duet, 256, 64, 0, 20);
+    assert_int_equal(plan.limits, GPUMP_RESOURCE_REGISTERS);
+    assert_int_equal(plan.unit, GPUMP_DUET_WARP);
+    assert_int_equal(plan.first_frame[1], 2048);
+    assert_int_equal(plan.frames[1], 768 / 22);
+    assert_int_equal(plan.frames[2], 0);
+    assert_int_equal(gpump_duet_frame_granule(&plan, 0), 2048);
+    assert_int_equal(gpump_duet_frame_granule(&plan, 3), 2048 + 3 * 22);
+    plan = plan_of(&block, 256, 64, 0, 20);
+    assert_int_equal(plan.unit, GPUMP_DUET_BLOCK);
+    assert_int_equal(plan.frame_granules, 8 * 22);
+    assert_int_equal(plan.extra_blocks, 4);
+    plan = plan_of(&duet, 32, 8, 0, 8); /* block slots: the table has no more entries */
+    assert_int_equal(plan.limits, GPUMP_RESOURCE_BLOCK_SLOTS);
+    assert_int_equal(plan.unit, GPUMP_DUET_OFF);
+    plan = plan_of(&duet, 1024, 100, 0, 20);
+    assert_int_equal(plan.native_blocks, 0);
+    assert_int_equal(plan.unit, GPUMP_DUET_OFF);
+}
+
+/* Lin Table 3.3, at its edges. */
+static void classes(void **state) {
+    const gpump_duet_config config = preset("maxwell_duet");
+    static const struct {
+        uint32_t scheduler, l1, up, down, l2, dram; /* permille */
+        uint32_t kind;
+    } cases[] = {
+        {590, 590, 590, 590, 590, 490, GPUMP_DUET_UNDERUTILISED},
+        {610, 0, 0, 0, 0, 0, GPUMP_DUET_MODERATE},
+        {0, 610, 0, 0, 0, 0, GPUMP_DUET_MODERATE},
+        {0, 0, 610, 0, 0, 0, GPUMP_DUET_MODERATE},
+        {0, 0, 0, 610, 0, 0, GPUMP_DUET_MODERATE},
+        {0, 0, 0, 0, 610, 0, GPUMP_DUET_MODERATE},
+        {0, 0, 0, 0, 0, 510, GPUMP_DUET_MODERATE},
+        {790, 790, 890, 890, 790, 690, GPUMP_DUET_MODERATE},
+        {810, 0, 0, 0, 0, 0, GPUMP_DUET_SATURATED},
+        {0, 810, 0, 0, 0, 0, GPUMP_DUET_SATURATED},
+        {0, 0, 910, 0, 0, 0, GPUMP_DUET_SATURATED},
+        {0, 0, 0, 910, 0, 0, GPUMP_DUET_SATURATED},
+        {0, 0, 0, 0, 810, 0, GPUMP_DUET_SATURATED},
+        {0, 0, 0, 0, 0, 710, GPUMP_DUET_SATURATED},
+    };
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        gpump_utilisation u;
+        u.scheduler_q16 = cases[i].scheduler * 65536 / 1000;
+        u.l1_q16 = cases[i].l1 * 65536 / 1000;
+        u.up_q16 = cases[i].up * 65536 / 1000;
+        u.down_q16 = cases[i].down * 65536 / 1000;
+        u.l2_q16 = cases[i].l2 * 65536 / 1000;
+        u.dram_q16 = cases[i].dram * 65536 / 1000;
+        assert_int_equal(gpump_duet_classify(&config, &u), cases[i].kind);
+    }
+}
+
+static void machines_and_errors(void **state) {
+    gpump_duet_config config = preset("maxwell_duet");
+    gpump_duet_plan plan;
+    gpump_footprint need;
+    gpump_gpu gpu;
+    gpump_diag diag;
+    uint64_t bits;
+    (void)state;
+    assert_int_equal(gpump_duet_config_preset(&config, "nonsense"), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_gpu_config_preset(&gpu, "maxwell_duet"), GPUMP_OK);
+    assert_int_equal(gpump_duet_config_from_gpu(&config, &gpu, 98304, 32768, &diag), GPUMP_OK);
+    assert_memory_equal(&config, (gpump_duet_config[]){preset("maxwell_duet")}, sizeof config);
+    assert_int_equal(gpump_gpu_config_preset(&gpu, "gfx1100"), GPUMP_OK);
+    gpu.lanes = 64;
+    assert_int_equal(gpump_duet_config_from_gpu(&config, &gpu, 65536, 0, &diag), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diag.field, "lanes");
+    assert_int_equal(gpump_duet_move_cycles(&config, 21), 21);
+    config.port_bytes = 64;
+    assert_int_equal(gpump_duet_move_cycles(&config, 21), 42);
+    config.port_bytes = 256;
+    assert_int_equal(gpump_duet_move_cycles(&config, 21), 11);
+    config.warp_slots = 129;
+    assert_int_equal(gpump_duet_bits(&config, &bits, NULL, &diag), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diag.field, "warp_slots");
+    config = preset("maxwell_duet");
+    memset(&need, 0, sizeof need);
+    assert_int_equal(gpump_duet_plan_make(&config, &need, 1, &plan, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_string_equal(diag.field, "threads");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(storage),
+        cmocka_unit_test(example_bt),
+        cmocka_unit_test(example_hg),
+        cmocka_unit_test(example_dwt_2),
+        cmocka_unit_test(what_binds),
+        cmocka_unit_test(classes),
+        cmocka_unit_test(machines_and_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
