@@ -10,6 +10,7 @@ static const struct {
     int priority;
 } schemes[TB_SCHEMES] = {
     {"fcfs", "FCFS", GPUMP_SCHEDULER_SWITCH, 0},
+    {"fcfs_context", "FCFS by contexts", GPUMP_SCHEDULER_SWITCH, 0},
     {"npq", "NPQ", GPUMP_SCHEDULER_SWITCH, 1},
     {"ppq", "PPQ, switch", GPUMP_SCHEDULER_SWITCH, 1},
     {"ppq", "PPQ, drain", GPUMP_SCHEDULER_DRAIN, 1},
@@ -28,14 +29,16 @@ typedef struct outcome {
 struct tb_evaluation {
     const tb_library *library;
     uint32_t workloads, threads;
-    int progress;
+    int base, progress;
     outcome *outcomes[TB_SCHEMES][5]; /* by count / 2 */
 };
 
-tb_evaluation *tb_evaluation_create(const tb_library *library, uint32_t workloads, uint32_t threads, int progress) {
+tb_evaluation *tb_evaluation_create(const tb_library *library, int base, uint32_t workloads, uint32_t threads,
+                                    int progress) {
     tb_evaluation *e = (tb_evaluation *)calloc(1, sizeof *e);
     if (!e) return NULL;
     e->library = library;
+    e->base = base;
     e->workloads = workloads;
     e->threads = threads;
     e->progress = progress;
@@ -58,8 +61,9 @@ static const outcome *outcomes_of(tb_evaluation *e, int scheme, uint32_t count) 
     if (!jobs || !*result) goto fail;
     for (uint32_t i = 0; i < e->workloads; i++) {
         tb_options_default(&jobs[i].options);
-        jobs[i].options.policy = gpump_scheduler_find(schemes[scheme].policy);
+        jobs[i].options.policy = tb_find_policy(schemes[scheme].policy);
         jobs[i].options.mechanism = schemes[scheme].mechanism;
+        jobs[i].options.starvation_times = 0; /* priority lets some wait long: all of these workloads end */
         jobs[i].options.transfer_priority = schemes[scheme].priority;
         jobs[i].prioritised = schemes[scheme].priority;
         jobs[i].count = count;
@@ -105,7 +109,7 @@ static tb_sample finish(const sums *s) {
 }
 
 int tb_turnaround_gain(tb_evaluation *e, int scheme, uint32_t count, int klass, tb_sample *sample) {
-    const outcome *base = outcomes_of(e, TB_FCFS, count), *with = base ? outcomes_of(e, scheme, count) : NULL;
+    const outcome *base = outcomes_of(e, e->base, count), *with = base ? outcomes_of(e, scheme, count) : NULL;
     sums total = {0, 0, 0};
     if (!with) return -1;
     for (uint32_t i = 0; i < e->workloads; i++)
@@ -125,12 +129,18 @@ int tb_throughput_lost(tb_evaluation *e, int base_scheme, int scheme, uint32_t c
     return 0;
 }
 
-int tb_fairness_gain(tb_evaluation *e, int scheme, uint32_t count, tb_sample *sample) {
-    const outcome *base = outcomes_of(e, TB_FCFS, count), *with = base ? outcomes_of(e, scheme, count) : NULL;
+int tb_fairness_gain(tb_evaluation *e, int scheme, uint32_t count, tb_sample *sample, double *of_means) {
+    const outcome *base = outcomes_of(e, e->base, count), *with = base ? outcomes_of(e, scheme, count) : NULL;
     sums total = {0, 0, 0};
+    double fair[2] = {0, 0};
     if (!with) return -1;
-    for (uint32_t i = 0; i < e->workloads; i++) add(&total, with[i].metrics.fairness / base[i].metrics.fairness);
+    for (uint32_t i = 0; i < e->workloads; i++) {
+        add(&total, with[i].metrics.fairness / base[i].metrics.fairness);
+        fair[0] += base[i].metrics.fairness;
+        fair[1] += with[i].metrics.fairness;
+    }
     *sample = finish(&total);
+    if (of_means) *of_means = fair[1] / fair[0];
     return 0;
 }
 
@@ -149,9 +159,9 @@ int tb_evaluation_print(tb_evaluation *e, FILE *out) {
                 for (uint32_t count = 2; count <= 8; count += 2) {
                     tb_sample sample;
                     int failed = what == 0   ? tb_turnaround_gain(e, scheme, count, klass, &sample)
-                                 : what == 1 ? tb_throughput_lost(e, schemes[scheme].priority ? TB_NPQ : TB_FCFS,
+                                 : what == 1 ? tb_throughput_lost(e, schemes[scheme].priority ? TB_NPQ : e->base,
                                                                   scheme, count, &sample)
-                                             : tb_fairness_gain(e, scheme, count, &sample);
+                                             : tb_fairness_gain(e, scheme, count, &sample, NULL);
                     if (failed) return -1;
                     fprintf(out, " %.2f ± %.2f |", sample.mean, sample.half_width);
                 }

@@ -299,7 +299,7 @@ static void read_options(input *in, const yaml_node_t *key, const yaml_node_t *v
                          int *class_end) {
     const char *name = text_of(in, key);
     if (!strcmp(name, "policy")) {
-        options->policy = policies_find_scheduler(text_of(in, value));
+        options->policy = tb_find_policy(text_of(in, value));
         if (!options->policy) complain(in, value, "no policy is called '%s'", text_of(in, value));
     } else if (!strcmp(name, "mechanism")) {
         int mechanism = tb_mechanism(text_of(in, value));

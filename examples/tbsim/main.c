@@ -31,10 +31,12 @@ static const char *const usage_text =
     "  --printed-times        block times as Table 5.2\n"
     "  --exact                every block on its own\n"
     "run and sweep:\n"
-    "  --policy NAME          fcfs npq ppq ppq_shared dss equal weighted time_slice\n"
+    "  --policy NAME          fcfs fcfs_context npq ppq ppq_shared dss equal weighted time_slice\n"
     "  --mechanism NAME       switch drain select\n"
     "  --transfers NAME       the transfer engine's order: fcfs or npq (fcfs)\n"
     "  --limit US             stop there\n"
+    "  --starvation N         a process that waits so many times its time alone, per process, is an error; 0: never "
+    "(100)\n"
     "  --sm                   let every SM be a gpump_sm too, and compare\n"
     "run:\n"
     "  --csv                  CSV report\n"
@@ -44,6 +46,8 @@ static const char *const usage_text =
     "  --workloads N          how many; evaluate: per process count (10)\n"
     "  --threads N            all cores\n"
     "  --quiet                do not say how far it is\n"
+    "evaluate:\n"
+    "  --base NAME            what gains are against: fcfs, kernel by kernel, or fcfs_context (fcfs)\n"
     "sweep and machines:\n"
     "  --seed N               of the random workloads (1)\n"
     "sweep:\n"
@@ -60,7 +64,7 @@ typedef struct arguments {
     tb_machine machine;
     tb_options options;
     const char *data, *trace, *svg, *html, *out, *gpu, *table;
-    int csv, class_end, quiet, prioritise, has_policy, has_mechanism, has_transfers, has_limit;
+    int csv, class_end, base, quiet, prioritise, has_policy, has_mechanism, has_transfers, has_limit;
     uint32_t processes, workloads, threads, shard, shards;
     uint32_t given; /* bit per option of longs */
     uint64_t seed;
@@ -81,42 +85,25 @@ static int usage_name(const char *option, const char *value, const char *(*name)
     return usage(NULL, NULL);
 }
 
-static const struct option longs[] = {{"gpu", 1, NULL, 'g'},
-                                      {"policy", 1, NULL, 'p'},
-                                      {"mechanism", 1, NULL, 'm'},
-                                      {"transfers", 1, NULL, 't'},
-                                      {"class-end", 1, NULL, 'c'},
-                                      {"variation", 1, NULL, 'v'},
-                                      {"printed-times", 0, NULL, 'P'},
-                                      {"exact", 0, NULL, 'e'},
-                                      {"data", 1, NULL, 'd'},
-                                      {"csv", 0, NULL, 'C'},
-                                      {"trace", 1, NULL, 'T'},
-                                      {"svg", 1, NULL, 'S'},
-                                      {"html", 1, NULL, 'H'},
-                                      {"limit", 1, NULL, 'l'},
-                                      {"sm", 0, NULL, 'M'},
-                                      {"processes", 1, NULL, 'n'},
-                                      {"workloads", 1, NULL, 'w'},
-                                      {"seed", 1, NULL, 's'},
-                                      {"shard", 1, NULL, 'h'},
-                                      {"threads", 1, NULL, 'j'},
-                                      {"launches-per-wait", 1, NULL, 'W'},
-                                      {"dispatch", 1, NULL, 'D'},
-                                      {"prioritise", 0, NULL, 'x'},
-                                      {"out", 1, NULL, 'o'},
-                                      {"quiet", 0, NULL, 'q'},
-                                      {"table", 1, NULL, 'b'},
-                                      {"help", 0, NULL, '?' + 256},
-                                      {NULL, 0, NULL, 0}};
+static const struct option longs[] = {
+    {"gpu", 1, NULL, 'g'},           {"policy", 1, NULL, 'p'},     {"mechanism", 1, NULL, 'm'},
+    {"transfers", 1, NULL, 't'},     {"class-end", 1, NULL, 'c'},  {"variation", 1, NULL, 'v'},
+    {"printed-times", 0, NULL, 'P'}, {"exact", 0, NULL, 'e'},      {"data", 1, NULL, 'd'},
+    {"csv", 0, NULL, 'C'},           {"trace", 1, NULL, 'T'},      {"svg", 1, NULL, 'S'},
+    {"html", 1, NULL, 'H'},          {"limit", 1, NULL, 'l'},      {"sm", 0, NULL, 'M'},
+    {"processes", 1, NULL, 'n'},     {"workloads", 1, NULL, 'w'},  {"seed", 1, NULL, 's'},
+    {"shard", 1, NULL, 'h'},         {"threads", 1, NULL, 'j'},    {"launches-per-wait", 1, NULL, 'W'},
+    {"dispatch", 1, NULL, 'D'},      {"prioritise", 0, NULL, 'x'}, {"out", 1, NULL, 'o'},
+    {"quiet", 0, NULL, 'q'},         {"table", 1, NULL, 'b'},      {"base", 1, NULL, 'B'},
+    {"starvation", 1, NULL, 'V'},    {"help", 0, NULL, '?' + 256}, {NULL, 0, NULL, 0}};
 
 /* The options that each command takes, by their letters in longs. */
 static const struct {
     const char *name, *options;
-} commands[] = {{"run", "gpmtcvPedWDlMCTH"},
-                {"sweep", "gpmtcvPedWDlMnwshjxoq"},
+} commands[] = {{"run", "gpmtcvPedWDlVMCTH"},
+                {"sweep", "gpmtcvPedWDlVMnwshjxoq"},
                 {"merge", ""},
-                {"evaluate", "gcvPedWDwjq"},
+                {"evaluate", "gcvPedWDwjqB"},
                 {"machines", "gcvdWDwsjqSb"}};
 
 /* An option that the command would not look at is an error. Returns the exit status. */
@@ -142,6 +129,7 @@ static int parse(int argc, char **argv, arguments *a) {
              installed_folder("data", TBSIM_DATA_DIR, folder, sizeof folder));
     a->data = table;
     a->class_end = 1;
+    a->base = TB_FCFS;
     a->processes = 2;
     a->workloads = 10;
     a->seed = 1;
@@ -156,8 +144,8 @@ static int parse(int argc, char **argv, arguments *a) {
             fputs(usage_text, stdout);
             exit(output_status(0, "tbsim"));
         }
-        if (strchr("vlnwsjWD", c) && !is_number) return usage("not a number", optarg);
-        if (strchr("nwsjW", c) && number != floor(number)) return usage("not a whole number", optarg);
+        if (strchr("vlnwsjWDV", c) && !is_number) return usage("not a number", optarg);
+        if (strchr("nwsjWV", c) && number != floor(number)) return usage("not a whole number", optarg);
         switch (c) {
         case 'g': {
             tb_machine old = a->machine;
@@ -170,10 +158,19 @@ static int parse(int argc, char **argv, arguments *a) {
             a->machine.printed_times = old.printed_times;
             break;
         }
+        case 'V':
+            if (number > UINT32_MAX) return usage("starvation is at most 4294967295, not", optarg);
+            a->options.starvation_times = (uint32_t)number;
+            break;
+        case 'B':
+            if (strcmp(optarg, "fcfs") != 0 && strcmp(optarg, tb_fcfs_context.name) != 0)
+                return usage("--base wants fcfs or fcfs_context, not", optarg);
+            a->base = strcmp(optarg, "fcfs") ? TB_FCFS_CONTEXT : TB_FCFS;
+            break;
         case 'p':
-            a->options.policy = policies_find_scheduler(optarg);
+            a->options.policy = tb_find_policy(optarg);
             a->has_policy = 1;
-            if (!a->options.policy) return usage_name("--policy", optarg, policies_scheduler_name);
+            if (!a->options.policy) return usage_name("--policy", optarg, tb_policy_name);
             break;
         case 'm':
             if (tb_mechanism(optarg) < 0) return usage("mechanisms are switch, drain or select, not", optarg);
@@ -441,7 +438,8 @@ static int merge(const char *target, char **parts, int count) {
 static int evaluate(const arguments *a) {
     char error[300];
     tb_library *library = tb_library_tanasic(&a->machine, a->data, a->class_end, error, sizeof error);
-    tb_evaluation *evaluation = library ? tb_evaluation_create(library, a->workloads, a->threads, !a->quiet) : NULL;
+    tb_evaluation *evaluation =
+        library ? tb_evaluation_create(library, a->base, a->workloads, a->threads, !a->quiet) : NULL;
     int status;
     if (!evaluation) {
         fprintf(stderr, "%s\n", library ? "out of memory" : error);

@@ -2,6 +2,7 @@
  * context costs. */
 #include <stdlib.h>
 #include <string.h>
+#include "policies.h"
 #include "tbsim.h"
 
 enum {
@@ -78,6 +79,8 @@ typedef struct sim {
     process processes[TB_PROCESSES];
     stream streams[TB_PROCESSES * TB_STREAMS];
     uint32_t stream_count, unfinished;
+    uint32_t context, waiting_contexts;   /* fcfs_context: whose commands run, and how many wait */
+    uint32_t context_queue[TB_PROCESSES]; /* the processes that wait, in the order of their launches */
     uint32_t transfer_queue[TB_PROCESSES], transfers_waiting, transferring; /* a process has one transfer at most */
     event *heap;
     uint32_t heap_count, heap_capacity, order;
@@ -603,6 +606,38 @@ static void preempt(sim *s, const gpump_scheduler_action *action) {
 
 static void run_process(sim *s, uint32_t index);
 
+/* The engine sees one command of a stream, so the front end, which sees all, keeps a context until its last command is
+ * done. The engine then has commands of one process alone and takes them as they come. */
+const gpump_scheduler_policy tb_fcfs_context = {
+    (uint32_t)sizeof(gpump_scheduler_policy),
+    0,
+    "fcfs_context",
+    "All commands that a process has launched, before those of another one.",
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL};
+
+const gpump_scheduler_policy *tb_find_policy(const char *name) {
+    return !strcmp(name, tb_fcfs_context.name) ? &tb_fcfs_context : policies_find_scheduler(name);
+}
+const char *tb_policy_name(uint32_t index) {
+    const char *name = policies_scheduler_name(index);
+    return name ? name : index && policies_scheduler_name(index - 1) ? tb_fcfs_context.name : NULL;
+}
+
+/* 1 when commands of that process may go to the engine; else it queues up. */
+static int takes_context(sim *s, uint32_t process) {
+    uint32_t i = 0;
+    if (s->options->policy != &tb_fcfs_context) return 1;
+    if (s->context == GPUMP_NONE) s->context = process;
+    if (s->context == process) return 1;
+    while (i < s->waiting_contexts && s->context_queue[i] != process) i++;
+    if (i == s->waiting_contexts) s->context_queue[s->waiting_contexts++] = process;
+    return 0;
+}
+
 /* A command reaches the execution engine. */
 static void dispatched(sim *s, uint32_t queue) {
     stream *q = &s->streams[queue];
@@ -624,6 +659,7 @@ static void submit(sim *s, uint32_t queue) {
     stream *q = &s->streams[queue];
     const tb_application *application = s->processes[q->process].application;
     if (q->submitted == q->launched || q->submitted != q->done) return; /* nothing to submit, or the last is not done */
+    if (!takes_context(s, q->process)) return;
     while (application->ops[q->next_op].kind != TB_OP_LAUNCH ||
            application->ops[q->next_op].stream != queue - s->processes[q->process].first_stream)
         q->next_op++;
@@ -660,6 +696,16 @@ static int all_done(const sim *s, const process *p) {
     for (uint32_t i = 0; i < p->application->streams; i++)
         if (s->streams[p->first_stream + i].done != s->streams[p->first_stream + i].launched) return 0;
     return 1;
+}
+
+/* The context's last command is done: the next process that waits has its turn. */
+static void pass_context(sim *s) {
+    const process *p;
+    s->context = GPUMP_NONE;
+    if (!s->waiting_contexts) return;
+    p = &s->processes[s->context_queue[0]];
+    memmove(s->context_queue, s->context_queue + 1, --s->waiting_contexts * sizeof *s->context_queue);
+    for (uint32_t i = 0; i < p->application->streams; i++) submit(s, p->first_stream + i);
 }
 
 static void begin_run(sim *s, uint32_t index) {
@@ -755,6 +801,7 @@ static void kernel_done(sim *s, const gpump_scheduler_action *action) {
                           TIMELINE_KERNEL, shown_kernel(s, q->process, q->kernel), 0, q->started, s->now);
     q->done++;
     submit(s, action->queue);
+    if (s->context == q->process && all_done(s, &s->processes[q->process])) pass_context(s);
     if (s->processes[q->process].state == PROCESS_SYNC && all_done(s, &s->processes[q->process]))
         run_process(s, q->process);
 }
@@ -840,6 +887,7 @@ void tb_options_default(tb_options *options) {
     options->policy = gpump_scheduler_find("fcfs");
     options->mechanism = GPUMP_SCHEDULER_SWITCH;
     options->min_runs = 3;
+    options->starvation_times = 100;
     options->select_limit_us = 15;
 }
 
@@ -933,18 +981,16 @@ static int prepare(sim *s) {
     return 0;
 }
 
-/* A process that has not ended a run after so many times the run's time alone, for each process there is, will not. */
-#define STARVATION_TIMES 100u
 #define STARVATION_EVENTS 65536u /* how often it is looked for */
 
 /* Workloads repeat until every process has its runs: one that never gets the GPU would let them repeat for ever. */
 static void look_for_starvation(sim *s) {
-    if (!s->library->alone) return; /* these are the runs that measure them */
+    if (!s->library->alone || !s->options->starvation_times) return; /* no alone: these are the runs that measure it */
     for (uint32_t i = 0; i < s->workload->count && s->limit == GPUMP_UNKNOWN; i++) {
         const process *p = &s->processes[i];
         const tb_process *given = &s->workload->processes[i];
         const uint64_t alone = s->library->alone[given->application],
-                       most = gpump_muldiv_up(alone, (uint64_t)STARVATION_TIMES * s->workload->count, 1);
+                       most = gpump_muldiv_up(alone, (uint64_t)s->options->starvation_times * s->workload->count, 1);
         char text[360];
         if (!alone || p->state == PROCESS_ENDED || s->now <= p->run_start || s->now - p->run_start <= most) continue;
         snprintf(text, sizeof text,
@@ -952,7 +998,7 @@ static void look_for_starvation(sim *s) {
                  "alone for "
                  "each of %u processes; give those of higher priority a repeat, or limit the run (--limit US)",
                  given->name, s->options->policy->name, p->runs + 1, tb_us(&s->library->machine, s->now - p->run_start),
-                 STARVATION_TIMES, tb_us(&s->library->machine, alone), s->workload->count);
+                 s->options->starvation_times, tb_us(&s->library->machine, alone), s->workload->count);
         fail(s, text);
         return;
     }
@@ -973,6 +1019,7 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
     s->result = result;
     s->transferring = GPUMP_NONE;
     s->wake = GPUMP_UNKNOWN;
+    s->context = GPUMP_NONE;
     s->unfinished = workload->count;
     s->setup_cycles = tb_cycles(&library->machine, library->machine.setup_us);
     s->dispatch_cycles = tb_cycles(&library->machine, library->machine.dispatch_us);

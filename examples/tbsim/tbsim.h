@@ -83,9 +83,12 @@ extern volatile sig_atomic_t tb_stop;
 
 typedef struct tb_options {
     const gpump_scheduler_policy *policy;
-    uint32_t mechanism;     /* gpump_scheduler_mechanism */
-    int transfer_priority;  /* the transfer engine takes the highest priority first (NPQ); 0: FCFS */
-    uint32_t min_runs;      /* default 3 (5.3.1) */
+    uint32_t mechanism;    /* gpump_scheduler_mechanism */
+    int transfer_priority; /* the transfer engine takes the highest priority first (NPQ); 0: FCFS */
+    uint32_t min_runs;     /* default 3 (5.3.1) */
+    /* A process starves, which is an error, when a run has not ended after so many times its time alone, for each
+     * process there is; 0: it may wait for ever. Default 100. */
+    uint32_t starvation_times;
     uint64_t slice_us;      /* time_slice; 0: the preset's */
     double limit_us;        /* stop there at the latest; 0: no limit */
     double select_limit_us; /* mechanism select: latency allowed, default 15 */
@@ -144,6 +147,12 @@ extern const char *const tb_class_names[3];
 /* Runs a workload. Returns 0; -1 with result->error. */
 int tb_run(const tb_library *library, const tb_workload *workload, const tb_options *options, tb_result *result);
 void tb_options_default(tb_options *options);
+/* The baseline of Tanasic 2.2: the GPU switches "to another context" once all commands of one are done. */
+extern const gpump_scheduler_policy tb_fcfs_context;
+/* The policy of that name: tb_fcfs_context, or one of policies.h; NULL. The name of the index-th; NULL past the last.
+ */
+const gpump_scheduler_policy *tb_find_policy(const char *name);
+const char *tb_policy_name(uint32_t index);
 /* Metrics of a run against the applications alone; processes without a completed run count with the time so far. */
 int tb_metrics(const tb_library *library, const tb_workload *workload, const tb_result *result, gpump_metrics *metrics,
                double *ntt);
@@ -168,9 +177,11 @@ uint32_t tb_run_jobs(tb_job *jobs, uint32_t count, uint32_t threads, int shows);
 
 /* ---- evaluation.c: Tanasic 5.3 ---- */
 typedef struct tb_evaluation tb_evaluation;
-/* The schemes of 5.3: the base is FCFS; priority schemes have a prioritised process and transfers by priority. */
+/* The schemes of 5.3: the base is FCFS, kernel by kernel or context by context; priority schemes have a prioritised
+ * process and transfers by priority. */
 enum {
     TB_FCFS,
+    TB_FCFS_CONTEXT,
     TB_NPQ,
     TB_PPQ_SWITCH,
     TB_PPQ_DRAIN,
@@ -185,17 +196,19 @@ typedef struct tb_sample {
     uint32_t count;
 } tb_sample;
 /* Runs nothing yet: every scheme is run when it is first asked for, on `workloads` random workloads per process count.
- */
-tb_evaluation *tb_evaluation_create(const tb_library *library, uint32_t workloads, uint32_t threads, int progress);
+ * base: TB_FCFS or TB_FCFS_CONTEXT, what gains are against. */
+tb_evaluation *tb_evaluation_create(const tb_library *library, int base, uint32_t workloads, uint32_t threads,
+                                    int progress);
 void tb_evaluation_free(tb_evaluation *evaluation);
-/* Turnaround gain NTT(FCFS) / NTT(scheme). Priority schemes: of the prioritised process, whose class 1 is klass (-1:
+/* Turnaround gain NTT(base) / NTT(scheme). Priority schemes: of the prioritised process, whose class 1 is klass (-1:
  * any); sharing schemes: of every process whose class 2 is klass. count: 2, 4, 6 or 8 processes. Returns 0; -1 when a
  * run failed. */
 int tb_turnaround_gain(tb_evaluation *evaluation, int scheme, uint32_t count, int klass, tb_sample *sample);
 /* Throughput lost, STP(base) / STP(scheme). */
 int tb_throughput_lost(tb_evaluation *evaluation, int base, int scheme, uint32_t count, tb_sample *sample);
-/* Fairness gained, fairness(scheme) / fairness(FCFS). */
-int tb_fairness_gain(tb_evaluation *evaluation, int scheme, uint32_t count, tb_sample *sample);
+/* Fairness gained, fairness(scheme) / fairness(base): the mean over workloads, and in *of_means, unless NULL, the ratio
+ * of the two mean fairnesses. */
+int tb_fairness_gain(tb_evaluation *evaluation, int scheme, uint32_t count, tb_sample *sample, double *of_means);
 /* Prints all of 5.3 as a table. Returns 0; -1 when a run failed. */
 int tb_evaluation_print(tb_evaluation *evaluation, FILE *out);
 

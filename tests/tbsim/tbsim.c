@@ -146,6 +146,59 @@ static void figure_5_1(void **state) {
     assert_true(turnaround[0] > turnaround[1] && turnaround[1] > 2 * turnaround[2]);
 }
 
+/* Three launches of each of two processes, none of which waits: under fcfs the processes take turns; by contexts the
+ * first has all its kernels done before the second begins, and the GPU's work is the same. */
+static void a_context_runs_all_its_commands(void **state) {
+    static const char *const policies[] = {"fcfs", "fcfs_context"};
+    uint64_t turnaround[2][2];
+    char path[64] = "contexts.yaml";
+    FILE *file = fopen(path, "w");
+    (void)state;
+    assert_non_null(file);
+    fputs("machine: {gpu: k20c, sms: 1, variation: 0, setup_us: 0}\nkernels:\n"
+          "  - {name: K, blocks: 16, block_us: 100, threads: 128, registers: 4096, shared_bytes: 0}\nprocesses:\n",
+          file);
+    for (int p = 0; p < 2; p++)
+        fprintf(file,
+                "  - {name: p%d, repeat: 1, start_us: %d, script: [{launch: K, stream: 0}, {launch: K, stream: 0}, "
+                "{launch: K, stream: 0}]}\n",
+                p, p);
+    fclose(file);
+    for (int p = 0; p < 2; p++) {
+        tb_machine machine;
+        tb_library *library;
+        tb_workload workload;
+        tb_options options;
+        tb_result result;
+        assert_int_equal(tb_machine_preset(&machine, "k20c"), 0);
+        tb_options_default(&options);
+        assert_int_equal(tb_read_workload(path, "", &machine, 1, &library, &workload, &options), 0);
+        options.policy = tb_find_policy(policies[p]);
+        assert_non_null(options.policy);
+        assert_int_equal(tb_run(library, &workload, &options, &result), 0);
+        for (int i = 0; i < 2; i++) turnaround[p][i] = result.processes[i].total_cycles / tb_cycles(&machine, 1);
+        tb_library_free(library);
+    }
+    remove(path);
+    assert_in_range(turnaround[0][0], 500, 520); /* its third kernel is the fifth of six */
+    assert_in_range(turnaround[1][0], 300, 320);
+    assert_in_range(turnaround[0][1], 598, 620);
+    assert_in_range(turnaround[1][1], 598, 620);
+}
+
+/* The workloads of 5.3 end, however long a process of low priority has to wait in them. */
+static void the_evaluation_ends(void **state) {
+    tb_library *library = open_library(1, 0);
+    tb_evaluation *evaluation = tb_evaluation_create(library, TB_FCFS, 5, 0, 0);
+    tb_sample sample;
+    (void)state;
+    assert_non_null(evaluation);
+    assert_int_equal(tb_turnaround_gain(evaluation, TB_PPQ_SWITCH, 8, -1, &sample), 0);
+    assert_int_equal(sample.count, 5);
+    tb_evaluation_free(evaluation);
+    tb_library_free(library);
+}
+
 /* ---- the commands ---- */
 
 static int command(const char *arguments, char *output, size_t bytes) {
@@ -243,6 +296,8 @@ int main(void) {
         cmocka_unit_test(figure_5_1),
         cmocka_unit_test(bad_input_is_named_with_line_and_column),
         cmocka_unit_test(shards_merge_into_the_whole),
+        cmocka_unit_test(a_context_runs_all_its_commands),
+        cmocka_unit_test(the_evaluation_ends),
         cmocka_unit_test(traces_are_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
