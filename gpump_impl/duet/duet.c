@@ -582,10 +582,15 @@ GPUMP_API gpump_reason gpump_duet_waits_for(const gpump_duet *duet, uint32_t war
     return GPUMP_REASON_HELD_BY_BARRIERS;
 }
 
-GPUMP_API gpump_result gpump_duet_get_statistics(const gpump_duet *duet, gpump_duet_statistics *statistics) {
-    if (!duet || !statistics) return GPUMP_ERROR_ARGUMENT;
+GPUMP_API void gpump_duet_get_statistics(const gpump_duet *duet, gpump_duet_statistics *statistics) {
     *statistics = duet->statistics;
-    return GPUMP_OK;
+}
+GPUMP_API void gpump_duet_statistics_diff(const gpump_duet_statistics *earlier, const gpump_duet_statistics *later,
+                                          gpump_duet_statistics *difference) {
+    const uint64_t *from = &earlier->outs, *to = &later->outs;
+    uint64_t *result = &difference->outs, most_blocks = later->most_blocks;
+    for (size_t i = 0; i < sizeof *earlier / sizeof *from; i++) result[i] = to[i] - from[i];
+    difference->most_blocks = most_blocks;
 }
 
 GPUMP_API gpump_result gpump_duet_statistics_field(const gpump_duet_statistics *statistics, uint32_t index,

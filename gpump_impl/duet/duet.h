@@ -189,8 +189,11 @@ GPUMP_API gpump_result gpump_duet_next(gpump_duet *duet, uint64_t now, gpump_due
 GPUMP_INLINE uint64_t gpump_duet_next_cycle(const gpump_duet *duet) { return duet->job_end_cycle; }
 /* Returns the cycle at which the monitor's period ends; GPUMP_UNKNOWN without a monitor. */
 GPUMP_INLINE uint64_t gpump_duet_decision_cycle(const gpump_duet *duet) { return duet->decision_cycle; }
-/* Sets *statistics to what has happened since gpump_duet_init. */
-GPUMP_API gpump_result gpump_duet_get_statistics(const gpump_duet *duet, gpump_duet_statistics *statistics);
+/* Copies the counters into *statistics. */
+GPUMP_API void gpump_duet_get_statistics(const gpump_duet *duet, gpump_duet_statistics *statistics);
+/* Sets *difference to later - earlier, field by field; most_blocks to that of `later`. */
+GPUMP_API void gpump_duet_statistics_diff(const gpump_duet_statistics *earlier, const gpump_duet_statistics *later,
+                                          gpump_duet_statistics *difference);
 /* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
  * last. Any pointer may be NULL but statistics. */
 GPUMP_API gpump_result gpump_duet_statistics_field(const gpump_duet_statistics *statistics, uint32_t index,
