@@ -40,6 +40,7 @@
  *   tlb                 hardware     gpump_tlb_config_preset         Tanasic Table 6.1: translations, merged misses
  *   replay              hardware     gpump_replay_config_preset      Tanasic 6.2 and 6.3: warp disable, replay queue,
  *                                                                    operand log
+ *   restart             hardware     gpump_restart_config_preset     iGPU 3.2 to 5.5: restart PCs, live-lock, errors
  *   fault               hardware     gpump_fault_config_preset       Tanasic 6.4, 6.5: owners, merged faults, service
  *   block_switch        hardware     gpump_block_switch_config_preset  Tanasic 6.4.1: who leaves an SM, who comes
  *
@@ -1534,6 +1535,336 @@ GPUMP_INLINE gpump_reason gpump_replay_may_issue_memory(const gpump_replay *repl
 GPUMP_END
 #endif
 
+/* ---- gpump_impl/fault/restart.h ---- */
+/* restart: where a warp can go back to, and what is done about exceptions and errors (hardware; per SM; iGPU 3.2
+ * to 4.3)
+ *
+ * A warp that has idempotent regions can execute the region again in which it stands. The component keeps two restart
+ * PCs per warp, one for its sparse and one for its short region, each with the SIMT stack of that moment. Rewind, page
+ * faults under the scheme REGIONS, exceptions of arithmetic and circuit errors all go back the same way:
+ *
+ *   asker          goes back to       and there
+ *   rewind         the sparse region  the block leaves, with what is live there
+ *   page fault     the sparse region  waits for the page, and runs
+ *   exception      the short region   emulates the instruction that raised it, and runs
+ *   circuit error  the short region   runs
+ *
+ * Exceptions. The warp goes back, and the instruction at the exception PC is patched: when the warp comes there again,
+ * all its lanes are emulated. A second exception of the region at another PC would undo that, for ever: a live-lock
+ * (iGPU Figure 6). It is detected when an exception recurs that the warp has gone back for before. Two cures exist: a
+ * compiler puts both PCs into regions of their own (gpump_regions_split), or the warp executes the region in single
+ * steps, where exceptions are emulated in place.
+ *
+ * Errors. The circuit detects an error `latency_cycles` after the instruction. Until then the instruction is
+ * unverified. A warp may not cross a boundary, end, or do what must not be done twice before all that it has executed
+ * is verified. Its stores wait in a store queue, because nobody can undo a store to a wrong address.
+ *
+ * The host keeps instructions, registers and time. A short region that starts where a sparse one starts is recorded
+ * once. Without short regions both restart PCs are the same. Departures from the paper: docs/papers.md. */
+#ifndef GPUMP_RESTART_H
+#define GPUMP_RESTART_H
+
+
+
+
+GPUMP_BEGIN
+
+/* Which of its two restart PCs a warp goes back to. */
+typedef enum gpump_restart_region {
+    GPUMP_RESTART_SPARSE = 0,
+    GPUMP_RESTART_SHORT,
+    GPUMP_RESTART_REGIONS
+} gpump_restart_region;
+/* What cures a live-lock. */
+typedef enum gpump_restart_cure {
+    GPUMP_RESTART_CURE_SPLIT = 0, /* the host puts both PCs into regions of their own (iGPU 4.1) */
+    GPUMP_RESTART_CURE_STEP,      /* the warp executes its region in single steps of one lane (iGPU 4.1) */
+    GPUMP_RESTART_CURES
+} gpump_restart_cure;
+/* How long the instruction at the exception PC is emulated. */
+typedef enum gpump_restart_patch {
+    GPUMP_RESTART_PATCH_ONCE = 0, /* once, as printed: an exception in a later round of a loop then recurs for ever */
+    GPUMP_RESTART_PATCH_REGION,   /* until the next boundary; ours */
+    GPUMP_RESTART_PATCHES
+} gpump_restart_patch;
+/* How an exception is repaired. */
+typedef enum gpump_restart_repair {
+    GPUMP_RESTART_SERVED = 0, /* by somebody else; then the instruction executes: a page fault */
+    GPUMP_RESTART_EMULATED,   /* by emulating the instruction: an exception of arithmetic */
+    GPUMP_RESTART_REPAIRS
+} gpump_restart_repair;
+/* How a warp executes. */
+typedef enum gpump_restart_mode {
+    GPUMP_RESTART_RUN = 0, /* normally */
+    GPUMP_RESTART_AGAIN,   /* again, with the instruction at its exception PC patched */
+    GPUMP_RESTART_STEP,    /* one instruction at a time, and each lane by itself, until the next boundary */
+    GPUMP_RESTART_MODES
+} gpump_restart_mode;
+/* What the host does about an exception. */
+typedef enum gpump_restart_answer {
+    GPUMP_RESTART_GO_BACK = 0, /* gpump_restart_go_back, then run */
+    GPUMP_RESTART_SPLIT,       /* a live-lock of the two PCs: gpump_regions_split, then gpump_restart_go_back; where the
+                                * program cannot be split: gpump_restart_step, then gpump_restart_go_back */
+    GPUMP_RESTART_GO_STEP,     /* a live-lock: gpump_restart_go_back; the warp then steps */
+    GPUMP_RESTART_IN_PLACE,    /* handle it where it is: the warp steps, or the instruction is patched already */
+    GPUMP_RESTART_IGNORE,      /* an undetected error of the warp may have raised it: it goes back soon in any case */
+    GPUMP_RESTART_STUCK,       /* the warp must not go back before its next boundary: the instruction waits in place */
+    GPUMP_RESTART_ANSWERS
+} gpump_restart_answer;
+
+/* An entry of a SIMT stack, bottom first. */
+typedef struct gpump_restart_frame {
+    uint64_t lanes;
+    uint32_t pc, reconvergence_pc;
+} gpump_restart_frame;
+/* What is decided about an exception. */
+typedef struct gpump_restart_order {
+    uint32_t answer; /* gpump_restart_answer */
+    uint32_t region; /* gpump_restart_region to go back to */
+    uint32_t pc;     /* of the exception */
+    uint32_t other;  /* the other PC of a live-lock; GPUMP_NONE where only a count of restarts showed it */
+} gpump_restart_order;
+
+/* Filled by gpump_restart_config_preset only; every field may then be changed. */
+typedef struct gpump_restart_config {
+    uint32_t struct_size;    /* sizeof(gpump_restart_config) */
+    uint32_t warps;          /* warp slots of the SM; 1 to 64; 48 (iGPU 3.2) */
+    uint32_t lanes;          /* threads of a warp, for gpump_restart_bits only; 1 to 64 */
+    uint32_t frames;         /* entries of a SIMT stack at most; 1 to 256 */
+    uint32_t latency_cycles; /* from an instruction's end until its errors are known; 0: no speculation; up to 4096 */
+    uint32_t error_rate_q32; /* errors per warp instruction, times 2^32 */
+    uint32_t voltage_q16;    /* by how much the supply voltage is lower, as a part of it, times 2^16; up to 65536 */
+    uint32_t store_entries;  /* stores that wait for verification at most; 0: no store queue; up to 65536 */
+    uint32_t cure;           /* gpump_restart_cure */
+    uint32_t patch;          /* gpump_restart_patch; REGION (ours; printed: ONCE) */
+    uint32_t most_restarts; /* restarts for exceptions without a boundary between them; one more is a live-lock; 1 up */
+    uint32_t unused;
+} gpump_restart_config;
+
+/* clang-format off */
+#define GPUMP_RESTART_STATISTICS(X)                                                                  \
+    X(boundaries, "boundaries", "crossed, starts of warps among them")                               \
+    X(restarts, "warps", "that went back")                                                           \
+    X(given_up, "warp instructions", "executed since the restart PC by warps that went back")        \
+    X(errors, "errors", "of instructions")                                                           \
+    X(detected, "errors", "detected, later ones of the same restart not counted")                    \
+    X(exceptions, "exceptions", "reported and repaired by emulation")                                \
+    X(faults, "exceptions", "reported and served by somebody else")                                  \
+    X(ignored, "exceptions", "that an undetected error may have raised")                             \
+    X(stuck, "exceptions", "of warps that had to go on to their next boundary")                      \
+    X(emulated, "warp instructions", "emulated")                                                     \
+    X(live_locks, "live-locks", "detected")                                                          \
+    X(steps, "warp instructions", "executed in single steps")                                        \
+    X(stores, "stores", "that waited in the store queue")                                            \
+    X(restored, "warps", "that came back with their restart PCs")
+/* clang-format on */
+typedef struct gpump_restart_statistics {
+#define GPUMPI_FIELD(name, unit, description) uint64_t name;
+    GPUMP_RESTART_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+} gpump_restart_statistics;
+
+/* A warp slot. */
+typedef struct gpumpi_restart_warp {
+    uint64_t since[2];       /* warp instructions since the start of the sparse and of the short region */
+    uint64_t verified_cycle; /* then all that it has executed is verified */
+    uint64_t detect_cycle;   /* then its first error is detected; GPUMP_UNKNOWN: it has none */
+    uint32_t depth[2];       /* of the SIMT stacks at its restart PCs; 0: none. SHORT: 0 where both are the same.
+                              * SPARSE: 0 when it has crossed short boundaries only since it came back */
+    uint32_t exception_pc;   /* what it went back for last in this region; GPUMP_NONE: nothing */
+    uint32_t earlier_pc;     /* what it went back for before that */
+    uint32_t mode;           /* gpump_restart_mode */
+    uint32_t flags;          /* GPUMPI_RESTART_... */
+    uint32_t restarts;       /* for exceptions, in this region */
+    uint32_t stores;         /* of it in the store queue */
+} gpumpi_restart_warp;
+enum { GPUMPI_RESTART_OPEN = 1, GPUMPI_RESTART_FORBIDDEN = 2 };
+/* The head of the component. Behind it: warps, then the frames of their sparse and of their short region. */
+typedef struct gpump_restart {
+    gpumpi_head head;
+    uint64_t erring; /* warps with an error that is not detected yet, as a mask */
+    gpump_restart_statistics statistics;
+    gpump_restart_config config;
+    uint32_t stores; /* in the store queue */
+    uint32_t unused;
+} gpump_restart;
+typedef char gpumpi_restart_has_no_padding[sizeof(gpump_restart) == sizeof(gpumpi_head) + (1 + 14) * 8 + (12 + 2) * 4 &&
+                                                   sizeof(gpumpi_restart_warp) == 64 &&
+                                                   sizeof(gpump_restart_frame) == 16
+                                               ? 1
+                                               : -1];
+GPUMP_INLINE const gpumpi_restart_warp *gpumpi_restart_at(const gpump_restart *restart, uint32_t warp) {
+    return (const gpumpi_restart_warp *)(const void *)(restart + 1) + warp;
+}
+
+/* Fills *config for a preset, on an SM of iGPU 3.2 (48 warps): "igpu" without speculation, or one of Table 2 with its
+ * error rate and lower voltage: "decor" (1%, 10%), "emergency" (0.01%, 10%), "razor" (1%, 15%), "razor2" (0.1%, 15%).
+ * The paper prints detection latencies "of the order of a few cycles" only: 1 cycle for razor, 4 for razor2, 8 for the
+ * others, and 64 entries of the store queue are assumed. */
+GPUMP_API gpump_result gpump_restart_config_preset(gpump_restart_config *config, const char *preset);
+/* Returns the name of the index-th preset of Table 2; NULL past the last. */
+GPUMP_API const char *gpump_restart_detection_name(uint32_t index);
+/* Sets *bytes to the memory that the component needs. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_restart_bytes(const gpump_restart_config *config, size_t *bytes, gpump_diag *diag);
+/* Makes the component without warps in `memory` and sets *restart. */
+GPUMP_API gpump_result gpump_restart_init(void *memory, size_t bytes, const gpump_restart_config *config,
+                                          gpump_restart **restart, gpump_diag *diag);
+/* Takes over a byte copy and sets *restart. */
+GPUMP_API gpump_result gpump_restart_adopt(void *memory, size_t bytes, const gpump_restart_config *config,
+                                           gpump_restart **restart, gpump_diag *diag);
+/* Checks warps and counts against each other. For memory from outside: once gpump_restart_adopt has taken it over and
+ * this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what contradicts what.
+ * Cost: linear in warps. */
+GPUMP_API gpump_result gpump_restart_check(const gpump_restart *restart, gpump_diag *diag);
+/* Returns a hash of the whole state, the same on every machine. Cost: linear in warps and frames. */
+GPUMP_API uint64_t gpump_restart_hash(const gpump_restart *restart);
+/* Sets *restart_pcs to the bits of the two restart PCs alone, which is what the paper counts (3.2), and *bits (NULL
+ * allowed) to the whole storage: SIMT stacks, exception PCs, modes, and with speculation a verification counter per
+ * warp and the store queue (per entry a 64-bit address, 64 bits of data and a bit per lane). GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_restart_bits(const gpump_restart_config *config, uint64_t *restart_pcs, uint64_t *bits,
+                                          gpump_diag *diag);
+
+/* ---- warps come and go ---- */
+
+/* Begins a warp in slot `warp`. It cannot go back before gpump_restart_report_boundary. GPUMP_ERROR_STATE when one is
+ * there. */
+GPUMP_API gpump_result gpump_restart_open(gpump_restart *restart, uint32_t warp);
+/* Ends the warp in slot `warp`: it has ended, was flushed, or is saved. What it has in the store queue is dropped.
+ * GPUMP_ERROR_STATE when none is there. */
+GPUMP_API gpump_result gpump_restart_close(gpump_restart *restart, uint32_t warp);
+
+/* ---- questions. Hot: a load or two; `warp` is trusted ---- */
+
+/* Returns 1 when the warp may go back to the start of `region` now: it has a restart PC there, and has done nothing
+ * since that must not be done twice. */
+GPUMP_INLINE int gpump_restart_may_go_back(const gpump_restart *restart, uint32_t warp, uint32_t region) {
+    const gpumpi_restart_warp *w = gpumpi_restart_at(restart, warp);
+    return (w->depth[GPUMP_RESTART_SPARSE] || w->depth[region]) && !(w->flags & GPUMPI_RESTART_FORBIDDEN);
+}
+/* Returns 1 when all that the warp has executed is verified: it may cross a boundary, pass a barrier, end, or do what
+ * must not be done twice, once it has nothing in flight. */
+GPUMP_INLINE int gpump_restart_is_verified(const gpump_restart *restart, uint32_t warp, uint64_t now) {
+    return gpumpi_restart_at(restart, warp)->verified_cycle <= now;
+}
+/* Returns 1 while an error of the warp has not been detected. The circuit does not know that; a host that injects
+ * errors asks so that it does not stop on addresses that are wrong for that reason. */
+GPUMP_INLINE int gpump_restart_errs(const gpump_restart *restart, uint32_t warp) {
+    return (int)(restart->erring >> warp & 1u);
+}
+/* Returns how the warp executes the instruction at `pc`: RUN; AGAIN: it is patched, emulate it; STEP. */
+GPUMP_INLINE gpump_restart_mode gpump_restart_mode_at(const gpump_restart *restart, uint32_t warp, uint32_t pc) {
+    const gpumpi_restart_warp *w = gpumpi_restart_at(restart, warp);
+    return w->mode == GPUMP_RESTART_AGAIN && w->exception_pc != pc ? GPUMP_RESTART_RUN : (gpump_restart_mode)w->mode;
+}
+/* Returns the warp instructions executed since the start of a region (gpump_restart_region). */
+GPUMP_INLINE uint64_t gpump_restart_since(const gpump_restart *restart, uint32_t warp, uint32_t region) {
+    return gpumpi_restart_at(restart, warp)->since[region];
+}
+/* Returns 1 when a store may enter the store queue. Without one: 1. */
+GPUMP_INLINE int gpump_restart_may_store(const gpump_restart *restart) {
+    return !restart->config.store_entries || restart->stores < restart->config.store_entries;
+}
+/* Returns 1 while a store of the warp waits in the store queue: its later loads and stores wait, because the queue does
+ * not forward. */
+GPUMP_INLINE int gpump_restart_has_stores(const gpump_restart *restart, uint32_t warp) {
+    return gpumpi_restart_at(restart, warp)->stores != 0;
+}
+/* Copies the SIMT stack at a restart PC into frames[capacity] and sets *depth; the PC is that of the last frame.
+ * GPUMP_EMPTY: the warp has none; GPUMP_ERROR_CAPACITY: *depth says how many. Cost: linear in depth. */
+GPUMP_API gpump_result gpump_restart_where(const gpump_restart *restart, uint32_t warp, uint32_t region,
+                                           gpump_restart_frame *frames, uint32_t capacity, uint32_t *depth);
+
+/* ---- facts ---- */
+
+/* Reports that the warp stands behind a boundary of `region`, or at its first instruction (SPARSE), with the SIMT stack
+ * frames[depth], depth 1 to config.frames. A sparse boundary starts a short region as well. The warp runs normally
+ * again. GPUMP_ERROR_STATE while it has an undetected error. Hot: linear in depth. */
+GPUMP_API gpump_result gpump_restart_report_boundary(gpump_restart *restart, uint32_t warp, uint32_t region,
+                                                     const gpump_restart_frame *frames, uint32_t depth);
+/* Reports that an instruction of the warp has ended. Hot; `warp` is trusted. */
+GPUMP_INLINE void gpump_restart_report_executed(gpump_restart *restart, uint32_t warp) {
+    gpumpi_restart_warp *w = (gpumpi_restart_warp *)(void *)(restart + 1) + warp;
+    w->since[0]++;
+    w->since[1]++;
+    restart->statistics.steps += w->mode == GPUMP_RESTART_STEP;
+}
+/* Reports that the part of an instruction that can err has ended at cycle `now`: arithmetic, or the address of an
+ * access. It is verified `latency_cycles` later. Hot; `warp` is trusted. */
+GPUMP_INLINE void gpump_restart_report_unverified(gpump_restart *restart, uint32_t warp, uint64_t now) {
+    gpumpi_restart_warp *w = (gpumpi_restart_warp *)(void *)(restart + 1) + warp;
+    w->verified_cycle = now + restart->config.latency_cycles;
+}
+/* Reports that something has taken effect which must not be done twice (an atomic, a barrier): until the next boundary
+ * the warp cannot go back. Hot; `warp` is trusted. */
+GPUMP_INLINE void gpump_restart_forbid(gpump_restart *restart, uint32_t warp) {
+    ((gpumpi_restart_warp *)(void *)(restart + 1) + warp)->flags |= GPUMPI_RESTART_FORBIDDEN;
+}
+/* Reports that an instruction of the warp that has ended at cycle `now` has an error: gpump_restart_next hands it over
+ * once it is detected. GPUMP_ERROR_STATE without speculation, or when the warp may not go back. */
+GPUMP_API gpump_result gpump_restart_report_error(gpump_restart *restart, uint32_t warp, uint64_t now);
+/* Reports that the instruction at `pc` has raised an exception, and sets *order to what the host does about it.
+ * `repair` is a gpump_restart_repair. GPUMP_ERROR_STATE when no warp is there. */
+GPUMP_API gpump_result gpump_restart_report_exception(gpump_restart *restart, uint32_t warp, uint32_t pc,
+                                                      uint32_t repair, gpump_restart_order *order);
+/* Reports that the warp's instruction has been emulated; patched as printed, it then runs normally. Hot. */
+GPUMP_API void gpump_restart_report_emulated(gpump_restart *restart, uint32_t warp);
+/* Makes the warp execute in single steps until its next boundary: the cure of a host that could not split. */
+GPUMP_API gpump_result gpump_restart_step(gpump_restart *restart, uint32_t warp);
+/* Sends the warp back: copies the SIMT stack that it goes on with into frames[capacity] and sets *depth. What it has
+ * executed since counts as given up, and errors not detected yet and stores in the queue are gone with it. From its
+ * sparse region it goes on as if it had never raised an exception there. GPUMP_BUSY when it may not, and
+ * GPUMP_ERROR_CAPACITY: unchanged. Cost: linear in depth. */
+GPUMP_API gpump_result gpump_restart_go_back(gpump_restart *restart, uint32_t warp, uint32_t region,
+                                             gpump_restart_frame *frames, uint32_t capacity, uint32_t *depth);
+/* Reports that a store of the warp enters the store queue, where it waits `latency_cycles`; GPUMP_BUSY: it is full. */
+GPUMP_API gpump_result gpump_restart_report_store(gpump_restart *restart, uint32_t warp);
+/* Reports that a store of the warp has left the store queue, verified or squashed. GPUMP_ERROR_STATE: it has none. */
+GPUMP_API gpump_result gpump_restart_report_stored(gpump_restart *restart, uint32_t warp);
+
+/* ---- actions ---- */
+
+/* Sets *warp to the lowest warp with an error that is detected at cycle `now`: it goes back to its short region.
+ * GPUMP_EMPTY when there is none; *warp is then GPUMP_NONE. Cost: linear in warps that err. */
+GPUMP_API gpump_result gpump_restart_next(const gpump_restart *restart, uint64_t now, uint32_t *warp);
+
+/* ---- contexts ---- */
+
+/* Writes what a warp that leaves takes along into words[capacity], the payload of a section GPUMP_CONTEXT_RESTART, and
+ * sets *count: a word with depths, mode and flags, one with the exception PCs, one with the restarts, then two words
+ * per frame. GPUMP_BUSY while it has an undetected error, GPUMP_ERROR_CAPACITY. Cost: linear in depth. */
+GPUMP_API gpump_result gpump_restart_save(const gpump_restart *restart, uint32_t warp, uint64_t *words,
+                                          uint32_t capacity, uint32_t *count);
+/* Puts words[count] of a saved warp back into slot `warp`, which has just been opened. GPUMP_ERROR_STATE when it has a
+ * restart PC, GPUMP_ERROR_FORMAT when the words contradict each other or the configuration. Cost: linear. */
+GPUMP_API gpump_result gpump_restart_restore(gpump_restart *restart, uint32_t warp, const uint64_t *words,
+                                             uint32_t count, gpump_diag *diag);
+
+/* Copies the counters into *statistics. */
+GPUMP_API void gpump_restart_get_statistics(const gpump_restart *restart, gpump_restart_statistics *statistics);
+/* Sets *difference to later - earlier, field by field. */
+GPUMP_API void gpump_restart_statistics_diff(const gpump_restart_statistics *earlier,
+                                             const gpump_restart_statistics *later,
+                                             gpump_restart_statistics *difference);
+/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
+ * last. Any pointer may be NULL but statistics. */
+GPUMP_API gpump_result gpump_restart_statistics_field(const gpump_restart_statistics *statistics, uint32_t index,
+                                                      const char **name, const char **unit, const char **description,
+                                                      uint64_t *value);
+
+/* ---- closed forms: calculations ---- */
+
+/* Returns the warp instructions, times 2^16, that a region of `instructions` (1 to 2^20) executes until it has passed
+ * without an error, when each instruction errs with probability error_rate_q32 / 2^32 by itself and an error is
+ * detected `latency` instructions later, at the region's end at the latest. latency 0: ((1-p)^-n - 1) / p. Saturates at
+ * UINT64_MAX. Cost: linear in instructions. Source: iGPU 5.5 (the figure); the formula is derived. */
+GPUMP_API uint64_t gpump_restart_expected(uint32_t instructions, uint32_t error_rate_q32, uint32_t latency);
+/* Returns the dynamic energy, times 2^16, of a run at a supply voltage that is lower by the part voltage_q16 / 2^16 and
+ * takes time_q16 / 2^16 times as long: (1-v)^2 T/T0. Rounded to nearest. Source: iGPU 5.5. */
+GPUMP_API uint64_t gpump_restart_energy(uint32_t voltage_q16, uint64_t time_q16);
+
+GPUMP_END
+#endif
+
 /* ---- gpump_impl/fault/fault.h ---- */
 /* fault: who has which page, and how long a fault takes to be served (hardware; per GPU; Tanasic 6.4 and 6.5)
  *
@@ -2749,7 +3080,8 @@ typedef enum gpump_context_type {
     /* Per warp: the logged operands of its entries (6.3.3): u32 index of the entry, log units, lanes, zero, then u64
      * values [unit][lane]. */
     GPUMP_CONTEXT_LOG = 12,
-    GPUMP_CONTEXT_RESTART = 13,     /* reserved: restart PCs */
+    /* Per warp: u64 words, its restart PCs with their SIMT stacks, and its exception PCs (gpump_restart_save). */
+    GPUMP_CONTEXT_RESTART = 13,
     GPUMP_CONTEXT_TYPES = 14,       /* the first type this version does not know */
     GPUMP_CONTEXT_HOST = 0x40000000 /* from here on the host's own */
 } gpump_context_type;
@@ -8798,6 +9130,552 @@ GPUMP_API gpump_result gpump_replay_statistics_field(const gpump_replay_statisti
     };
     return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->issued : NULL, index, name,
                         unit, description, value);
+}
+
+/* ---- gpump_impl/fault/restart.c ---- */
+
+
+#include <string.h>
+
+#define GPUMPI_RESTART_MAGIC UINT64_C(0x67706d7072737400) /* "gpmprst" */
+enum { GPUMPI_RESTART_FLAGS = GPUMPI_RESTART_OPEN | GPUMPI_RESTART_FORBIDDEN };
+
+static gpumpi_restart_warp *gpumpi_restart_warp_of(gpump_restart *restart, uint32_t warp) {
+    return (gpumpi_restart_warp *)(void *)(restart + 1) + warp;
+}
+/* The SIMT stack at a restart PC of its own: where SHORT is recorded as depth 0, that of SPARSE holds for both. */
+static const gpump_restart_frame *gpumpi_restart_frames(const gpump_restart *restart, uint32_t warp, uint32_t region) {
+    return (const gpump_restart_frame *)(const void *)gpumpi_restart_at(restart, restart->config.warps) +
+           (size_t)(2 * warp + region) * restart->config.frames;
+}
+static gpump_restart_frame *gpumpi_restart_room(gpump_restart *restart, uint32_t warp, uint32_t region) {
+    return (gpump_restart_frame *)(void *)gpumpi_restart_warp_of(restart, restart->config.warps) +
+           (size_t)(2 * warp + region) * restart->config.frames;
+}
+/* Which record says where a region of the warp starts. */
+static uint32_t gpumpi_restart_record(const gpumpi_restart_warp *w, uint32_t region) {
+    return region == GPUMP_RESTART_SHORT && w->depth[GPUMP_RESTART_SHORT] ? GPUMP_RESTART_SHORT : GPUMP_RESTART_SPARSE;
+}
+static int gpumpi_restart_is_open(const gpump_restart *restart, uint32_t warp) {
+    return restart && warp < restart->config.warps && (gpumpi_restart_at(restart, warp)->flags & GPUMPI_RESTART_OPEN);
+}
+/* The warp runs as if it had raised no exception in its region. */
+static void gpumpi_restart_run(gpumpi_restart_warp *w) {
+    w->mode = GPUMP_RESTART_RUN;
+    w->exception_pc = w->earlier_pc = GPUMP_NONE;
+    w->restarts = 0;
+}
+/* Nothing is known of the warp, or there is none. */
+static void gpumpi_restart_clear(gpumpi_restart_warp *w) {
+    memset(w, 0, sizeof *w);
+    w->detect_cycle = GPUMP_UNKNOWN;
+    gpumpi_restart_run(w);
+}
+
+/* ---- configuration ---- */
+
+/* iGPU Table 2; latencies are assumed. */
+static const struct {
+    const char *name;
+    uint32_t latency_cycles, errors_per_10000, voltage_percent;
+} gpumpi_restart_detections[] = {
+    {"decor", 8, 100, 10}, {"emergency", 8, 1, 10}, {"razor", 1, 100, 15}, {"razor2", 4, 10, 15}};
+
+GPUMP_API const char *gpump_restart_detection_name(uint32_t index) {
+    return index < sizeof gpumpi_restart_detections / sizeof gpumpi_restart_detections[0]
+               ? gpumpi_restart_detections[index].name
+               : NULL;
+}
+
+GPUMP_API gpump_result gpump_restart_config_preset(gpump_restart_config *config, const char *preset) {
+    const char *name;
+    uint32_t i = 0;
+    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+    while ((name = gpump_restart_detection_name(i)) != NULL && strcmp(name, preset)) i++;
+    if (!name && strcmp(preset, "igpu")) return GPUMP_ERROR_UNKNOWN_NAME;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->warps = 48;
+    config->lanes = 32;
+    config->frames = 64;
+    config->patch = GPUMP_RESTART_PATCH_REGION;
+    config->most_restarts = 8;
+    if (!name) return GPUMP_OK;
+    config->latency_cycles = gpumpi_restart_detections[i].latency_cycles;
+    config->error_rate_q32 =
+        (uint32_t)gpump_muldiv_down(gpumpi_restart_detections[i].errors_per_10000, UINT64_C(1) << 32, 10000);
+    config->voltage_q16 = gpumpi_restart_detections[i].voltage_percent * 65536u / 100u;
+    config->store_entries = 64;
+    return GPUMP_OK;
+}
+
+static gpump_result gpumpi_restart_check_config(const gpump_restart_config *config, gpump_diag *diag) {
+    gpump_result result;
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+#define GPUMPI_RANGE(field, minimum, maximum) \
+    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
+    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
+    GPUMPI_RANGE(warps, 1u, 64u);
+    GPUMPI_RANGE(lanes, 1u, 64u);
+    GPUMPI_RANGE(frames, 1u, 256u);
+    GPUMPI_RANGE(latency_cycles, 0u, 4096u);
+    GPUMPI_RANGE(voltage_q16, 0u, 65536u);
+    GPUMPI_RANGE(store_entries, 0u, 65536u);
+    GPUMPI_RANGE(cure, 0u, GPUMP_RESTART_CURES - 1u);
+    GPUMPI_RANGE(patch, 0u, GPUMP_RESTART_PATCHES - 1u);
+    GPUMPI_RANGE(most_restarts, 1u, UINT32_MAX - 1u);
+#undef GPUMPI_RANGE
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_restart_bytes(const gpump_restart_config *config, size_t *bytes, gpump_diag *diag) {
+    gpump_result result = gpumpi_restart_check_config(config, diag);
+    if (result) return result;
+    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    *bytes = sizeof(gpump_restart) +
+             config->warps * (sizeof(gpumpi_restart_warp) + 2 * config->frames * sizeof(gpump_restart_frame));
+    return GPUMP_OK;
+}
+
+static uint64_t gpumpi_restart_layout(const gpump_restart_config *config) {
+    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_restart)), &config->struct_size,
+                           sizeof *config / 4);
+}
+
+GPUMP_API gpump_result gpump_restart_init(void *memory, size_t bytes, const gpump_restart_config *config,
+                                          gpump_restart **restart, gpump_diag *diag) {
+    size_t needed;
+    gpump_restart *fresh = (gpump_restart *)memory;
+    gpump_result result = gpump_restart_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!restart) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "restart", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_RESTART_MAGIC, gpumpi_restart_layout(config), needed, diag);
+    if (result) return result;
+    fresh->config = *config;
+    for (uint32_t i = 0; i < config->warps; i++) gpumpi_restart_clear(gpumpi_restart_warp_of(fresh, i));
+    *restart = fresh;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_restart_adopt(void *memory, size_t bytes, const gpump_restart_config *config,
+                                           gpump_restart **restart, gpump_diag *diag) {
+    size_t needed;
+    gpump_restart *copy = (gpump_restart *)memory;
+    gpump_result result = gpump_restart_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!restart) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "restart", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_adopt(memory, bytes, GPUMPI_RESTART_MAGIC, gpumpi_restart_layout(config), needed, diag);
+    if (result) return result;
+    if (memcmp(&copy->config, config, sizeof *config))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    *restart = copy;
+    return GPUMP_OK;
+}
+
+/* What is wrong with a warp's state; NULL: nothing. */
+static const char *gpumpi_restart_contradiction(const gpump_restart_config *config, const gpumpi_restart_warp *w) {
+    if (w->flags > GPUMPI_RESTART_FLAGS) return "flags";
+    if (w->mode >= GPUMP_RESTART_MODES) return "mode";
+    if (w->depth[0] > config->frames || w->depth[1] > config->frames) return "depth";
+    if (w->mode != GPUMP_RESTART_RUN && !w->depth[0] && !w->depth[1]) return "mode";
+    if ((w->mode == GPUMP_RESTART_AGAIN) != (w->exception_pc != GPUMP_NONE) && w->mode != GPUMP_RESTART_STEP)
+        return "exception_pc";
+    if (w->restarts > config->most_restarts) return "restarts";
+    return NULL;
+}
+
+GPUMP_API gpump_result gpump_restart_check(const gpump_restart *restart, gpump_diag *diag) {
+    uint64_t stores = 0;
+    if (!restart) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "restart", 0, 0, 1, UINT64_MAX);
+    for (uint32_t i = 0; i < restart->config.warps; i++) {
+        const gpumpi_restart_warp *w = gpumpi_restart_at(restart, i);
+        const char *field = gpumpi_restart_contradiction(&restart->config, w);
+        const int open = (w->flags & GPUMPI_RESTART_OPEN) != 0, errs = (int)(restart->erring >> i & 1u);
+        if (!field && !open && (w->flags || w->depth[0] || w->depth[1] || w->stores)) field = "flags";
+        if (!field && errs != (w->detect_cycle != GPUMP_UNKNOWN && open)) field = "erring";
+        if (field) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, field, i, 0, 0, 0);
+        stores += w->stores;
+    }
+    if (stores != restart->stores || (restart->config.store_entries && stores > restart->config.store_entries))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "stores", 0, restart->stores, stores, stores);
+    if (restart->config.warps < 64 && restart->erring >> restart->config.warps)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "erring", 0, restart->erring, 0, 0);
+    return GPUMP_OK;
+}
+
+static uint64_t gpumpi_restart_hash_frames(uint64_t hash, const gpump_restart_frame *frames, uint32_t depth) {
+    for (uint32_t i = 0; i < depth; i++) {
+        hash = gpump_hash_u64(hash, frames[i].lanes);
+        hash = gpump_hash_u64(hash, frames[i].pc | (uint64_t)frames[i].reconvergence_pc << 32);
+    }
+    return hash;
+}
+
+GPUMP_API uint64_t gpump_restart_hash(const gpump_restart *restart) {
+    uint64_t hash = gpump_hash_u64(gpumpi_restart_layout(&restart->config), restart->erring);
+    hash = gpump_hash_u64s(hash, &restart->statistics.boundaries, sizeof restart->statistics / 8);
+    for (uint32_t i = 0; i < restart->config.warps; i++) {
+        const gpumpi_restart_warp *w = gpumpi_restart_at(restart, i);
+        if (!(w->flags & GPUMPI_RESTART_OPEN)) continue;
+        hash = gpump_hash_u64s(gpump_hash_u64(hash, i), w->since, 4);
+        hash = gpump_hash_u32s(hash, w->depth, 8);
+        for (uint32_t region = 0; region < GPUMP_RESTART_REGIONS; region++)
+            hash = gpumpi_restart_hash_frames(hash, gpumpi_restart_frames(restart, i, region), w->depth[region]);
+    }
+    return hash;
+}
+
+GPUMP_API gpump_result gpump_restart_bits(const gpump_restart_config *config, uint64_t *restart_pcs, uint64_t *bits,
+                                          gpump_diag *diag) {
+    const uint64_t pc = 32;
+    uint64_t warp;
+    gpump_result result = gpumpi_restart_check_config(config, diag);
+    if (result) return result;
+    if (!restart_pcs) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "restart_pcs", 0, 0, 1, UINT64_MAX);
+    *restart_pcs = config->warps * 2 * pc;
+    if (!bits) return GPUMP_OK;
+    /* Two stacks with their depths, two exception PCs, mode, forbidden, the count of restarts. */
+    warp = 2 * (config->frames * (2 * pc + config->lanes) + gpumpi_bits_for((uint64_t)config->frames + 1)) + 2 * pc +
+           2 + 1 + gpumpi_bits_for((uint64_t)config->most_restarts + 1);
+    if (config->latency_cycles) /* cycles until it is verified, and until its error is known */
+        warp += 2 * gpumpi_bits_for((uint64_t)config->latency_cycles + 1) +
+                gpumpi_bits_for((uint64_t)config->store_entries + 1);
+    *bits = config->warps * warp + config->store_entries * (UINT64_C(64) + 64 + config->lanes);
+    return GPUMP_OK;
+}
+
+/* ---- warps come and go ---- */
+
+GPUMP_API gpump_result gpump_restart_open(gpump_restart *restart, uint32_t warp) {
+    gpumpi_restart_warp *w;
+    if (!restart || warp >= restart->config.warps) return GPUMP_ERROR_ARGUMENT;
+    w = gpumpi_restart_warp_of(restart, warp);
+    if (w->flags) return GPUMP_ERROR_STATE;
+    gpumpi_restart_clear(w);
+    w->flags = GPUMPI_RESTART_OPEN;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_restart_close(gpump_restart *restart, uint32_t warp) {
+    gpumpi_restart_warp *w;
+    if (!restart || warp >= restart->config.warps) return GPUMP_ERROR_ARGUMENT;
+    if (!gpumpi_restart_is_open(restart, warp)) return GPUMP_ERROR_STATE;
+    w = gpumpi_restart_warp_of(restart, warp);
+    restart->stores -= w->stores;
+    gpump_bits_clear(&restart->erring, warp);
+    gpumpi_restart_clear(w);
+    return GPUMP_OK;
+}
+
+/* ---- boundaries, and the way back ---- */
+
+GPUMP_API gpump_result gpump_restart_where(const gpump_restart *restart, uint32_t warp, uint32_t region,
+                                           gpump_restart_frame *frames, uint32_t capacity, uint32_t *depth) {
+    const gpumpi_restart_warp *w;
+    uint32_t record;
+    if (!restart || warp >= restart->config.warps || region >= GPUMP_RESTART_REGIONS || !depth || (!frames && capacity))
+        return GPUMP_ERROR_ARGUMENT;
+    w = gpumpi_restart_at(restart, warp);
+    record = gpumpi_restart_record(w, region);
+    *depth = w->depth[record];
+    if (!*depth) return GPUMP_EMPTY;
+    if (capacity < *depth) return GPUMP_ERROR_CAPACITY;
+    memcpy(frames, gpumpi_restart_frames(restart, warp, record), *depth * sizeof *frames);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_restart_report_boundary(gpump_restart *restart, uint32_t warp, uint32_t region,
+                                                     const gpump_restart_frame *frames, uint32_t depth) {
+    gpumpi_restart_warp *w;
+    if (!restart || warp >= restart->config.warps || region >= GPUMP_RESTART_REGIONS || !frames || !depth ||
+        depth > restart->config.frames)
+        return GPUMP_ERROR_ARGUMENT;
+    w = gpumpi_restart_warp_of(restart, warp);
+    if (!w->flags || gpump_restart_errs(restart, warp)) return GPUMP_ERROR_STATE;
+    memcpy(gpumpi_restart_room(restart, warp, region), frames, depth * sizeof *frames);
+    w->depth[region] = depth;
+    w->since[GPUMP_RESTART_SHORT] = 0;
+    if (region == GPUMP_RESTART_SPARSE) {
+        w->depth[GPUMP_RESTART_SHORT] = 0;
+        w->since[GPUMP_RESTART_SPARSE] = 0;
+    }
+    w->flags &= ~(uint32_t)GPUMPI_RESTART_FORBIDDEN;
+    gpumpi_restart_run(w);
+    restart->statistics.boundaries++;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_restart_go_back(gpump_restart *restart, uint32_t warp, uint32_t region,
+                                             gpump_restart_frame *frames, uint32_t capacity, uint32_t *depth) {
+    gpumpi_restart_warp *w;
+    gpump_result result;
+    if (!gpumpi_restart_is_open(restart, warp)) return GPUMP_ERROR_ARGUMENT;
+    if (region >= GPUMP_RESTART_REGIONS) return GPUMP_ERROR_ARGUMENT;
+    if (!gpump_restart_may_go_back(restart, warp, region)) return GPUMP_BUSY;
+    result = gpump_restart_where(restart, warp, region, frames, capacity, depth);
+    if (result) return result;
+    w = gpumpi_restart_warp_of(restart, warp);
+    restart->statistics.restarts++;
+    restart->statistics.given_up += w->since[region];
+    if (region == GPUMP_RESTART_SPARSE) {
+        if (w->depth[GPUMP_RESTART_SHORT]) gpumpi_restart_run(w); /* its exceptions belong to a region further on */
+        w->depth[GPUMP_RESTART_SHORT] = 0;
+        w->since[GPUMP_RESTART_SPARSE] = 0;
+    } else {
+        w->since[GPUMP_RESTART_SPARSE] -= w->since[GPUMP_RESTART_SHORT];
+    }
+    w->since[GPUMP_RESTART_SHORT] = 0;
+    w->verified_cycle = 0; /* what was unverified is given up */
+    restart->stores -= w->stores;
+    w->stores = 0;
+    w->detect_cycle = GPUMP_UNKNOWN;
+    gpump_bits_clear(&restart->erring, warp);
+    return GPUMP_OK;
+}
+
+/* ---- errors ---- */
+
+GPUMP_API gpump_result gpump_restart_report_error(gpump_restart *restart, uint32_t warp, uint64_t now) {
+    gpumpi_restart_warp *w;
+    if (!gpumpi_restart_is_open(restart, warp)) return GPUMP_ERROR_ARGUMENT;
+    if (!restart->config.latency_cycles || !gpump_restart_may_go_back(restart, warp, GPUMP_RESTART_SHORT))
+        return GPUMP_ERROR_STATE;
+    w = gpumpi_restart_warp_of(restart, warp);
+    restart->statistics.errors++;
+    if (gpump_restart_errs(restart, warp)) return GPUMP_OK; /* the first one sends it back */
+    restart->statistics.detected++;
+    w->detect_cycle = now + restart->config.latency_cycles;
+    gpump_bits_set(&restart->erring, warp);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_restart_next(const gpump_restart *restart, uint64_t now, uint32_t *warp) {
+    uint64_t left;
+    if (!restart || !warp) return GPUMP_ERROR_ARGUMENT;
+    *warp = GPUMP_NONE;
+    for (left = restart->erring; left; left &= left - 1) {
+        const uint32_t i = gpump_bits_lowest64(left);
+        if (gpumpi_restart_at(restart, i)->detect_cycle > now) continue;
+        *warp = i;
+        return GPUMP_OK;
+    }
+    return GPUMP_EMPTY;
+}
+
+GPUMP_API gpump_result gpump_restart_report_store(gpump_restart *restart, uint32_t warp) {
+    if (!gpumpi_restart_is_open(restart, warp)) return GPUMP_ERROR_ARGUMENT;
+    if (!gpump_restart_may_store(restart)) return GPUMP_BUSY;
+    gpumpi_restart_warp_of(restart, warp)->stores++;
+    restart->stores++;
+    restart->statistics.stores++;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_restart_report_stored(gpump_restart *restart, uint32_t warp) {
+    if (!gpumpi_restart_is_open(restart, warp)) return GPUMP_ERROR_ARGUMENT;
+    if (!gpump_restart_has_stores(restart, warp)) return GPUMP_ERROR_STATE;
+    gpumpi_restart_warp_of(restart, warp)->stores--;
+    restart->stores--;
+    return GPUMP_OK;
+}
+
+/* ---- exceptions ---- */
+
+/* An exception that emulation repairs, of a warp that may go back. */
+static void gpumpi_restart_decide(gpump_restart *restart, gpumpi_restart_warp *w, gpump_restart_order *order) {
+    const gpump_restart_config *config = &restart->config;
+    const uint32_t pc = order->pc, before = w->exception_pc;
+    const int recurs = w->earlier_pc == pc && before != pc;
+    if (recurs || w->restarts == config->most_restarts) {
+        restart->statistics.live_locks++;
+        order->other = before == pc ? GPUMP_NONE : before;
+        if (config->cure == GPUMP_RESTART_CURE_STEP || order->other == GPUMP_NONE) {
+            w->mode = GPUMP_RESTART_STEP;
+            order->answer = GPUMP_RESTART_GO_STEP;
+            return;
+        }
+        /* In regions of their own, neither exception meets the other again: both start anew. */
+        gpumpi_restart_run(w);
+        order->answer = GPUMP_RESTART_SPLIT;
+        return;
+    }
+    if (before != pc) w->earlier_pc = before;
+    w->exception_pc = pc;
+    w->mode = GPUMP_RESTART_AGAIN;
+    w->restarts++;
+    order->answer = GPUMP_RESTART_GO_BACK;
+}
+
+GPUMP_API gpump_result gpump_restart_report_exception(gpump_restart *restart, uint32_t warp, uint32_t pc,
+                                                      uint32_t repair, gpump_restart_order *order) {
+    gpumpi_restart_warp *w;
+    if (!restart || warp >= restart->config.warps || !order || repair >= GPUMP_RESTART_REPAIRS || pc == GPUMP_NONE)
+        return GPUMP_ERROR_ARGUMENT;
+    if (!gpumpi_restart_is_open(restart, warp)) return GPUMP_ERROR_STATE;
+    w = gpumpi_restart_warp_of(restart, warp);
+    memset(order, 0, sizeof *order);
+    order->pc = pc;
+    order->other = GPUMP_NONE;
+    order->region = repair == GPUMP_RESTART_SERVED && gpump_restart_may_go_back(restart, warp, GPUMP_RESTART_SPARSE)
+                        ? GPUMP_RESTART_SPARSE
+                        : GPUMP_RESTART_SHORT;
+    if (gpump_restart_errs(restart, warp)) {
+        restart->statistics.ignored++;
+        order->answer = GPUMP_RESTART_IGNORE;
+        return GPUMP_OK;
+    }
+    if (repair == GPUMP_RESTART_SERVED)
+        restart->statistics.faults++;
+    else
+        restart->statistics.exceptions++;
+    if (repair == GPUMP_RESTART_EMULATED && gpump_restart_mode_at(restart, warp, pc) != GPUMP_RESTART_RUN) {
+        order->answer = GPUMP_RESTART_IN_PLACE;
+    } else if (!gpump_restart_may_go_back(restart, warp, order->region)) {
+        restart->statistics.stuck++;
+        order->answer = GPUMP_RESTART_STUCK;
+    } else if (repair == GPUMP_RESTART_SERVED) {
+        order->answer = GPUMP_RESTART_GO_BACK;
+    } else {
+        gpumpi_restart_decide(restart, w, order);
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API void gpump_restart_report_emulated(gpump_restart *restart, uint32_t warp) {
+    gpumpi_restart_warp *w = gpumpi_restart_warp_of(restart, warp);
+    restart->statistics.emulated++;
+    /* Unpatched; what it went back for stays known, so that a live-lock is seen. */
+    if (restart->config.patch == GPUMP_RESTART_PATCH_ONCE && w->mode == GPUMP_RESTART_AGAIN)
+        w->mode = GPUMP_RESTART_RUN;
+}
+
+GPUMP_API gpump_result gpump_restart_step(gpump_restart *restart, uint32_t warp) {
+    if (!gpumpi_restart_is_open(restart, warp)) return GPUMP_ERROR_ARGUMENT;
+    if (!gpump_restart_may_go_back(restart, warp, GPUMP_RESTART_SHORT)) return GPUMP_ERROR_STATE;
+    gpumpi_restart_warp_of(restart, warp)->mode = GPUMP_RESTART_STEP;
+    return GPUMP_OK;
+}
+
+/* ---- contexts ---- */
+
+enum { GPUMPI_RESTART_WORDS = 3 }; /* before the frames */
+
+GPUMP_API gpump_result gpump_restart_save(const gpump_restart *restart, uint32_t warp, uint64_t *words,
+                                          uint32_t capacity, uint32_t *count) {
+    const gpumpi_restart_warp *w;
+    uint64_t *out = words;
+    if (!gpumpi_restart_is_open(restart, warp) || !count || (!words && capacity)) return GPUMP_ERROR_ARGUMENT;
+    if (gpump_restart_errs(restart, warp)) return GPUMP_BUSY;
+    w = gpumpi_restart_at(restart, warp);
+    *count = GPUMPI_RESTART_WORDS + 2 * (w->depth[0] + w->depth[1]);
+    if (capacity < *count) return GPUMP_ERROR_CAPACITY;
+    *out++ = w->depth[0] | (uint64_t)w->depth[1] << 16 | (uint64_t)w->mode << 32 |
+             (uint64_t)(w->flags & GPUMPI_RESTART_FORBIDDEN) << 48;
+    *out++ = w->exception_pc | (uint64_t)w->earlier_pc << 32;
+    *out++ = w->restarts;
+    for (uint32_t region = 0; region < GPUMP_RESTART_REGIONS; region++) {
+        const gpump_restart_frame *frames = gpumpi_restart_frames(restart, warp, region);
+        for (uint32_t i = 0; i < w->depth[region]; i++) {
+            *out++ = frames[i].lanes;
+            *out++ = frames[i].pc | (uint64_t)frames[i].reconvergence_pc << 32;
+        }
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_restart_restore(gpump_restart *restart, uint32_t warp, const uint64_t *words,
+                                             uint32_t count, gpump_diag *diag) {
+    gpumpi_restart_warp *w, saved;
+    const char *field;
+    if (!restart || warp >= restart->config.warps || !words) return GPUMP_ERROR_ARGUMENT;
+    w = gpumpi_restart_warp_of(restart, warp);
+    if (!w->flags || w->depth[0] || w->depth[1]) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "warp", 0, warp, 0, 0);
+    if (count < GPUMPI_RESTART_WORDS)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "count", 0, count, GPUMPI_RESTART_WORDS, UINT32_MAX);
+    memset(&saved, 0, sizeof saved);
+    saved.depth[0] = (uint32_t)(words[0] & 0xffffu);
+    saved.depth[1] = (uint32_t)(words[0] >> 16 & 0xffffu);
+    saved.mode = (uint32_t)(words[0] >> 32 & 0xffffu);
+    saved.flags = GPUMPI_RESTART_OPEN | (uint32_t)(words[0] >> 48);
+    saved.exception_pc = (uint32_t)words[1];
+    saved.earlier_pc = (uint32_t)(words[1] >> 32);
+    saved.restarts = words[2] > UINT32_MAX ? UINT32_MAX : (uint32_t)words[2];
+    saved.detect_cycle = GPUMP_UNKNOWN;
+    field = gpumpi_restart_contradiction(&restart->config, &saved);
+    if (field) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, field, 0, 0, 0, 0);
+    if (count != GPUMPI_RESTART_WORDS + 2 * (saved.depth[0] + saved.depth[1]))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "count", 0, count, 0, 0);
+    words += GPUMPI_RESTART_WORDS;
+    for (uint32_t region = 0; region < GPUMP_RESTART_REGIONS; region++) {
+        gpump_restart_frame *frames = gpumpi_restart_room(restart, warp, region);
+        for (uint32_t i = 0; i < saved.depth[region]; i++, words += 2) {
+            frames[i].lanes = words[0];
+            frames[i].pc = (uint32_t)words[1];
+            frames[i].reconvergence_pc = (uint32_t)(words[1] >> 32);
+        }
+    }
+    *w = saved;
+    restart->statistics.restored++;
+    return GPUMP_OK;
+}
+
+/* ---- statistics ---- */
+
+GPUMP_API void gpump_restart_get_statistics(const gpump_restart *restart, gpump_restart_statistics *statistics) {
+    *statistics = restart->statistics;
+}
+
+GPUMP_API void gpump_restart_statistics_diff(const gpump_restart_statistics *earlier,
+                                             const gpump_restart_statistics *later,
+                                             gpump_restart_statistics *difference) {
+    const uint64_t *from = &earlier->boundaries, *to = &later->boundaries;
+    uint64_t *result = &difference->boundaries;
+    for (size_t i = 0; i < sizeof *earlier / sizeof *from; i++) result[i] = to[i] - from[i];
+}
+
+GPUMP_API gpump_result gpump_restart_statistics_field(const gpump_restart_statistics *statistics, uint32_t index,
+                                                      const char **name, const char **unit, const char **description,
+                                                      uint64_t *value) {
+    static const char *const words[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+        GPUMP_RESTART_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+    };
+    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->boundaries : NULL, index, name,
+                        unit, description, value);
+}
+
+/* ---- closed forms ---- */
+
+/* A try that begins costs, until it fails or passes, what it executes: instruction i (from 1) is reached with
+ * probability q^(i-1), and errs with p. With Q = q^n the tries needed are 1 / Q on average, so
+ *   E = n + (1 / Q) sum_i q^(i-1) p min(i + latency, n)
+ * Probabilities are fractions of 2^63. */
+GPUMP_API uint64_t gpump_restart_expected(uint32_t instructions, uint32_t error_rate_q32, uint32_t latency) {
+    const uint64_t one = UINT64_C(1) << 32;
+    uint64_t reached = UINT64_C(1) << 63, lost_high = 0, lost_low = 0;
+    if (!instructions || instructions > 1u << 20) return UINT64_MAX;
+    for (uint32_t i = 1; i <= instructions; i++) {
+        const uint64_t errs = gpump_muldiv_down(reached, error_rate_q32, one);
+        const uint64_t cost = latency < instructions - i ? (uint64_t)i + latency : instructions;
+        /* errs * cost in units of 2^-63: the low 43 bits apart, so that 2^20 terms do not overflow */
+        lost_high += (errs >> 43) * cost;
+        lost_low += (errs & ((UINT64_C(1) << 43) - 1)) * cost;
+        lost_high += lost_low >> 43;
+        lost_low &= (UINT64_C(1) << 43) - 1;
+        reached -= errs;
+    }
+    if (!reached) return UINT64_MAX;
+    /* (lost_high 2^43 + lost_low) / reached, times 2^16 */
+    return gpump_add_saturated((uint64_t)instructions << 16,
+                               gpump_add_saturated(gpump_muldiv_down(lost_high, UINT64_C(1) << 59, reached),
+                                                   gpump_muldiv_down(lost_low, UINT64_C(1) << 16, reached)));
+}
+
+GPUMP_API uint64_t gpump_restart_energy(uint32_t voltage_q16, uint64_t time_q16) {
+    const uint64_t left = voltage_q16 < 65536u ? 65536u - voltage_q16 : 0;
+    const uint64_t twice = gpump_muldiv_down(left * left, time_q16, UINT64_C(1) << 31); /* times 2^17 */
+    return twice / 2 + twice % 2;
 }
 
 /* ---- gpump_impl/fault/fault.c ---- */

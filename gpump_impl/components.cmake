@@ -5,7 +5,7 @@ set(GPUMP_ROOMS base gpu memory fault program context sm victim sharing schedule
 set(GPUMP_ROOM_base base)
 set(GPUMP_ROOM_gpu gpu block metrics)
 set(GPUMP_ROOM_memory meter)
-set(GPUMP_ROOM_fault tlb replay fault block_switch)
+set(GPUMP_ROOM_fault tlb replay restart fault block_switch)
 set(GPUMP_ROOM_program program graph liveness constants registers preempt_points clobbers regions preserve page_checks)
 set(GPUMP_ROOM_context compress_plain compress_x86 compress context in_place spill)
 set(GPUMP_ROOM_sm warp_gate read_set sm)

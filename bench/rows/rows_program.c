@@ -302,14 +302,16 @@ static void total_overhead(const reproduce_context *context, const char *id, rep
 
 /* Two restart PCs of 4 bytes for each warp an SM can hold. */
 static void restart_pcs(const reproduce_context *context, const char *id, reproduce_result *result) {
-    gpump_gpu gpu;
+    gpump_restart_config config;
+    uint64_t bits;
     (void)context;
     (void)id;
-    if (gpump_gpu_config_preset(&gpu, "gtx480_shieh") != GPUMP_OK) {
-        reproduce_failed(result, "no such GPU");
+    if (gpump_restart_config_preset(&config, "igpu") != GPUMP_OK ||
+        gpump_restart_bits(&config, &bits, NULL, NULL) != GPUMP_OK) {
+        reproduce_failed(result, "gpump_restart_bits");
         return;
     }
-    reproduce_number(result, 2.0 * 4 * gpu.warp_slots, 0);
+    reproduce_number(result, (double)bits / 8, 0);
     reproduce_note(
         result,
         "the SIMT stack that a boundary writes down beside the PC is not counted; the paper splits warps instead");

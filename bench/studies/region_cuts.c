@@ -99,8 +99,8 @@ static void on_access(machine *m, const in_flight *r) {
         }
     }
     if (!clobbers || !watching.ends_regions) return;
-    region_log_add(m->region_log, m->blocks[r->block].kernel, r->pc, m->warps[r->warp].executed_since[0]);
-    m->warps[r->warp].executed_since[0] = 0;
+    region_log_add(m->region_log, m->blocks[r->block].kernel, r->pc, m->warps[r->warp].region_instructions);
+    m->warps[r->warp].region_instructions = 0;
     ++*epoch;
     for (lane = 0; lane < LANES; lane++) /* the store itself is the first of the next region */
         for (n = 0; n < words && (r->active >> lane & 1); n++) {

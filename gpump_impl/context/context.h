@@ -51,7 +51,8 @@ typedef enum gpump_context_type {
     /* Per warp: the logged operands of its entries (6.3.3): u32 index of the entry, log units, lanes, zero, then u64
      * values [unit][lane]. */
     GPUMP_CONTEXT_LOG = 12,
-    GPUMP_CONTEXT_RESTART = 13,     /* reserved: restart PCs */
+    /* Per warp: u64 words, its restart PCs with their SIMT stacks, and its exception PCs (gpump_restart_save). */
+    GPUMP_CONTEXT_RESTART = 13,
     GPUMP_CONTEXT_TYPES = 14,       /* the first type this version does not know */
     GPUMP_CONTEXT_HOST = 0x40000000 /* from here on the host's own */
 } gpump_context_type;

@@ -99,7 +99,9 @@ static uint64_t restart_on_machine(const char *name, uint32_t regions, uint64_t 
                 warp *w = &m->warps[i];
                 if (w->sm == NONE || gpump_random_below(random, 2)) continue;
                 done += (uint64_t)restart_warp(m, m->sms[w->sm], w,
-                                               regions != REGIONS_SPARSE && gpump_random_below(random, 2));
+                                               regions != REGIONS_SPARSE && gpump_random_below(random, 2)
+                                                   ? GPUMP_RESTART_SHORT
+                                                   : GPUMP_RESTART_SPARSE);
             }
         }
         if (machine_run(m, NEVER) != 1 || check_results(m, &launch, &check))

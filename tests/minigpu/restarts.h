@@ -40,6 +40,11 @@ typedef struct region_watch {
     uint32_t active;  /* lanes of the instruction under way */
 } region_watch;
 
+static void restart_copy_stack(simt_stack *to, const simt_stack *from) {
+    to->depth = from->depth;
+    memcpy(to->entries, from->entries, from->depth * sizeof *from->entries);
+}
+
 static inline void watch_open(region_watch *w, const kernel_program *kernel) {
     if (w->bytes) return;
     w->read = (uint32_t *)interpret_zeroed((uint64_t)(kernel->registers + kernel->predicates) * 4);

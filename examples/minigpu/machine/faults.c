@@ -199,11 +199,14 @@ static void faulted(machine *m, sm *s, uint32_t record) {
     if (r->pages_cycle > w->fault_cycle) w->fault_cycle = r->pages_cycle;
     if (m->fault_scheme == GPUMP_REPLAY_REGIONS) {
         const uint64_t cycle = w->fault_cycle;
-        if (!restart_may(w)) { /* it must go on to the boundary ahead */
+        gpump_restart_order order;
+        machine_must(m, "gpump_restart_report_exception",
+                     gpump_restart_report_exception(s->restart, w->slot, r->pc, GPUMP_RESTART_SERVED, &order), NULL);
+        if (order.answer != GPUMP_RESTART_GO_BACK) { /* it must go on to the boundary ahead */
             memory_path_park(s, record);
             return;
         }
-        restart_warp(m, s, w, 0);
+        restart_warp(m, s, w, order.region);
         w->fault_cycle = cycle;
         w->pinned = PINNED_REGION;
         gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);

@@ -57,6 +57,13 @@ typedef struct issue_more_words {
     issue_word bits[SCOREBOARD_WORDS - ISSUE_WORDS];
 } issue_more_words;
 
+/* What a warp must have behind it before an instruction may issue: bits. Errors may happen: errors.h. */
+typedef enum issue_wait {
+    ISSUE_WHEN_ALONE = 1,    /* everything in flight: boundaries, calls of the fault handler */
+    ISSUE_WHEN_VERIFIED = 2, /* with errors: until then the instruction could not be undone */
+    ISSUE_WHEN_STORED = 4    /* with errors: its stores in the store queue */
+} issue_wait;
+
 /* What issue needs to know of an instruction, prepared once: its bits in the scoreboard and a few of its own. One cache
  * line. */
 typedef struct issue_info {
@@ -67,15 +74,15 @@ typedef struct issue_info {
     uint8_t pipe;                   /* pipe_kind of its execution */
     uint8_t needs_environment;      /* reads special registers or parameters */
     uint8_t is_barrier;
-    uint8_t is_global;         /* may touch device memory */
-    uint8_t is_boundary;       /* starts an idempotent region */
-    uint8_t serialises;        /* waits for everything of its warp in flight: boundaries, calls of the fault handler */
-    uint8_t is_checked;        /* finds absent pages instead of failing on them */
-    uint8_t clobbers;          /* clobber_rule */
-    uint8_t is_point;          /* a preemption point */
-    uint8_t copies;            /* copies_rule */
-    uint8_t counted;           /* counted_kind */
-    uint8_t word[ISSUE_WORDS]; /* which words ... */
+    uint8_t is_global;            /* may touch device memory */
+    uint8_t is_boundary;          /* starts an idempotent region */
+    uint8_t serialises;           /* issue_wait bits: what its warp must have behind it first */
+    uint8_t is_checked;           /* finds absent pages instead of failing on them */
+    uint8_t clobbers;             /* clobber_rule */
+    uint8_t is_point;             /* a preemption point */
+    uint8_t copies;               /* copies_rule */
+    uint8_t counted;              /* counted_kind */
+    uint8_t word[ISSUE_WORDS];    /* which words ... */
     issue_word bits[ISSUE_WORDS]; /* ... and its bits in them */
     issue_more_words *more;       /* the others */
 } issue_info;

@@ -16,6 +16,7 @@
 #include "machine/issue_queue.h"
 #include "machine/loops.h"
 #include "machine/page_faults.h"
+#include "machine/restart.h"
 #include "machine/runtime_calls.h"
 #include "preemption/preemption.h"
 #include "preemption/preemption_schedule.h"
@@ -39,6 +40,7 @@ void machine_options_default(machine_options *options) {
     options->limit_cycles = NEVER;
     options->faults.order = GPUMP_REPLAY_CLASS;
     options->faults.check = NEVER;
+    errors_options_default(&options->errors);
 }
 
 /* ==== building ==== */
@@ -673,7 +675,7 @@ static uint32_t choose_technique(const launch_file *launch, const machine_option
 
 /* Fills an opened arena with the machine. */
 static int build(machine *m, launch_file *launch, const kernel_program **programs, machine_programs *p, int faulty,
-                 char error[LAUNCH_ERROR_BYTES]) {
+                 int errs, char error[LAUNCH_ERROR_BYTES]) {
     minigpu_config *c = &m->config;
     uint64_t address = p->end_of_variables, context_bytes = 0, contexts = 0, heap;
     uint32_t i, resident, shared_bytes = 0, local_needed = 0;
@@ -694,12 +696,14 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
             faults_prepare(k->program, replays, p->infos[i]);
             k->replay = replays;
         }
+        if (errs) errors_prepare(k->program, p->infos[i]);
         k->parameters = (uint8_t *)arena_take(&m->arena, align_up(k->program->parameter_bytes + 8, 8));
         k->textures = (lanes_texture *)arena_take_array(&m->arena, k->launch->argument_count + 1, sizeof *k->textures);
         k->texture_references = (lanes_texture *)arena_take_array(
             &m->arena, p->modules[p->module_of_kernel[i]].texture_count + 1, sizeof *k->texture_references);
         if (!k->parameters || !k->textures || !k->texture_references) goto memory;
-        k->context_bytes = preemption_context_bytes(k) + (faulty ? faults_context_bytes(k) : 0);
+        k->context_bytes = preemption_context_bytes(k) + (faulty ? faults_context_bytes(k) : 0) +
+                           (m->restarts_travel ? restart_context_bytes(k) : 0);
         if (k->context_bytes > context_bytes) context_bytes = k->context_bytes;
         gpump_gpu_occupancy(&c->gpu, &k->need, &occupancy, NULL);
         if (occupancy.shared_bytes > shared_bytes) shared_bytes = occupancy.shared_bytes;
@@ -872,7 +876,9 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->context_form = options->context_form;
     m->in_place = options->in_place;
     m->regions = choose_regions(launch, options) != REGIONS_NONE;
-    if (build(m, launch, programs, p, options->faults.scheme != NULL, error)) {
+    m->restarts_travel = m->regions && (errors_wanted(&options->errors) ||
+                                        (options->faults.scheme && !strcmp(options->faults.scheme, "regions")));
+    if (build(m, launch, programs, p, options->faults.scheme != NULL, errors_wanted(&options->errors), error)) {
         free(programs);
         machine_free(m);
         return NULL;
@@ -884,7 +890,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     }
     m->forced_check = options->faults.check;
     m->sources_released = config.sources_released;
-    if (faults_make(m, &options->faults, error) ||
+    if (faults_make(m, &options->faults, error) || errors_make(m, &options->errors, error) ||
         ((options->absent || options->faults.scheme) &&
          page_faults_make(m, launch, options->absent ? options->absent : "", error))) {
         machine_free(m);
@@ -1118,6 +1124,7 @@ uint64_t machine_hash(const machine *m) {
         hash = gpump_hash_u64(hash, s->statistics.issued);
         if (s->queue) hash = issue_queue_hash(s->queue, hash);
         if (s->faults) hash = gpump_hash_u64(hash, gpump_replay_hash(s->faults->replay));
+        if (s->restart) hash = gpump_hash_u64(hash, gpump_restart_hash(s->restart));
     }
     for (i = 0; i < m->warp_count; i++) {
         const warp *w = &m->warps[i];

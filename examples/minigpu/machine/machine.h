@@ -3,6 +3,7 @@
 #ifndef MINIGPU_MACHINE_H
 #define MINIGPU_MACHINE_H
 
+#include "machine/errors.h"
 #include "machine/faults.h"
 #include "machine/state.h"
 
@@ -33,6 +34,7 @@ typedef struct machine_options {
     uint64_t slice_ns;                 /* for the schedule time_slice; 0: 1 ms */
     uint32_t switch_stalls;            /* 1: the model of Shieh 4.1 (config.h) */
     faults_options faults;             /* what becomes of accesses to absent pages */
+    errors_options errors;             /* what goes wrong in the pipeline */
     uint64_t fault_service_ns;         /* how long a page takes to come; 0: config.page_service_cycles */
     uint32_t sample_in_turn;           /* 1: with `partition`, kernels are measured one after the other on all SMs */
     const gpump_partition_policy *partition; /* kernels share SMs as a group (corun.h); NULL: they do not */

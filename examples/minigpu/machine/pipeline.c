@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "machine/corun.h"
+#include "machine/errors.h"
 #include "machine/fault_facts.h"
 #include "machine/gate.h"
 #include "machine/issue_queue.h"
@@ -30,11 +31,15 @@ static int waits_for_copies(const warp *w, const issue_info *info) {
     return 0;
 }
 
+static int waits_for_warp(const warp *w, const issue_info *info, uint32_t itself) {
+    return ((info->serialises & ISSUE_WHEN_ALONE) && w->in_flight > itself) || (info->serialises & w->speculates);
+}
+
 /* May an instruction issue, as far as memory order goes? A barrier orders memory: what the warp sent before it must be
  * past its last check, and so in effect. A region's boundary waits until nothing of the region before can fail any
  * more, a call of the fault handler is an execution barrier (Kim 2.1). `itself` counts in w->in_flight: 1, or 0. */
 static int memory_order_clear(const warp *w, const issue_info *info, uint32_t itself) {
-    return !(info->is_barrier && w->unchecked) && !(info->serialises && w->in_flight > itself) &&
+    return !(info->is_barrier && w->unchecked) && !(info->serialises && waits_for_warp(w, info, itself)) &&
            !(info->copies > COPIES_STARTS && waits_for_copies(w, info));
 }
 
@@ -112,6 +117,7 @@ void pipeline_enable_fetch(machine *m, sm *s, uint32_t warp_index, int enabled) 
 /* ---- records ---- */
 
 static void wrong(machine *m, const in_flight *r, const char *what) {
+    if (errors_excuse(m, r)) return;
     const block *b = &m->blocks[r->block];
     const kernel_program *program = m->kernels[b->kernel].program;
     machine_fail(m, "%s:%u:%u: kernel %s: %s; block %llu warp %u", program->file_name, r->instruction->line,
@@ -176,6 +182,7 @@ void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index) {
         squash(m, s, i);
     }
     if (s->faults) faults_forget(m, s, w);
+    if (s->errors) errors_forget(s, w);
     if (s->queue) {
         uncount_queued(s, w, b, &w->in_flight);
         issue_queue_forget(s->queue, w->slot);
@@ -213,8 +220,8 @@ static void retire(machine *m, sm *s, uint32_t record) {
     executed->warp_instructions++;
     executed->thread_instructions += r->active == UINT32_MAX ? LANES : gpump_bits_count64(r->active);
     executed->counted[r->info->counted]++;
-    w->executed_since[0]++;
-    w->executed_since[1]++;
+    w->region_instructions++;
+    if (s->restart) gpump_restart_report_executed(s->restart, w->slot);
     gpump_sm_report_executed(s->gpump, b->ref, 1);
     free_record(s, record);
     look_again(m, s, w);
@@ -320,7 +327,9 @@ static void commit(machine *m, sm *s, uint32_t record) {
             lanes_write(&instruction->destinations[i], r->active, &r->results[i], registers, predicates);
         if (r->info->is_checked) predicates[instruction->check] |= r->faulted;
     }
+    if (s->errors) errors_executed(m, s, r); /* before anybody looks what may issue */
     retire(m, s, record);
+    if (s->errors) errors_ended(m, s, r);
     pipeline_block_may_be_done(m, s, b);
 }
 
@@ -362,7 +371,7 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
         w->stack.entries[w->stack.depth - 1].pc = next;
         simt_exit(&w->stack, r->active);
         if (m->region_log && !w->stack.depth)
-            region_log_add(m->region_log, m->blocks[r->block].kernel, NONE, w->executed_since[0] + 1);
+            region_log_add(m->region_log, m->blocks[r->block].kernel, NONE, w->region_instructions + 1);
         break;
     case OPCODE_TRAP:
         if (r->active)
@@ -373,12 +382,13 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
         break;
     case OPCODE_BAR:
         simt_go(&w->stack, next);
-        if (r->active) restart_forbid(w);
+        if (r->active) restart_forbid(s, w);
         if (r->active) arrive(m, s, b, w, r);
         break;
     default: simt_go(&w->stack, next); break;
     }
     retire(m, s, record);
+    if (s->errors) errors_ended(m, s, r);
     refresh_clear(m, s, w); /* it stands at another instruction now */
     if (!w->stack.depth)
         warp_ended(m, s, b, w);
@@ -500,6 +510,12 @@ uint32_t pipeline_hold_record(machine *m, sm *s, const warp *w, const gpump_repl
 
 /* ---- operand read ---- */
 
+static void enter_memory_path(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    r->stage = RECORD_CHECKING;
+    if (memory_path_accept(m, s, record)) pipeline_checked(m, s, r);
+}
+
 /* A memory instruction has its operands: on to the load-store unit. */
 static void operands_are_there(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
@@ -507,8 +523,17 @@ static void operands_are_there(machine *m, sm *s, uint32_t record) {
         end_withdrawal(m, s, record);
         return;
     }
-    r->stage = RECORD_CHECKING;
-    if (memory_path_accept(m, s, record)) pipeline_checked(m, s, r);
+    if (s->errors && errors_queues_store(m, s, record)) return;
+    enter_memory_path(m, s, record);
+}
+
+void pipeline_leave_store_queue(machine *m, sm *s, uint32_t record) {
+    if (s->records[record].squashed) {
+        s->memory_reserved--;
+        free_record(s, record);
+        return;
+    }
+    enter_memory_path(m, s, record);
 }
 
 /* A record that is squashed, or has its operands from the log, reads nothing. Returns 1 when that is all. */
@@ -551,6 +576,7 @@ static void read_operands(machine *m, sm *s, uint32_t record) {
         lanes_read_sources(instruction, s->registers + w->register_base, predicates, &b->environment, sources);
     }
     if (computes && r->active) lanes_compute(instruction, r->active, sources, r->results);
+    if (s->errors) errors_operands_read(m, s, r, sources);
     if (m->sources_released == RELEASE_AT_OPERAND_READ ||
         (m->sources_released == RELEASE_WHEN_ALLOWED && faults_release_sources(m, s, r))) {
         release_sources(s, w, r);
@@ -630,11 +656,12 @@ static uint32_t start_record(machine *m, sm *s, uint32_t warp_index, uint32_t pc
     return record;
 }
 
-static void cross_boundary(machine *m, warp *w, const in_flight *r) {
+static void cross_boundary(machine *m, sm *s, warp *w, const in_flight *r) {
     const int is_short = r->instruction->variant == VARIANT_SHORT;
     if (m->region_log && !is_short)
-        region_log_add(m->region_log, m->blocks[r->block].kernel, r->pc, w->executed_since[0]);
-    restart_record(w, is_short);
+        region_log_add(m->region_log, m->blocks[r->block].kernel, r->pc, w->region_instructions);
+    if (!is_short) w->region_instructions = 0;
+    restart_record(m, s, w, is_short);
 }
 
 static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
@@ -664,7 +691,8 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     } else {
         simt_go(&w->stack, pc + 1);
     }
-    if (info->is_boundary) cross_boundary(m, w, r);
+    if (info->is_boundary) cross_boundary(m, s, w, r);
+    if (s->errors) errors_issued(s, w, info);
     if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched &= ~BIT(slot);
     refresh_clear(m, s, w);
     s->scheduler_last[scheduler] = slot;
@@ -768,7 +796,7 @@ static void issue_entry(machine *m, sm *s, uint32_t entry) {
     }
     while (alu + 1 < m->config.gpu.schedulers && s->alu_free[alu] > s->now) alu++;
     occupy_unit(m, s, alu, e.info);
-    if (e.info->is_boundary) cross_boundary(m, w, &s->records[record]);
+    if (e.info->is_boundary) cross_boundary(m, s, w, &s->records[record]);
     if (stops_fetch(e.info)) s->queue->waits &= ~BIT(w->slot);
 }
 

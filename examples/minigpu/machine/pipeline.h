@@ -23,6 +23,8 @@ void pipeline_commit(machine *m, sm *s, uint32_t record);
 void pipeline_checked(machine *m, sm *s, in_flight *r);
 /* Hands a block over as ended (sm.ended) once its warps have ended and nothing of it is on the way. */
 void pipeline_block_may_be_done(machine *m, sm *s, block *b);
+/* A store leaves the store queue (errors.h): on to the load-store unit. */
+void pipeline_leave_store_queue(machine *m, sm *s, uint32_t record);
 /* A record is free for others. */
 void pipeline_free_record(sm *s, uint32_t record);
 /* For faults.c: instructions of a warp in the issue queue. */

@@ -6,29 +6,51 @@
 #ifndef MINIGPU_REGION_H
 #define MINIGPU_REGION_H
 
-#include "machine/warp.h"
-
-static inline void restart_copy_stack(simt_stack *to, const simt_stack *from) {
-    uint32_t i;
-    to->depth = from->depth;
-    for (i = 0; i < from->depth; i++) to->entries[i] = from->entries[i];
-}
+#include "machine/state.h"
 
 /* The warp executes a boundary, and stands behind it; or it starts. */
-static inline void restart_record(warp *w, int is_short) {
-    restart_copy_stack(&w->short_start, &w->stack);
-    if (!is_short) restart_copy_stack(&w->sparse_start, &w->stack);
-    w->executed_since[1] = 0;
-    if (!is_short) w->executed_since[0] = 0;
+static inline void restart_record(machine *m, sm *s, warp *w, int is_short) {
+    gpump_restart_frame frames[SIMT_DEPTH];
+    uint32_t i;
     if (!is_short) w->pinned = PINNED_NONE;
-    w->must_go_on = 0;
+    for (i = 0; i < w->stack.depth; i++) {
+        frames[i].lanes = w->stack.entries[i].mask;
+        frames[i].pc = w->stack.entries[i].pc;
+        frames[i].reconvergence_pc = w->stack.entries[i].reconvergence;
+    }
+    machine_must(m, "gpump_restart_report_boundary",
+                 gpump_restart_report_boundary(s->restart, w->slot,
+                                               is_short ? GPUMP_RESTART_SHORT : GPUMP_RESTART_SPARSE, frames,
+                                               w->stack.depth),
+                 NULL);
+}
+
+/* The SIMT stack with which it would go on there; depth 0: nowhere. */
+static inline void restart_stack(simt_stack *to, const gpump_restart_frame *frames, uint32_t depth) {
+    uint32_t i;
+    to->depth = depth;
+    for (i = 0; i < depth; i++) {
+        to->entries[i].mask = (uint32_t)frames[i].lanes;
+        to->entries[i].pc = frames[i].pc;
+        to->entries[i].reconvergence = frames[i].reconvergence_pc;
+    }
+}
+static inline void restart_where(const sm *s, const warp *w, uint32_t region, simt_stack *to) {
+    gpump_restart_frame frames[SIMT_DEPTH];
+    uint32_t depth = 0;
+    if (gpump_restart_where(s->restart, w->slot, region, frames, SIMT_DEPTH, &depth) != GPUMP_OK) depth = 0;
+    restart_stack(to, frames, depth);
 }
 
 /* What happened must not happen twice: until the next boundary the warp cannot go back. */
-static inline void restart_forbid(warp *w) { w->must_go_on = 1; }
+static inline void restart_forbid(sm *s, const warp *w) {
+    if (s->restart) gpump_restart_forbid(s->restart, w->slot);
+}
 
 /* May the warp go back now? 0: it has ended, waits at a barrier, or must go on to the boundary ahead. */
-static inline int restart_may(const warp *w) { return w->stack.depth && w->barrier == NONE && !w->must_go_on; }
+static inline int restart_may(const sm *s, const warp *w, uint32_t region) {
+    return w->stack.depth && w->barrier == NONE && gpump_restart_may_go_back(s->restart, w->slot, region);
+}
 
 /* Dynamic sparse regions: for each that ended, the kernel, the boundary that ended it (NONE: the warp's end) and its
  * instructions. Full entries are counted and dropped. */

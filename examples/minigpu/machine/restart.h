@@ -11,8 +11,18 @@
 #include "machine/region.h"
 #include "machine/state.h"
 
-/* Sends a warp back to the start of its sparse region, or of its short one. Registers that are not live there are
- * overwritten, if the machine's config says so (overwrite_freed). Returns 1, or 0 when it may not. */
-int restart_warp(machine *m, sm *s, warp *w, int to_short);
+/* Sends a warp back to the start of its sparse region, or of its short one (gpump_restart_region). Registers that are
+ * not live there are overwritten, if the machine's config says so (overwrite_freed). Returns 1, or 0 when it may not.
+ */
+int restart_warp(machine *m, sm *s, warp *w, uint32_t region);
+
+/* Words of the section RESTART of one warp, at most. */
+#define RESTART_WORDS (3u + 4u * SIMT_DEPTH)
+/* The bytes that they add to the context of a block at most. */
+static inline uint64_t restart_context_bytes(const kernel *k) {
+    return (uint64_t)k->warps * (GPUMP_CONTEXT_SECTION_BYTES + RESTART_WORDS * 8u);
+}
+/* The registers that a warp needs to go back: added to live[CONTEXT_LIVE_WORDS]. */
+void restart_live(const machine *m, const warp *w, uint64_t *live);
 
 #endif

@@ -1,5 +1,6 @@
 #include "machine/sm_cycle.h"
 
+#include "machine/errors.h"
 #include "machine/faults.h"
 #include "machine/pipeline.h"
 #include "memory/memory_path.h"
@@ -54,6 +55,7 @@ void sm_cycle(machine *m, sm *s, uint64_t now) {
     uint32_t checked;
     arrival sent;
     s->now = now;
+    if (s->errors) errors_cycle(m, s);
     if (s->stall_cycle <= s->now) block_life_end_stalls(m, s);
     if (memory_path_has_arrivals(m, s)) arrivals(m, s);
     pipeline_execute(m, s);
@@ -79,5 +81,6 @@ void sm_cycle(machine *m, sm *s, uint64_t now) {
     next = pipeline_next(s);
     if (next < wake) wake = next;
     if (faulty && faults_next(s) < wake) wake = faults_next(s);
+    if (s->errors && errors_next(s) < wake) wake = errors_next(s);
     s->wake = wake <= s->now ? s->now + 1 : wake;
 }

@@ -10,6 +10,7 @@
  *   memory_path      coalesced requests through L1, miss queue, network, L2 and DRAM
  *   runtime_calls    printf, assert, malloc and free of kernels
  *   page_faults      absent pages: found by checks, brought by a handler
+ *   errors           results that are wrong, exceptions of arithmetic, and what is done about both
  *   restart          warps go back to the start of their idempotent region
  *   preemption       every call of gpump: how blocks leave SMs and come back
  *   victims          which blocks leave when a kernel with a latency limit arrives
@@ -78,6 +79,13 @@ typedef struct sm_faults {
     uint64_t replaying;                             /* slots whose warp has entries to issue again */
     uint64_t checks, faults, held_cycles;           /* look-ups; instructions that faulted; cycles of held warps */
 } sm_faults;
+/* What an SM needs for errors and exceptions of arithmetic (errors.h). */
+typedef struct sm_errors {
+    pipe_stage verified; /* slots: what an instruction of the warp there has done is verified now, or known as wrong */
+    pipe_stage stores;   /* records in the store queue */
+    uint64_t random;
+    uint64_t margin; /* slots whose warp has issued what cannot be undone: it errs no more before its next boundary */
+} sm_errors;
 struct sm_translation;
 
 typedef struct sm {
@@ -93,6 +101,8 @@ typedef struct sm {
     struct issue_queue *queue;          /* out-of-order issue (issue_queue.h); NULL: in order */
     struct sm_translation *translation; /* its L1 TLB (translation.h); NULL: none */
     sm_faults *faults;                  /* NULL: no TLBs, and an absent page ends the run */
+    sm_errors *errors;                  /* NULL: nothing errs, and arithmetic does not trap */
+    gpump_restart *restart;             /* where its warps can go back to; NULL: kernels have no regions */
     uint64_t wake;                      /* the next cycle in which something can happen */
     uint64_t now;                       /* the SM's own clock: the cycle that it is in, or was in last */
     uint64_t progress_cycle;            /* when it last issued an instruction */
@@ -235,9 +245,15 @@ typedef struct machine {
     char error[LAUNCH_ERROR_BYTES];
     preemption_entry preemptions[PREEMPTION_LOG_ENTRIES];
     uint32_t preemption_count;
-    uint32_t technique;      /* gpump_technique that arriving kernels preempt by */
-    uint32_t context_form;   /* how registers are saved: a context_form (context_forms.h) */
-    uint32_t regions;        /* 1: kernels have idempotent regions, and warps can go back */
+    uint32_t technique;    /* gpump_technique that arriving kernels preempt by */
+    uint32_t context_form; /* how registers are saved: a context_form (context_forms.h) */
+    uint32_t regions;      /* 1: kernels have idempotent regions, and warps can go back */
+    uint32_t
+        restarts_travel; /* 1: warps take their restart PCs along when they are switched, since errors, traps or page
+                            faults may send them back behind the restore; 0: the next boundary gives new ones */
+    gpump_restart_config restart_config;                 /* of the SMs, where there are regions */
+    uint64_t error_at, error_interval, error_candidates; /* errors_options.at; instructions that could err so far */
+    uint32_t traps;                                      /* ERRORS_TRAP_... */
     uint32_t stop_at_points; /* 1: warps of a block that is switched run on to their next preemption point; 0: they stop
                                 anywhere; 2: each warp does what is estimated to be over earlier */
     uint32_t in_place;       /* 1: preempted blocks leave in place what the next kernel does not need */

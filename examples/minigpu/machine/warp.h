@@ -40,14 +40,14 @@ typedef enum pinned_pages {
 typedef struct warp {
     uint64_t sequence; /* of the next instruction */
     uint32_t block, index;
-    uint32_t slot;              /* physical slot on the block's SM */
-    uint32_t register_base;     /* of its first vector register in the SM's register file, in 32-bit registers */
-    uint32_t in_flight;         /* instructions between issue and commit */
-    uint32_t unchecked;         /* memory instructions before their last translation check */
-    gpump_warp_gate gate;       /* what it may do, and who objects */
-    uint32_t sm;                /* where it is; NONE: nowhere */
-    const issue_info *program;  /* its kernel's */
-    uint64_t executed_since[2]; /* instructions since the start of its sparse and of its short region */
+    uint32_t slot;                /* physical slot on the block's SM */
+    uint32_t register_base;       /* of its first vector register in the SM's register file, in 32-bit registers */
+    uint32_t in_flight;           /* instructions between issue and commit */
+    uint32_t unchecked;           /* memory instructions before their last translation check */
+    gpump_warp_gate gate;         /* what it may do, and who objects */
+    uint32_t sm;                  /* where it is; NONE: nowhere */
+    const issue_info *program;    /* its kernel's */
+    uint64_t region_instructions; /* since its region began, for a region log (region.h) */
     scoreboard_word scoreboard[SCOREBOARD_WORDS];
     simt_stack stack;
     uint64_t held_count[SCOREBOARD_WORDS][HELD_BITS]; /* how often each source is held: bit i of all counters of a word
@@ -60,10 +60,7 @@ typedef struct warp {
     uint64_t called_until;                            /* when the fault handler has what it asked for */
     uint16_t copies[COPY_GROUPS]; /* asynchronous copies in flight, by group; all 0 when nothing of it is in flight */
     uint32_t copy_group;          /* the group that the next copy belongs to, modulo COPY_GROUPS */
-    /* idempotent regions (restart.h) */
-    simt_stack sparse_start, short_start; /* where it goes back to */
-    uint32_t must_go_on;                  /* 1: it cannot go back before the next boundary */
-    uint32_t restarts;
+    uint32_t speculates; /* issue_wait bits: it has executed what is not verified, it has queued stores (errors.h) */
     /* page faults (faults.h) */
     uint32_t stack_depth;   /* of its SIMT stack when it last fetched an instruction that may fault */
     uint64_t reinserted;    /* replaying out of order: entries before this sequence are in the issue queue again */
@@ -126,6 +123,9 @@ typedef enum record_stage {
     RECORD_HELD /* squashed; it keeps its operands, the log's, until it is replayed */
 } record_stage;
 
+/* What an instruction has to do with exceptions of arithmetic. */
+typedef enum trap_state { TRAPPED_NOT, TRAPPED_EMULATED, TRAPPED_RAISED } trap_state;
+
 /* One instruction in flight: nothing else knows its state, and until it commits (loads, arithmetic) or passes its last
  * translation check (stores, atomics) nothing of it shows in registers or memory. */
 typedef struct in_flight {
@@ -159,6 +159,8 @@ typedef struct in_flight {
     uint32_t generation;  /* of the record: answers for an earlier one are dropped */
     uint32_t entry;       /* its handle in the replay queue */
     uint32_t pinned;      /* 1: it has faulted before, and its pages stay */
+    uint32_t erred;       /* with errors (errors.h): 1: its result is wrong */
+    uint32_t trapped;     /* trap_state */
     lanes_operand results[INSTRUCTION_DESTINATIONS];
     lanes_operand sources[INSTRUCTION_SOURCES]; /* of memory and control instructions; arithmetic needs none: it is
                                                    computed when they are read */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "machine/errors.h"
 #include "machine/region.h"
 #include "machine/runtime_calls.h"
 #include "memory/translation.h"
@@ -10,8 +11,12 @@
 #define ACCESS_BYTES_MAX 32u
 #define BANKS 32u
 
-static void wrong_address(machine *m, const in_flight *r, uint32_t lane, uint64_t address, const char *why) {
+static void wrong_address(machine *m, in_flight *r, uint32_t lane, uint64_t address, const char *why) {
     const block *b = &m->blocks[r->block];
+    if (errors_excuse(m, r)) {
+        r->active = r->segment_count = 0;
+        return;
+    }
     machine_fail(m, "%s:%u:%u: kernel %s: %s at %s address 0x%" PRIx64 ", block %" PRIu64 " warp %u lane %u",
                  m->kernels[b->kernel].program->file_name, r->instruction->line, r->instruction->column,
                  m->kernels[b->kernel].program->name, why, space_name(r->instruction->space), address, b->linear,
@@ -503,7 +508,7 @@ static void track(machine *m, sm *s, in_flight *r) {
 void memory_access_effect(machine *m, sm *s, in_flight *r) {
     if (r->active && instruction_is_runtime_call(r->instruction)) {
         runtime_calls_effect(m, s, r);
-        restart_forbid(&m->warps[r->warp]);
+        restart_forbid(s, &m->warps[r->warp]);
         gpump_sm_report_clobber(s->gpump, m->blocks[r->block].ref);
         if (m->clobbered_at) m->clobbered_at[r->pc] = 1;
         return;
@@ -525,7 +530,7 @@ void memory_access_effect(machine *m, sm *s, in_flight *r) {
     }
     if (r->instruction->opcode == OPCODE_ATOM || r->instruction->opcode == OPCODE_RED ||
         (r->instruction->flags & FLAG_VOLATILE))
-        restart_forbid(&m->warps[r->warp]);
+        restart_forbid(s, &m->warps[r->warp]);
     if (r->segment_count) track(m, s, r);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "machine/corun.h"
+#include "machine/errors.h"
 #include "memory/memory_access.h"
 #include "memory/translation.h"
 #include "machine/fault_facts.h"
@@ -433,6 +434,7 @@ int memory_path_accept(machine *m, sm *s, uint32_t record) {
         return 1;
     }
     memory_access_coalesce(m, s, r);
+    if (s->errors) errors_drop_wild(m, s, r);
     r->unchecked = r->segment_count;
     r->faulted = 0;
     r->in_queue = 1;

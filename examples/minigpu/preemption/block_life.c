@@ -140,6 +140,7 @@ static void take_warps(machine *m, sm *s, uint32_t block_index) {
         s->slot_age[slot] = m->ages++;
         if (s->queue) issue_queue_forget(s->queue, slot);
         if (s->faults) faults_open_warp(m, s, w);
+        if (s->restart) machine_must(m, "gpump_restart_open", gpump_restart_open(s->restart, w->slot), NULL);
         b->warps[i] = index;
         b->slots |= BIT(slot);
         s->occupied |= BIT(slot);
@@ -249,7 +250,8 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
         make_environment(m, b, coordinates);
         for (i = 0; i < b->warp_count; i++) {
             simt_start(&m->warps[b->warps[i]].stack, m->warps[b->warps[i]].lanes);
-            restart_record(&m->warps[b->warps[i]], 0);
+            m->warps[b->warps[i]].region_instructions = 0;
+            if (s->restart) restart_record(m, s, &m->warps[b->warps[i]], 0);
         }
         start_warps(m, s, b);
     }
@@ -305,10 +307,10 @@ static void rewind_warps(machine *m, sm *s, block *b) {
     uint32_t i, running = 0;
     for (i = 0; i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
-        uint64_t dropped = w->executed_since[0];
         if (gate_stopped(w)) continue;
         if (w->stack.depth && w->barrier == NONE) {
-            if (!restart_warp(m, s, w, 0)) {
+            const uint64_t dropped = gpump_restart_since(s->restart, w->slot, GPUMP_RESTART_SPARSE);
+            if (!restart_warp(m, s, w, GPUMP_RESTART_SPARSE)) {
                 running++;
                 continue;
             }
@@ -328,6 +330,13 @@ static void stop_faults(machine *m, sm *s, block *b) {
     for (i = 0; i < b->warp_count; i++) faults_stop_warp(m, s, &m->warps[b->warps[i]]);
 }
 
+/* Has a warp of the block executed what is not verified yet? */
+static int is_speculative(const machine *m, const block *b) {
+    uint32_t i;
+    for (i = 0; i < b->warp_count && !m->warps[b->warps[i]].speculates; i++) {}
+    return i < b->warp_count;
+}
+
 static void report_waits(machine *m, sm *s, block *b) {
     uint32_t waits;
     if (b->to_point && b->rewinding)
@@ -337,6 +346,7 @@ static void report_waits(machine *m, sm *s, block *b) {
     if (s->faults && !b->to_point) stop_faults(m, s, b);
     context_pipeline_watch(m, s, b);
     waits = waits_of(b);
+    if (s->errors && !waits && is_speculative(m, b)) waits = GPUMP_SM_WAIT_PIPELINE;
     if (waits == b->last_waits) return;
     b->last_waits = waits;
     if (!waits) { /* its state is complete: now its size is known */
@@ -424,15 +434,13 @@ static void restore(machine *m, sm *s, block *b, const gpump_sm_action *action) 
 }
 
 void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind) {
-    uint32_t i, coordinates[3];
+    uint32_t coordinates[3];
     victims_account(m);
     if (kind == REQUEST_SAVE) {
         machine_must(m, "gpump_sm_report_saved", gpump_sm_report_saved(s->gpump, m->now, b->ref), NULL);
     } else {
         context_bytes_read(m, b, coordinates);
         make_environment(m, b, coordinates); /* only now: values take effect when the last byte is there */
-        for (i = 0; i < b->warp_count; i++)
-            restart_forbid(&m->warps[b->warps[i]]); /* what its region began with may not have been saved */
         machine_must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, b->context), NULL);
         b->context = NEVER;
         machine_must(m, "gpump_sm_report_restored", gpump_sm_report_restored(s->gpump, m->now, b->ref), NULL);
@@ -537,6 +545,7 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     for (i = 0; i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
         if (s->faults) faults_close_warp(m, s, w);
+        if (s->restart) machine_must(m, "gpump_restart_close", gpump_restart_close(s->restart, w->slot), NULL);
         w->sm = NONE;
         w->block = m->free_warp;
         m->free_warp = b->warps[i];

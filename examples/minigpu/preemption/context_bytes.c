@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "machine/faults.h"
+#include "machine/restart.h"
 #include "preemption/context_forms.h"
 
 /* Barrier state as words: five per barrier, then three per warp. */
@@ -110,6 +111,26 @@ static void get_replays(machine *m, warp *w, gpump_context_reader *reader) {
     }
 }
 
+/* The section of a warp that may have to go back behind the restore. */
+static void put_restart(machine *m, const warp *w, gpump_context_writer *writer) {
+    uint64_t words[RESTART_WORDS];
+    uint32_t count = 0;
+    machine_must(m, "gpump_restart_save",
+                 gpump_restart_save(m->sms[w->sm]->restart, w->slot, words, RESTART_WORDS, &count), NULL);
+    gpump_context_put_words(writer, GPUMP_CONTEXT_RESTART, w->index, words, count);
+}
+
+static void get_restart(machine *m, const warp *w, gpump_context_reader *reader) {
+    uint64_t words[RESTART_WORDS];
+    gpump_diag diag;
+    uint32_t count;
+    memset(&diag, 0, sizeof diag);
+    if (gpump_context_get_words(reader, GPUMP_CONTEXT_RESTART, w->index, words, RESTART_WORDS, &count) != GPUMP_OK)
+        return;
+    machine_must(m, "gpump_restart_restore",
+                 gpump_restart_restore(m->sms[w->sm]->restart, w->slot, words, count, &diag), &diag);
+}
+
 /* Writes a block's context, or measures it when the writer has no memory. `b` NULL measures the largest one of the
  * kernel. */
 static void walk(machine *m, const kernel *k, const block *b, gpump_context_writer *writer) {
@@ -169,6 +190,7 @@ static void walk(machine *m, const kernel *k, const block *b, gpump_context_writ
             gpump_context_put_words(writer, GPUMP_CONTEXT_PREDICATES, i, words, k->program->predicates);
         }
         if (w && faults_is_held(m, w)) put_replays(m, w, writer);
+        if (w && m->restarts_travel && omit != GPUMP_CONTEXT_RESTART) put_restart(m, w, writer);
     }
     if (omit != GPUMP_CONTEXT_BARRIERS) {
         uint64_t words[BARRIER_WORDS(BLOCK_WARPS_MAX)], *next = words;
@@ -289,6 +311,7 @@ void context_bytes_read(machine *m, block *b, uint32_t coordinates[3]) {
             for (n = 0; n < count && n < m->predicate_stride; n++) warp_predicates(m, w)[n] = (uint32_t)words[n];
         }
         if (m->sms[w->sm]->faults) get_replays(m, w, &reader);
+        if (m->restarts_travel) get_restart(m, w, &reader);
     }
     if (context_forms_read(m, b, &reader))
         machine_fail(m, "the saved registers are not those of kernel %s", k->program->name);

@@ -1,3 +1,4 @@
+#include "machine/restart.h"
 #include "machine/scoreboard.h"
 #include "preemption/context_forms.h"
 
@@ -168,6 +169,8 @@ static void live_of(const machine *m, const block *b, const warp *w, uint64_t li
     gpump_replay_entry entries[GPUMP_REPLAY_WINDOW];
     uint32_t count = 0, i, n, at, r;
     context_live(m->views[b->kernel], k, w, live);
+    if (w->stack.depth && m->restarts_travel && gpump_restart_may_go_back(s->restart, w->slot, GPUMP_RESTART_SHORT))
+        restart_live(m, w, live);
     if (!s->faults || gpump_replay_state_of(s->faults->replay, w->slot) != GPUMP_REPLAY_HELD ||
         gpump_replay_save(s->faults->replay, w->slot, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK)
         return;

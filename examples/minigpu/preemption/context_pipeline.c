@@ -72,7 +72,9 @@ void context_pipeline_watch(machine *m, sm *s, block *b) {
         const warp *w = &m->warps[b->warps[i]];
         uint32_t registers = 0;
         uint64_t bytes;
-        if (b->reported >> i & 1 || (w->stack.depth && (!gate_stopped(w) || w->in_flight || w->stores))) continue;
+        if (b->reported >> i & 1 ||
+            (w->stack.depth && (!gate_stopped(w) || w->in_flight || w->stores || w->speculates)))
+            continue;
         bytes = w->stack.depth ? context_forms_warp_bytes(m, k, b, w, &registers) : 0;
         report_warp(m, s, b, i, registers, bytes);
         left--;

@@ -46,6 +46,7 @@ static int has_kept(const gpump_block_view *views, uint32_t count) {
 static void price_rewind(machine *m, const block *b, gpump_cost_rewind *rewind) {
     warp there;
     const kernel *k = &m->kernels[b->kernel];
+    const sm *s = m->sms[b->sm];
     uint32_t i, registers;
     rewind->bytes = b->keep & GPUMP_PART_SHARED_MEMORY ? 0 : k->shared_bytes;
     rewind->executed = 0;
@@ -53,9 +54,9 @@ static void price_rewind(machine *m, const block *b, gpump_cost_rewind *rewind) 
         const warp *w = &m->warps[b->warps[i]];
         if (!w->stack.depth) continue;
         there = *w;
-        if (w->barrier == NONE && !w->must_go_on) {
-            restart_copy_stack(&there.stack, &w->sparse_start);
-            rewind->executed += w->executed_since[0];
+        if (restart_may(s, w, GPUMP_RESTART_SPARSE)) {
+            restart_where(s, w, GPUMP_RESTART_SPARSE, &there.stack);
+            rewind->executed += gpump_restart_since(s->restart, w->slot, GPUMP_RESTART_SPARSE);
         }
         rewind->bytes += context_forms_warp_bytes(m, k, b, &there, &registers);
     }

@@ -21,6 +21,7 @@
 #include "tools/html_page.h"
 #include "tools/init_command.h"
 #include "tools/options.h"
+#include "tools/recovery.h"
 #include "tools/policies_command.h"
 #include "tools/races.h"
 #include "tools/report.h"
@@ -166,6 +167,16 @@ static const char run_usage[] =
     "  --fault-order NAME    with --faults: what keeps accesses of a warp in order: class (default), address, printed "
     "(as in the thesis)\n"
     "  --fault-lazy          with --faults: a faulted access waits in place until its block is wanted\n"
+    "  --errors RATE         that part of the warp instructions computes something wrong, which is detected and "
+    "executed "
+    "again: it wants\n"
+    "                        --detection; kernels get idempotent regions (--regions 32, unless it says otherwise)\n"
+    "  --detection NAME[:CYCLES]  how errors are detected, and how many cycles later: decor, emergency, razor, razor2 "
+    "(iGPU Table 2)\n"
+    "  --error-at N[:M]      with --detection: the N-th instruction errs, then every M-th, instead of a rate\n"
+    "  --trap WHAT           exceptions of arithmetic trap, and are emulated: division (by zero), invalid (a new NaN), "
+    "all\n"
+    "  --cure NAME           with --trap: what ends a live-lock of two exceptions: split (default), step\n"
     "  --policy NAME         who makes room for a kernel of higher priority, block by block: dual, chimera, chimera+, "
     "switch, drain, flush,\n"
     "                        drain-then-switch, oracle, exact, joint, rewind (it wants --regions)\n"
@@ -303,6 +314,11 @@ static int command_run(int argc, char **argv) {
                                           {"fault-order", required_argument, NULL, 'O'},
                                           {"fault-lazy", no_argument, NULL, 'z'},
                                           {"help", no_argument, NULL, 'h'},
+                                          {"errors", required_argument, NULL, 'X'},
+                                          {"detection", required_argument, NULL, 'X'},
+                                          {"error-at", required_argument, NULL, 'X'},
+                                          {"trap", required_argument, NULL, 'X'},
+                                          {"cure", required_argument, NULL, 'X'},
                                           {"policy", required_argument, NULL, 'o'},
                                           {"limit", required_argument, NULL, 'l'},
                                           {"late-price", required_argument, NULL, 'E'},
@@ -322,10 +338,13 @@ static int command_run(int argc, char **argv) {
     run_result result;
     machine *m;
     uint32_t which;
-    int json = 0, stats = 0, vacate = 0, watch_races = 0, option, status;
+    int json = 0, stats = 0, vacate = 0, watch_races = 0, option, found, status;
     machine_options_default(&options);
-    while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "", longs, &found)) != -1) {
         switch (option) {
+        case 'X':
+            if (recovery_option(longs[found].name, optarg, &options)) return EXIT_BAD_INPUT;
+            break;
         case 'g': options.gpu = optarg; break;
         case 'n': options.config = optarg; break;
         case 'x': stats = 1; break;
@@ -416,7 +435,8 @@ static int command_run(int argc, char **argv) {
     if (optind < argc - 1)
         return option_misuse("run", "one launch FILE, and values of --points follow a =; one too many is",
                              argv[optind + 1]);
-    if ((why = contradiction(&options, limit_ns, late_price, vacate))) return option_misuse("run", why, NULL);
+    if ((why = contradiction(&options, limit_ns, late_price, vacate)) || (why = recovery_contradiction(&options)))
+        return option_misuse("run", why, NULL);
     if (launch_file_read(&launch, argv[optind], error)) {
         fprintf(stderr, "%s\n", error);
         return EXIT_BAD_INPUT;
@@ -455,6 +475,9 @@ static int command_run(int argc, char **argv) {
     }
     status = run_machine(m, &launch, trace_path || html_path ? &recorded : NULL, &result, &checks);
     result.races = races;
+    if (options.errors.detection && status != EXIT_INTERRUPTED &&
+        recovery_baseline(argv[optind], &options, &result.baseline_cycles, error))
+        fprintf(stderr, "minigpu: the run without errors, for the energy: %s\n", error);
     runtime_calls_print(m, json ? stderr : stdout);
     if (json) {
         if (report_json(&result, stdout)) status = EXIT_WRONG;

@@ -1,4 +1,4 @@
-#include "tools/report.h"
+#include "tools/recovery.h"
 
 #include "preemption/victims.h"
 
@@ -237,6 +237,7 @@ void report_text(const run_result *result, FILE *file) {
     report_points(m, file);
     report_page_faults(m, file);
     report_replays(m, file);
+    recovery_text(result, file);
     for (i = 0; i < m->preemption_count && i < 32; i++) {
         const preemption_entry *entry = &m->preemptions[i];
         fprintf(file, "cycle %" PRIu64 ": SM %u gives up %u blocks of %s by %s: ", entry->request_cycle, entry->sm,
@@ -413,7 +414,7 @@ int report_json(const run_result *result, FILE *file) {
     const machine *m = result->machine;
     machine_totals t;
     json_t *root = json_object(), *kernels = json_array(), *preemptions = json_array(), *config = json_object(),
-           *processes = json_array(), *totals;
+           *processes = json_array(), *totals, *recovery;
     minigpu_number n;
     uint32_t i;
     int failed;
@@ -443,6 +444,7 @@ int report_json(const run_result *result, FILE *file) {
     json_object_set_new(root, "page_faults",
                         json_pack("{s:o,s:o,s:o}", "absent_pages", number(m->page_faults.absent), "served",
                                   number(m->page_faults.served), "calls", number(m->page_faults.calls)));
+    if ((recovery = recovery_json(result))) json_object_set_new(root, "recovery", recovery);
     if (result->races) json_object_set_new(root, "races", races_json(result));
     json_object_set_new(root, "model_version", json_integer(GPUMP_MODEL_VERSION));
     json_object_set_new(root, "launch_file", json_string(result->launch->path));

@@ -14,6 +14,7 @@ typedef struct run_result {
     const kernel_check *checks; /* one per kernel; NULL: the run did not end */
     const char *error;          /* NULL: the run ended */
     const race_log *races;      /* NULL: nobody has looked */
+    uint64_t baseline_cycles;   /* with errors: of the launch without them (recovery.h); 0: not known */
     double seconds;             /* of processor time the simulation took */
 } run_result;
 
