@@ -267,7 +267,7 @@ void errors_operands_read(machine *m, sm *s, in_flight *r, const lanes_operand *
 }
 
 /* The warp's next instruction waits so long. */
-static void wait_for(machine *m, sm *s, warp *w, uint64_t cycles) {
+static void wait_for(sm *s, warp *w, uint64_t cycles) {
     w->called_until = s->now + cycles;
     gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
     s->fetched &= ~BIT(w->slot);
@@ -276,7 +276,7 @@ static void wait_for(machine *m, sm *s, warp *w, uint64_t cycles) {
 
 static void emulate(machine *m, sm *s, warp *w) {
     gpump_restart_report_emulated(s->restart, w->slot);
-    wait_for(m, s, w, m->config.emulation_cycles);
+    wait_for(s, w, m->config.emulation_cycles);
 }
 
 static void raise_exception(machine *m, sm *s, warp *w, const in_flight *r) {
@@ -290,7 +290,7 @@ static void raise_exception(machine *m, sm *s, warp *w, const in_flight *r) {
     case GPUMP_RESTART_GO_STEP:
     case GPUMP_RESTART_GO_BACK:
         restart_warp(m, s, w, order.region);
-        wait_for(m, s, w, m->config.exception_cycles);
+        wait_for(s, w, m->config.exception_cycles);
         break;
     case GPUMP_RESTART_IN_PLACE:
     case GPUMP_RESTART_STUCK: emulate(m, s, w); break;
@@ -314,10 +314,10 @@ void errors_ended(machine *m, sm *s, const in_flight *r) {
     warp *w = &m->warps[r->warp];
     const int steps = gpump_restart_mode_at(s->restart, w->slot, NONE) == GPUMP_RESTART_STEP;
     if (r->info->unit == UNIT_CONTROL) {
-        if (steps && w->stack.depth) wait_for(m, s, w, m->config.step_cycles);
+        if (steps && w->stack.depth) wait_for(s, w, m->config.step_cycles);
         return;
     }
-    if (steps) wait_for(m, s, w, (uint64_t)m->config.step_cycles * gpump_bits_count64(r->active | 1u));
+    if (steps) wait_for(s, w, (uint64_t)m->config.step_cycles * gpump_bits_count64(r->active | 1u));
     if (r->info->unit == UNIT_MEMORY || r->trapped == TRAPPED_NOT) return;
     if (r->trapped == TRAPPED_EMULATED)
         emulate(m, s, w);
