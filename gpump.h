@@ -1866,7 +1866,8 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/fault/fault.h ---- */
-/* fault: who has which page, and how long a fault takes to be served (hardware; per GPU; Tanasic 6.4 and 6.5)
+/* fault: who has which page, and how long a fault takes to be served (hardware; per GPU; Tanasic 6.4 and 6.5; the
+ * driver of NVIDIA's unified memory, preset "uvm595")
  *
  * A GPU's fault unit. The host maps buffers and says who has their pages. It reports accesses to pages that its own
  * page table does not have. The unit merges faults by granule, classifies each (the CPU must migrate the granule, or it
@@ -1876,7 +1877,19 @@ GPUMP_END
  * The CPU serves faults in the order of opening: each occupies it for `busy` cycles and is there after `latency`
  * cycles. Equal numbers serve one fault at a time for its whole cost, which is how the thesis's results read ("one by
  * one"). With `local` 1, an SM serves faults to unallocated pages itself, one at a time (6.4.2). So the end of a fault
- * is known when it is opened. */
+ * is known when it is opened.
+ *
+ * GPU memory that holds fewer granules than the processes map (`memory`): a fault needs a frame before its granule is
+ * mapped. When none is free, the granule that was mapped longest ago gets an UNMAP action; the frame is free when the
+ * host has answered with gpump_fault_report_unmapped. That every process ends is guaranteed by pins (`pins` 1): one
+ * warp at a time, the holder, keeps the granules that were mapped for it until gpump_fault_release says that its
+ * instruction is through. The holder is chosen in the order of faults, and memory holds all that one instruction
+ * touches, so the holder always ends, and every warp that waits becomes the holder. gpump_fault_stuck names the
+ * granules that evict each other.
+ *
+ * With `batch` above 1 a driver serves faults in batches: an interrupt, a fixed cost, then up to `batch` entries of
+ * the fault buffer (merged reports are entries too), VA block by VA block, with prefetching by density; blocks are
+ * woken when the driver replays (`replay`). The end of a fault is then known when its batch is fetched. */
 #ifndef GPUMP_FAULT_H
 #define GPUMP_FAULT_H
 
@@ -1890,8 +1903,19 @@ typedef enum gpump_fault_owner {
     GPUMP_FAULT_CPU = 0,     /* the CPU, with data: a fault migrates it */
     GPUMP_FAULT_UNALLOCATED, /* nobody: a fault allocates it */
     GPUMP_FAULT_GPU,         /* the GPU: no fault */
+    GPUMP_FAULT_REMOTE,      /* the CPU, mapped for the GPU to access over the link: no fault, no frame */
+    GPUMP_FAULT_LEAVING,     /* being unmapped: UNMAP has not been answered */
     GPUMP_FAULT_OWNERS
 } gpump_fault_owner;
+
+/* When the blocks of a batch are woken. */
+typedef enum gpump_fault_replay {
+    GPUMP_FAULT_REPLAY_BLOCK = 0,   /* after each VA block */
+    GPUMP_FAULT_REPLAY_BATCH,       /* after each batch */
+    GPUMP_FAULT_REPLAY_BATCH_FLUSH, /* after each batch; merged reports that wait in the fault buffer are dropped */
+    GPUMP_FAULT_REPLAY_ONCE,        /* after up to `batches` batches */
+    GPUMP_FAULT_REPLAYS
+} gpump_fault_replay;
 
 /* What a report has come to. */
 typedef enum gpump_fault_outcome {
@@ -1919,7 +1943,10 @@ typedef enum gpump_fault_action_kind {
     GPUMP_FAULT_ACT_ABORT = 1, /* `access` was invalid: drop all blocks of its process */
     GPUMP_FAULT_ACT_LOCAL,     /* SM `sm` handles a fault itself, in warp `warp` of `cookie`, from `start` to `end` */
     GPUMP_FAULT_ACT_MAP,       /* `pages` pages from `page` of `process` are there, with `rights`; `owner` had them */
-    GPUMP_FAULT_ACT_WAKE       /* block `cookie` waits for this granule no longer, in the warps `warps` (bits) */
+    /* Take `pages` pages from `page` of `process` away: unmap them, end the accesses under way, empty the TLBs. Then
+     * gpump_fault_report_unmapped. */
+    GPUMP_FAULT_ACT_UNMAP,
+    GPUMP_FAULT_ACT_WAKE /* block `cookie` waits for this granule no longer, in the warps `warps` (bits) */
 } gpump_fault_action_kind;
 typedef struct gpump_fault_action {
     gpump_fault_access access; /* ABORT */
@@ -1928,7 +1955,16 @@ typedef struct gpump_fault_action {
     uint64_t start, end;       /* LOCAL, MAP, WAKE: cycles in which the fault was served */
     uint32_t kind;             /* gpump_fault_action_kind */
     uint32_t process, sm, warp, rights, owner;
+    uint32_t remote; /* MAP: 1: the pages stay with the CPU, and the GPU accesses them over the link */
+    uint32_t unused;
 } gpump_fault_action;
+
+/* A granule that keeps leaving and coming back (gpump_fault_stuck). */
+typedef struct gpump_fault_bounce {
+    uint64_t page; /* its first page */
+    uint32_t process;
+    uint32_t evictions; /* since an instruction was last released */
+} gpump_fault_bounce;
 
 /* Filled by gpump_fault_config_preset only; every field may then be changed. */
 typedef struct gpump_fault_config {
@@ -1946,6 +1982,31 @@ typedef struct gpump_fault_config {
     uint32_t allocate_busy_cycles; /* likewise */
     uint32_t local;                /* 1: SMs serve faults to unallocated pages themselves (Tanasic 6.4.2) */
     uint32_t local_cycles;         /* their handler; 20 us (Tanasic 6.5.4) */
+    /* Granules that GPU memory holds, at least `touches`; UINT32_MAX, the default: all. */
+    uint32_t memory;
+    uint32_t touches; /* granules that one warp instruction touches at most; 1 to 64; 64 (assumed: 64 lanes) */
+    uint32_t pins;    /* 1: the holder's granules are not evicted (default); 0: nothing is guaranteed */
+    uint32_t
+        evict_cycles; /* writing back a dirty granule occupies the CPU and the link so long; a migration's (assumed) */
+    uint32_t batch;   /* entries of the fault buffer that the driver fetches at once; 1: no batches; uvm595 256 */
+    uint32_t batches; /* batches until a replay under ONCE; 1 to 256; uvm595 20 */
+    uint32_t replay;  /* gpump_fault_replay; uvm595 BATCH_FLUSH */
+    uint32_t batch_cycles;   /* from the interrupt, or the last batch, to the fetch; uvm595 50 us */
+    uint32_t entry_cycles;   /* per entry fetched; uvm595 0.2 us (assumed) */
+    uint32_t block_cycles;   /* per VA block of a batch; uvm595 90 us */
+    uint32_t block_granules; /* granules of a VA block; a power of two up to 64; uvm595 32 (2 MB) */
+    /* A fault brings the largest aligned part of its VA block of which more than so many per cent are there or wanted;
+     * 1 to 100; uvm595 51. 100: nothing is prefetched. */
+    uint32_t prefetch_percent;
+    uint32_t thrash_events; /* arrivals of a granule, each soon after the last, that count as thrashing; uvm595 3; 0:
+                               none do */
+    uint32_t thrash_cycles; /* how soon, and how long a thrashing granule's fault is then delayed; uvm595 500 us */
+    uint32_t thrash_delays; /* delays before it is pinned; uvm595 10 */
+    uint32_t pin_cycles;    /* how long a pinned granule is evicted last; uvm595 150 ms */
+    uint32_t remote;        /* 0: no remote mapping; 1: for granules that thrash; 2: for all that the CPU has */
+    uint32_t remote_cycles; /* mapping a granule remotely occupies the driver so long; uvm595 5 us (assumed) */
+    uint32_t counter; /* remote accesses after which a granule migrates (access counters); at least 1; uvm595 256 */
+    uint32_t unused;
 } gpump_fault_config;
 
 /* clang-format off */
@@ -1961,7 +2022,17 @@ typedef struct gpump_fault_config {
     X(waits, "waits", "of a block for a granule that began")                                  \
     X(woken, "waits", "that ended with the granule")                                          \
     X(cancelled, "waits", "that ended because the block was dropped")                         \
-    X(busy_cycles, "cycles", "that the CPU and the link were occupied")
+    X(busy_cycles, "cycles", "that the CPU and the link were occupied")                       \
+    X(served, "faults", "whose granule was mapped")                                           \
+    X(prefetched, "faults", "that no access opened: by density, or by an access counter")     \
+    X(remote, "faults", "served by a remote mapping")                                         \
+    X(evicted, "granules", "that were taken away")                                            \
+    X(written, "granules", "of these, written back")                                          \
+    X(batches, "batches", "that the driver served")                                           \
+    X(fetched, "accesses", "fetched from the fault buffer")                                   \
+    X(delayed, "faults", "delayed because their granule thrashed")                            \
+    X(pinned, "granules", "pinned, or mapped remotely, because they thrashed")                \
+    X(releases, "instructions", "that were released")
 /* clang-format on */
 typedef struct gpump_fault_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
@@ -1971,8 +2042,11 @@ typedef struct gpump_fault_statistics {
 
 typedef struct gpump_fault gpump_fault;
 
-/* Fills *config for a preset: "nvlink", "pcie3", both with "_local" behind it, or "ideal" (every fault takes a cycle
- * and occupies nothing), on the 16 SMs of Tanasic Table 6.1 at 1 GHz. */
+/* Fills *config for a preset: "nvlink", "pcie3", both with "_local" behind it, "ideal" (every fault takes a cycle and
+ * occupies nothing), or "uvm595" (NVIDIA's driver 595.45.04 over PCIe 3), on the 16 SMs of Tanasic Table 6.1 at 1 GHz.
+ * Where uvm595's numbers are from: counts and periods are the driver's. A batch takes 223 to 553 us, of which 50 to 430
+ * us, 140 in the median, are the runtime's part (Batch-Aware UM, ASPLOS 2020): batch_cycles is the least of them, and
+ * block_cycles what the median leaves for one VA block. A granule of 64 KB takes 5.3 us (assumed: 12.3 GB/s). */
 GPUMP_API gpump_result gpump_fault_config_preset(gpump_fault_config *config, const char *preset);
 /* Sets *bytes to the memory that a fault unit needs. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_fault_bytes(const gpump_fault_config *config, size_t *bytes, gpump_diag *diag);
@@ -1994,8 +2068,8 @@ GPUMP_API uint64_t gpump_fault_hash(const gpump_fault *fault);
 GPUMP_API gpump_result gpump_fault_bits(const gpump_fault_config *config, uint64_t *bits, gpump_diag *diag);
 
 /* Maps `pages` pages from `first` on, both multiples of granule_pages, for a process: `owner` has them
- * (gpump_fault_owner), and accesses may need `rights` (gpump_tlb_right bits). GPUMP_ERROR_STATE when some of them are
- * mapped, GPUMP_ERROR_FULL without room. Cost: linear in ranges and granules. */
+ * (GPUMP_FAULT_CPU, UNALLOCATED, GPU), and accesses may need `rights` (gpump_tlb_right bits). GPUMP_ERROR_STATE when
+ * some of them are mapped, GPUMP_ERROR_FULL without room. Cost: linear in ranges and granules. */
 GPUMP_API gpump_result gpump_fault_map(gpump_fault *fault, uint32_t process, uint64_t first, uint64_t pages,
                                        uint32_t owner, uint32_t rights);
 /* Unmaps all buffers of a process, which may then be aborted again: it has ended, or was aborted. GPUMP_BUSY while a
@@ -2006,16 +2080,39 @@ GPUMP_API gpump_result gpump_fault_unmap(gpump_fault *fault, uint32_t process);
  * wait for the granule. */
 GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, const gpump_fault_access *access,
                                           uint32_t *outcome);
-/* Ends all waits of the block `cookie`: it was flushed or killed. The service goes on. GPUMP_EMPTY when it waits for
- * nothing. Cost: linear in waiters. */
+/* Ends all waits of the block `cookie`: it was flushed or killed, or has ended. The service goes on. A holder among its
+ * warps is released. GPUMP_EMPTY when it waits for nothing. Cost: linear in faults and waiters. */
 GPUMP_API gpump_result gpump_fault_cancel(gpump_fault *fault, uint64_t cookie);
+/* Says that a memory instruction of `warp` of the block `cookie` has passed its last check: if that warp is the holder,
+ * its granules may be evicted again, and the warp that has waited longest becomes the holder. Only needed where
+ * config.memory is finite, and then for every instruction that has faulted. Cost: linear in faults. */
+GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uint64_t cookie, uint32_t warp);
+/* Answers UNMAP: no access to the granule of `page` of `process` is under way any more, and no TLB knows its pages.
+ * dirty: 1: they were written to. GPUMP_ERROR_STATE without UNMAP. Cost: logarithmic in ranges. */
+GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
+                                                   uint32_t dirty);
+/* Counts `accesses` remote accesses to `page` of `process`, as a GPU's access counters report them: after
+ * config.counter of them its granule migrates. GPUMP_EMPTY when the page is not mapped remotely, GPUMP_BUSY when it
+ * would migrate now and no fault is free. Cost: logarithmic in ranges. */
+GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
+                                                 uint32_t accesses);
+/* Lists the granules that have been evicted at least `evictions` times since an instruction was last released, in
+ * bounces[capacity] by process and page, and sets *count: with evictions 2, the granules that evict each other while
+ * nothing proceeds. GPUMP_ERROR_CAPACITY. Cost: linear in granules. */
+GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evictions, gpump_fault_bounce *bounces,
+                                         uint32_t capacity, uint32_t *count);
+/* Returns which granules of a VA block of `granules` (a power of two up to 64) a driver brings when those in `faulted`
+ * have faulted and those in `present` are there (bits): for each faulted one, its largest aligned part of which more
+ * than `percent` per cent are in either, but not what is there. Cost: 7 steps per faulted granule. */
+GPUMP_API uint64_t gpump_fault_prefetch(uint64_t present, uint64_t faulted, uint32_t granules, uint32_t percent);
 /* Returns the number of granules that the block `cookie` waits for. Cost: linear in waiters. */
 GPUMP_API uint32_t gpump_fault_pending(const gpump_fault *fault, uint64_t cookie);
-/* Returns the cycle at which the last page that the block `cookie` waits for is there; 0 when it waits for none. Cost:
- * linear in waiters. */
+/* Returns the cycle at which the last page that the block `cookie` waits for is there; 0 when it waits for none,
+ * GPUMP_UNKNOWN when that cannot be told yet (a batch to come, a frame that is not free). Cost: linear in waiters. */
 GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t cookie);
-/* Hands over the next *action that is due at `now`: ABORT by process, LOCAL by opening, then the faults by the cycle of
- * their end and their opening: MAP, and WAKE in the order of waiting. GPUMP_EMPTY when none is. Cost: logarithmic. */
+/* Hands over the next *action that is due at `now`: ABORT by process, LOCAL by opening, UNMAP in the order of eviction,
+ * then the faults by the cycle of their end and their opening: MAP, and WAKE in the order of waiting. GPUMP_EMPTY when
+ * none is. Cost: logarithmic. */
 GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_fault_action *action);
 /* Returns the cycle at which the next action is due; GPUMP_UNKNOWN: only a report brings one. */
 GPUMP_API uint64_t gpump_fault_next_cycle(const gpump_fault *fault);
@@ -6075,6 +6172,159 @@ GPUMP_END
 #endif
 #endif
 
+/* ---- gpump_impl/fault/fault_parts.h ---- */
+/* fault_parts (private): the fault unit's block of memory, for fault.c (buffers, faults, actions), fault_memory.c
+ * (frames, eviction, pins), fault_driver.c (batches) and fault_tables.c, which lays it out, shows and checks it. */
+#ifndef GPUMPI_FAULT_PARTS_H
+#define GPUMPI_FAULT_PARTS_H
+
+
+
+
+#include <string.h>
+
+GPUMP_BEGIN
+
+/* A process whose access was invalid. */
+typedef struct gpumpi_fault_process {
+    gpump_fault_access access;
+    uint32_t aborted, pending; /* pending: ABORT has not been handed over */
+} gpumpi_fault_process;
+/* A buffer, in granules; sorted by process and first. Its granules follow those of the range before it. */
+typedef struct gpumpi_fault_range {
+    uint64_t first, count;
+    uint32_t process, rights, granule, unused;
+} gpumpi_fault_range;
+typedef struct gpumpi_fault_granule {
+    uint64_t arrived;          /* when it was mapped last */
+    uint64_t pinned_until;     /* it thrashed: evict it last until then */
+    uint32_t owner, fault;     /* fault: GPUMP_NONE: none is open */
+    uint32_t previous, next;   /* in the list of mapped ones, or of those whose UNMAP has not been handed over */
+    uint32_t pinned;           /* 1: the holder keeps it */
+    uint32_t arrivals, delays; /* arrivals soon after each other; delays since it was pinned last */
+    uint32_t accesses;         /* remote ones */
+    uint32_t evictions, epoch; /* evictions since instruction `epoch` was released */
+} gpumpi_fault_granule;
+/* An open fault; or a free one, in the list of free ones. */
+typedef struct gpumpi_fault_record {
+    uint64_t start, end, opened, number, cookie; /* opened: its turn; number: granule number in its process */
+    uint64_t framed;                             /* when its frame is free for it */
+    uint64_t delayed_until;                      /* QUEUED: because its granule thrashed; 0: it was not delayed */
+    uint32_t granule, process, rights, first, last, count; /* waiters */
+    uint32_t next, state, sm, warp; /* next: in the list of free ones, of LOCAL to come, or of those QUEUED */
+    uint32_t frame_next;            /* in the list of those without a frame */
+    uint32_t entries;               /* reports in the fault buffer */
+    uint32_t remote;                /* 1: it ends in a remote mapping */
+    uint32_t has_frame;             /* 1: it has a frame, or needs none */
+} gpumpi_fault_record;
+enum {
+    GPUMPI_FAULT_FREE,
+    GPUMPI_FAULT_QUEUED,    /* waits for the driver to fetch it */
+    GPUMPI_FAULT_ANNOUNCED, /* served; LOCAL has not been handed over */
+    GPUMPI_FAULT_SERVED,    /* served until `end`: in the heap */
+    GPUMPI_FAULT_LATE,      /* served, and waits for its frame, or for its granule to leave first */
+    GPUMPI_FAULT_MAPPED,    /* wakes its waiters: first in the heap */
+    GPUMPI_FAULT_STATES
+};
+typedef struct gpumpi_fault_waiter {
+    uint64_t cookie, warps;
+    uint32_t next, owner; /* owner: its fault; GPUMP_NONE: free */
+} gpumpi_fault_waiter;
+/* A list: of granules by previous and next, of records by one of their links. */
+typedef struct gpumpi_fault_list {
+    uint32_t first, last;
+} gpumpi_fault_list;
+struct gpump_fault {
+    gpumpi_head head;
+    uint64_t now, cpu_free, opened;
+    uint64_t driver_free, fetch_cycle; /* the driver; fetch_cycle GPUMP_UNKNOWN: nothing is queued */
+    uint64_t holder_cookie;
+    gpump_fault_statistics statistics;
+    gpump_fault_config config;
+    uint32_t ranges, granules, faults; /* in use; faults: in the heap */
+    uint32_t open;                     /* faults in all states but FREE */
+    uint32_t free_fault, free_waiter, aborts, granule_shift;
+    gpumpi_fault_list local, queue, frameless; /* of records */
+    gpumpi_fault_list mapped, unmaps;          /* of granules: oldest first; those whose UNMAP is to be handed over */
+    uint32_t frames;                           /* taken: by mapped and leaving granules, and by faults that have one */
+    uint32_t wanting, leaving;                 /* faults without a frame; granules that leave */
+    uint32_t holder, holder_warp;              /* holder: 1: there is one */
+    uint32_t epoch, pins, unused;
+    uint32_t pinned[64]; /* granules */
+};
+
+/* Behind the head: processes, ranges, faults, waiters, when each SM is free, granules, and the heap of faults. */
+GPUMP_INLINE gpumpi_fault_process *gpumpi_fault_processes(const gpump_fault *f) {
+    return (gpumpi_fault_process *)(void *)(uintptr_t)(const void *)(f + 1);
+}
+GPUMP_INLINE gpumpi_fault_range *gpumpi_fault_ranges(const gpump_fault *f) {
+    return (gpumpi_fault_range *)(void *)(gpumpi_fault_processes(f) + f->config.processes);
+}
+GPUMP_INLINE gpumpi_fault_record *gpumpi_fault_records(const gpump_fault *f) {
+    return (gpumpi_fault_record *)(void *)(gpumpi_fault_ranges(f) + f->config.ranges);
+}
+GPUMP_INLINE gpumpi_fault_waiter *gpumpi_fault_waiters(const gpump_fault *f) {
+    return (gpumpi_fault_waiter *)(void *)(gpumpi_fault_records(f) + f->config.faults);
+}
+GPUMP_INLINE uint64_t *gpumpi_fault_sm_free(const gpump_fault *f) {
+    return (uint64_t *)(void *)(gpumpi_fault_waiters(f) + f->config.waiters);
+}
+GPUMP_INLINE gpumpi_fault_granule *gpumpi_fault_granules(const gpump_fault *f) {
+    return (gpumpi_fault_granule *)(void *)(gpumpi_fault_sm_free(f) + f->config.sms);
+}
+GPUMP_INLINE uint32_t *gpumpi_fault_heap(const gpump_fault *f) {
+    return (uint32_t *)(void *)(gpumpi_fault_granules(f) + f->config.granules);
+}
+
+/* 1: frames are counted. */
+GPUMP_INLINE int gpumpi_fault_is_finite(const gpump_fault *f) { return f->config.memory != UINT32_MAX; }
+GPUMP_INLINE uint64_t gpumpi_fault_later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+GPUMP_INLINE void gpumpi_fault_append(gpump_fault *f, gpumpi_fault_list *list, uint32_t record) {
+    if (list->last == GPUMP_NONE)
+        list->first = record;
+    else
+        gpumpi_fault_records(f)[list->last].next = record;
+    list->last = record;
+}
+
+/* The heap: the earliest end first, then the earliest opening. */
+GPUMP_INLINE int gpumpi_fault_before(const gpump_fault *f, uint32_t a, uint32_t b) {
+    const gpumpi_fault_record *x = gpumpi_fault_records(f) + a, *y = gpumpi_fault_records(f) + b;
+    return x->end != y->end ? x->end < y->end : x->opened < y->opened;
+}
+
+/* fault.c */
+/* Returns the range of a granule number of a process; NULL without one. */
+GPUMP_API gpumpi_fault_range *gpumpi_fault_find(const gpump_fault *f, uint32_t process, uint64_t number);
+/* Takes a free record for a granule and makes it the granule's fault, without waiters; GPUMP_NONE: none is free. */
+GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, uint32_t granule);
+/* Puts a record into the heap. */
+GPUMP_API void gpumpi_fault_push(gpump_fault *f, uint32_t record);
+
+/* fault_memory.c */
+/* A fault has been scheduled: it takes a frame, or waits for one. */
+GPUMP_API void gpumpi_fault_take_frame(gpump_fault *f, uint32_t record);
+/* Gives free frames, free at `cycle`, to the faults that wait for one, and evicts for the others. */
+GPUMP_API void gpumpi_fault_share_frames(gpump_fault *f, uint64_t cycle);
+/* A granule has been mapped, or belongs to the GPU from the start; or it leaves the tables. */
+GPUMP_API void gpumpi_fault_enter_memory(gpump_fault *f, uint32_t granule);
+GPUMP_API void gpumpi_fault_leave_memory(gpump_fault *f, uint32_t granule);
+/* Pins a granule for the holder. */
+GPUMP_API void gpumpi_fault_pin(gpump_fault *f, uint32_t granule);
+/* Ends the hold, and chooses the next holder. */
+GPUMP_API void gpumpi_fault_end_hold(gpump_fault *f);
+/* Takes the first granule whose UNMAP is to be handed over; GPUMP_NONE without one. */
+GPUMP_API uint32_t gpumpi_fault_first_unmap(gpump_fault *f);
+
+/* fault_driver.c */
+/* Decides when a new fault is served, and by whom: now, or by a batch to come. */
+GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record);
+/* Serves the batches whose fetch is due at `now`. */
+GPUMP_API void gpumpi_fault_serve_batches(gpump_fault *f, uint64_t now);
+
+GPUMP_END
+#endif
+
 /* ---- gpump_impl/program/program_parts.h ---- */
 /* program_parts (private): what the analyses share, namely memory, graphs, and the function that makes a changed copy
  * of a program. */
@@ -9678,84 +9928,47 @@ GPUMP_API uint64_t gpump_restart_energy(uint32_t voltage_q16, uint64_t time_q16)
     return twice / 2 + twice % 2;
 }
 
-/* ---- gpump_impl/fault/fault.c ---- */
-
-
-#include <string.h>
+/* ---- gpump_impl/fault/fault_tables.c ---- */
 
 
 #define GPUMPI_FAULT_MAGIC UINT64_C(0x67706d70666c7400) /* "gpmpflt" */
 
-/* A process whose access was invalid. */
-typedef struct gpumpi_fault_process {
-    gpump_fault_access access;
-    uint32_t aborted, pending; /* pending: ABORT has not been handed over */
-} gpumpi_fault_process;
-/* A buffer, in granules; sorted by process and first. Its granules follow those of the range before it. */
-typedef struct gpumpi_fault_range {
-    uint64_t first, count;
-    uint32_t process, rights, granule, unused;
-} gpumpi_fault_range;
-typedef struct gpumpi_fault_granule {
-    uint32_t owner, fault; /* fault: GPUMP_NONE: none is open */
-} gpumpi_fault_granule;
-/* An open fault; or a free one, in the list of free ones. */
-typedef struct gpumpi_fault_record {
-    uint64_t start, end, opened, number, cookie;           /* opened: its turn; number: granule number in its process */
-    uint32_t granule, process, rights, first, last, count; /* waiters */
-    uint32_t next, state, sm, warp;                        /* next: in the list of free ones, or of LOCAL to come */
-} gpumpi_fault_record;
-enum { GPUMPI_FAULT_FREE, GPUMPI_FAULT_ANNOUNCED, GPUMPI_FAULT_SERVED, GPUMPI_FAULT_MAPPED, GPUMPI_FAULT_STATES };
-typedef struct gpumpi_fault_waiter {
-    uint64_t cookie, warps;
-    uint32_t next, owner; /* owner: its fault; GPUMP_NONE: free */
-} gpumpi_fault_waiter;
-struct gpump_fault {
-    gpumpi_head head;
-    uint64_t now, cpu_free, opened;
-    gpump_fault_statistics statistics;
-    gpump_fault_config config;
-    uint32_t ranges, granules, faults; /* in use */
-    uint32_t free_fault, free_waiter, local_first, local_last, aborts;
-    uint32_t granule_shift, unused;
-};
-typedef char gpumpi_fault_has_no_padding[sizeof(gpump_fault) == sizeof(gpumpi_head) + (3 + 12) * 8 + (14 + 10) * 4 &&
-                                                 sizeof(gpumpi_fault_record) == 80 && sizeof(gpump_fault_access) == 56
-                                             ? 1
-                                             : -1];
+typedef char
+    gpumpi_fault_has_no_padding[sizeof(gpump_fault) == sizeof(gpumpi_head) + (6 + 22) * 8 + sizeof(gpump_fault_config) +
+                                                           (8 + 10 + 8 + 64) * 4 &&
+                                        sizeof(gpump_fault_config) == 34 * 4 && sizeof(gpumpi_fault_record) == 112 &&
+                                        sizeof(gpumpi_fault_granule) == 56 && sizeof(gpump_fault_access) == 56
+                                    ? 1
+                                    : -1];
 
-/* Behind the head: processes, ranges, faults, waiters, when each SM is free, granules, and the heap of open faults. */
-static gpumpi_fault_process *gpumpi_fault_processes(const gpump_fault *f) {
-    return (gpumpi_fault_process *)(void *)(uintptr_t)(const void *)(f + 1);
-}
-static gpumpi_fault_range *gpumpi_fault_ranges(const gpump_fault *f) {
-    return (gpumpi_fault_range *)(void *)(gpumpi_fault_processes(f) + f->config.processes);
-}
-static gpumpi_fault_record *gpumpi_fault_records(const gpump_fault *f) {
-    return (gpumpi_fault_record *)(void *)(gpumpi_fault_ranges(f) + f->config.ranges);
-}
-static gpumpi_fault_waiter *gpumpi_fault_waiters(const gpump_fault *f) {
-    return (gpumpi_fault_waiter *)(void *)(gpumpi_fault_records(f) + f->config.faults);
-}
-static uint64_t *gpumpi_fault_sm_free(const gpump_fault *f) {
-    return (uint64_t *)(void *)(gpumpi_fault_waiters(f) + f->config.waiters);
-}
-static gpumpi_fault_granule *gpumpi_fault_granules(const gpump_fault *f) {
-    return (gpumpi_fault_granule *)(void *)(gpumpi_fault_sm_free(f) + f->config.sms);
-}
-static uint32_t *gpumpi_fault_heap(const gpump_fault *f) {
-    return (uint32_t *)(void *)(gpumpi_fault_granules(f) + f->config.granules);
+/* ---- configuration, birth, copies ---- */
+
+/* NVIDIA's driver; gpump_fault_config_preset says where the numbers are from. */
+static void gpumpi_fault_uvm595(gpump_fault_config *config, uint32_t cycles_per_us) {
+    config->migrate_cycles = config->migrate_busy_cycles = config->evict_cycles = 53 * cycles_per_us / 10;
+    config->allocate_cycles = config->allocate_busy_cycles = cycles_per_us;
+    config->batch = 256;
+    config->batches = 20;
+    config->replay = GPUMP_FAULT_REPLAY_BATCH_FLUSH;
+    config->batch_cycles = 50 * cycles_per_us;
+    config->entry_cycles = cycles_per_us / 5;
+    config->block_cycles = 90 * cycles_per_us;
+    config->block_granules = 32;
+    config->prefetch_percent = 51;
+    config->thrash_events = 3;
+    config->thrash_cycles = 500 * cycles_per_us;
+    config->thrash_delays = 10;
+    config->pin_cycles = 150000 * cycles_per_us;
+    config->remote_cycles = 5 * cycles_per_us;
+    config->counter = 256;
 }
 
 GPUMP_API gpump_result gpump_fault_config_preset(gpump_fault_config *config, const char *preset) {
     static const struct {
         const char *name;
         uint32_t migrate_us, allocate_us, local_us; /* Tanasic 6.5.3 and 6.5.4; 0: a cycle */
-    } presets[] = {{"nvlink", 12, 10, 0},
-                   {"pcie3", 25, 12, 0},
-                   {"nvlink_local", 12, 10, 20},
-                   {"pcie3_local", 25, 12, 20},
-                   {"ideal", 0, 0, 0}};
+    } presets[] = {{"nvlink", 12, 10, 0},       {"pcie3", 25, 12, 0}, {"nvlink_local", 12, 10, 20},
+                   {"pcie3_local", 25, 12, 20}, {"ideal", 0, 0, 0},   {"uvm595", 0, 0, 0}};
     gpump_gpu gpu;
     if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
@@ -9781,6 +9994,13 @@ GPUMP_API gpump_result gpump_fault_config_preset(gpump_fault_config *config, con
         if (!presets[i].migrate_us) config->migrate_cycles = config->allocate_cycles = 1;
         config->local = presets[i].local_us != 0;
         config->local_cycles = presets[i].local_us * cycles_per_us;
+        config->memory = UINT32_MAX;
+        config->touches = 64;
+        config->pins = 1;
+        config->evict_cycles = config->migrate_busy_cycles;
+        config->batch = config->batches = config->block_granules = config->counter = 1;
+        config->prefetch_percent = 100;
+        if (strcmp(preset, "uvm595") == 0) gpumpi_fault_uvm595(config, cycles_per_us);
         return GPUMP_OK;
     }
     return GPUMP_ERROR_UNKNOWN_NAME;
@@ -9802,10 +10022,26 @@ static gpump_result gpumpi_fault_check_config(const gpump_fault_config *config, 
     GPUMPI_RANGE(migrate_busy_cycles, 0u, config->migrate_cycles);
     GPUMPI_RANGE(allocate_busy_cycles, 0u, config->allocate_cycles);
     GPUMPI_RANGE(local, 0u, 1u);
+    GPUMPI_RANGE(touches, 1u, 64u);
+    GPUMPI_RANGE(memory, config->touches, UINT32_MAX); /* one instruction's granules at least */
+    GPUMPI_RANGE(pins, 0u, 1u);
+    GPUMPI_RANGE(batch, 1u, 65536u);
+    GPUMPI_RANGE(batches, 1u, 256u);
+    GPUMPI_RANGE(replay, 0u, GPUMP_FAULT_REPLAYS - 1u);
+    GPUMPI_RANGE(block_granules, 1u, 64u);
+    GPUMPI_RANGE(prefetch_percent, 1u, 100u);
+    GPUMPI_RANGE(remote, 0u, 2u);
+    GPUMPI_RANGE(counter, 1u, UINT32_MAX);
+    GPUMPI_RANGE(unused, 0u, 0u);
 #undef GPUMPI_RANGE
     if (config->granule_pages & (config->granule_pages - 1))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "granule_pages (a power of two)", 0, config->granule_pages, 1,
                            512);
+    if (config->block_granules & (config->block_granules - 1))
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "block_granules (a power of two)", 0, config->block_granules, 1,
+                           64);
+    if (config->batch > 1 && config->local)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "local (with batches)", 0, config->local, 0, 0);
     return GPUMP_OK;
 }
 
@@ -9837,7 +10073,10 @@ GPUMP_API gpump_result gpump_fault_init(void *memory, size_t bytes, const gpump_
     if (result) return result;
     f->config = *config;
     f->granule_shift = (uint32_t)gpumpi_bits_for(config->granule_pages);
-    f->local_first = f->local_last = GPUMP_NONE;
+    f->fetch_cycle = GPUMP_UNKNOWN;
+    f->local.first = f->local.last = f->queue.first = f->queue.last = GPUMP_NONE;
+    f->frameless.first = f->frameless.last = GPUMP_NONE;
+    f->mapped.first = f->mapped.last = f->unmaps.first = f->unmaps.last = GPUMP_NONE;
     for (uint32_t i = 0; i < config->faults; i++)
         gpumpi_fault_records(f)[i].next = i + 1 < config->faults ? i + 1 : GPUMP_NONE;
     for (uint32_t i = 0; i < config->waiters; i++) {
@@ -9864,30 +10103,6 @@ GPUMP_API gpump_result gpump_fault_adopt(void *memory, size_t bytes, const gpump
     return GPUMP_OK;
 }
 
-/* ---- the heap: open faults, the earliest end first, then the earliest opening ---- */
-
-static int gpumpi_fault_before(const gpump_fault *f, uint32_t a, uint32_t b) {
-    const gpumpi_fault_record *x = gpumpi_fault_records(f) + a, *y = gpumpi_fault_records(f) + b;
-    return x->end != y->end ? x->end < y->end : x->opened < y->opened;
-}
-static void gpumpi_fault_push(gpump_fault *f, uint32_t fault) {
-    uint32_t *heap = gpumpi_fault_heap(f), at = f->faults++;
-    for (; at && gpumpi_fault_before(f, fault, heap[(at - 1) / 2]); at = (at - 1) / 2) heap[at] = heap[(at - 1) / 2];
-    heap[at] = fault;
-}
-static void gpumpi_fault_pop(gpump_fault *f) {
-    uint32_t *heap = gpumpi_fault_heap(f), last = heap[--f->faults], at = 0;
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= f->faults) break;
-        if (child + 1 < f->faults && gpumpi_fault_before(f, heap[child + 1], heap[child])) child++;
-        if (!gpumpi_fault_before(f, heap[child], last)) break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = last;
-}
-
 /* ---- checks ---- */
 
 static const char *gpumpi_fault_wrong_ranges(const gpump_fault *f) {
@@ -9906,57 +10121,125 @@ static const char *gpumpi_fault_wrong_ranges(const gpump_fault *f) {
     if (granule != f->granules) return "granules of ranges";
     for (uint32_t i = 0; i < f->granules; i++) {
         const gpumpi_fault_granule *one = gpumpi_fault_granules(f) + i;
-        if (one->owner >= GPUMP_FAULT_OWNERS || (one->fault != GPUMP_NONE && one->fault >= f->config.faults) ||
-            (one->fault != GPUMP_NONE &&
-             (one->owner == GPUMP_FAULT_GPU || gpumpi_fault_records(f)[one->fault].granule != i ||
-              gpumpi_fault_records(f)[one->fault].state == GPUMPI_FAULT_FREE)))
+        if (one->owner >= GPUMP_FAULT_OWNERS || one->pinned > 1 || one->accesses >= f->config.counter) return "granule";
+        if (one->fault != GPUMP_NONE && (one->fault >= f->config.faults || one->owner == GPUMP_FAULT_GPU ||
+                                         gpumpi_fault_records(f)[one->fault].granule != i ||
+                                         gpumpi_fault_records(f)[one->fault].state == GPUMPI_FAULT_FREE))
             return "granule";
     }
     return NULL;
 }
-static gpumpi_fault_range *gpumpi_fault_find(const gpump_fault *f, uint32_t process, uint64_t number);
-static const char *gpumpi_fault_wrong_faults(const gpump_fault *f) {
-    const gpumpi_fault_waiter *waiters = gpumpi_fault_waiters(f);
-    uint32_t waiting = 0, open = 0, locals = 0, seen = 0, at;
-    for (uint32_t i = 0; i < f->config.faults; i++) {
-        const gpumpi_fault_record *record = gpumpi_fault_records(f) + i;
-        const gpumpi_fault_range *range;
-        uint32_t last = GPUMP_NONE, count = record->count;
-        if (record->state >= GPUMPI_FAULT_STATES) return "state of a fault";
-        if (record->state == GPUMPI_FAULT_FREE) continue;
-        open++;
-        locals += record->state == GPUMPI_FAULT_ANNOUNCED;
-        if (record->process >= f->config.processes || record->sm >= f->config.sms) return "fault";
-        range = gpumpi_fault_find(f, record->process, record->number);
-        if (!range || range->granule + (record->number - range->first) != record->granule) return "granule of a fault";
-        if ((record->state == GPUMPI_FAULT_MAPPED) !=
-            (gpumpi_fault_granules(f)[record->granule].owner == GPUMP_FAULT_GPU))
-            return "state of a fault";
-        if (record->state != GPUMPI_FAULT_MAPPED && gpumpi_fault_granules(f)[record->granule].fault != i)
-            return "fault of a granule";
-        for (at = record->first; count; count--, at = waiters[at].next) {
-            if (at >= f->config.waiters || waiters[at].owner != i) return "waiters of a fault";
-            last = at;
-        }
-        if (at != GPUMP_NONE || last != record->last) return "waiters of a fault";
-        waiting += record->count;
+
+/* A list of granules that all have `owner`; *count of them. 0: it contradicts itself. */
+static int gpumpi_fault_list_fits(const gpump_fault *f, const gpumpi_fault_list *list, uint32_t owner,
+                                  uint32_t *count) {
+    const gpumpi_fault_granule *granules = gpumpi_fault_granules(f);
+    uint32_t before = GPUMP_NONE, at = list->first;
+    for (*count = 0; at != GPUMP_NONE; before = at, at = granules[at].next)
+        if (at >= f->granules || ++*count > f->granules || granules[at].owner != owner ||
+            granules[at].previous != before)
+            return 0;
+    return list->last == before;
+}
+
+/* Frames, eviction and pins. `framed`: faults that have a frame. */
+static const char *gpumpi_fault_wrong_memory(const gpump_fault *f, uint32_t framed) {
+    uint32_t owned[GPUMP_FAULT_OWNERS] = {0, 0, 0, 0, 0}, linked = 0, pinned = 0, mapped, unmaps;
+    for (uint32_t i = 0; i < f->granules; i++) {
+        const gpumpi_fault_granule *one = gpumpi_fault_granules(f) + i;
+        const uint32_t listed =
+            one->previous != GPUMP_NONE || one->next != GPUMP_NONE || f->mapped.first == i || f->unmaps.first == i;
+        if (listed && one->owner != GPUMP_FAULT_GPU && one->owner != GPUMP_FAULT_LEAVING) return "list of granules";
+        owned[one->owner]++;
+        linked += listed;
+        pinned += one->pinned;
     }
-    if (open != f->faults) return "open faults";
-    for (at = f->free_fault; at != GPUMP_NONE; at = gpumpi_fault_records(f)[at].next, seen++)
-        if (at >= f->config.faults || seen >= f->config.faults - open ||
-            gpumpi_fault_records(f)[at].state != GPUMPI_FAULT_FREE)
+    if (!gpumpi_fault_list_fits(f, &f->mapped, GPUMP_FAULT_GPU, &mapped) ||
+        !gpumpi_fault_list_fits(f, &f->unmaps, GPUMP_FAULT_LEAVING, &unmaps) || linked != mapped + unmaps)
+        return "list of granules";
+    if (owned[GPUMP_FAULT_LEAVING] != f->leaving) return "leaving granules";
+    if (f->pins != pinned || f->pins > f->config.touches || f->holder > 1 || f->holder_warp > 63) return "pins";
+    for (uint32_t i = 0; i < f->pins; i++)
+        if (f->pinned[i] >= f->granules || !gpumpi_fault_granules(f)[f->pinned[i]].pinned ||
+            gpumpi_fault_granules(f)[f->pinned[i]].owner != GPUMP_FAULT_GPU)
+            return "pins";
+    if (!gpumpi_fault_is_finite(f))
+        return mapped || f->frames || f->wanting || f->leaving || f->holder || f->pins ? "frames without end" : NULL;
+    if (mapped != owned[GPUMP_FAULT_GPU]) return "list of granules";
+    return f->frames != mapped + f->leaving + framed || f->frames > f->config.memory ? "frames" : NULL;
+}
+
+/* 1: `list` of records goes through exactly `count` records in `state`. */
+static int gpumpi_fault_records_fit(const gpump_fault *f, const gpumpi_fault_list *list, uint32_t state,
+                                    uint32_t count) {
+    uint32_t at = list->first, last = GPUMP_NONE, seen = 0;
+    for (; at != GPUMP_NONE; last = at, at = gpumpi_fault_records(f)[at].next)
+        if (at >= f->config.faults || ++seen > count || gpumpi_fault_records(f)[at].state != state) return 0;
+    return seen == count && list->last == last;
+}
+
+/* What is wrong with an open fault alone. */
+static const char *gpumpi_fault_wrong_record(const gpump_fault *f, uint32_t i) {
+    const gpumpi_fault_record *record = gpumpi_fault_records(f) + i;
+    const gpumpi_fault_waiter *waiters = gpumpi_fault_waiters(f);
+    const gpumpi_fault_range *range;
+    uint32_t last = GPUMP_NONE, count = record->count, at;
+    if (record->process >= f->config.processes || record->sm >= f->config.sms || record->opened >= f->opened ||
+        record->remote > 1 || record->has_frame > 1)
+        return "fault";
+    range = gpumpi_fault_find(f, record->process, record->number);
+    if (!range || range->granule + (record->number - range->first) != record->granule) return "granule of a fault";
+    if ((record->state == GPUMPI_FAULT_MAPPED) == (gpumpi_fault_granules(f)[record->granule].fault == i))
+        return "fault of a granule";
+    if (record->state == GPUMPI_FAULT_QUEUED && (!record->entries || record->entries > f->config.batch))
+        return "entries of a fault";
+    for (at = record->first; count; count--, at = waiters[at].next) {
+        if (at >= f->config.waiters || waiters[at].owner != i || !waiters[at].warps) return "waiters of a fault";
+        last = at;
+    }
+    return at != GPUMP_NONE || last != record->last ? "waiters of a fault" : NULL;
+}
+
+static const char *gpumpi_fault_wrong_faults(const gpump_fault *f) {
+    const gpumpi_fault_record *records = gpumpi_fault_records(f);
+    const gpumpi_fault_waiter *waiters = gpumpi_fault_waiters(f);
+    uint32_t waiting = 0, in[GPUMPI_FAULT_STATES] = {0, 0, 0, 0, 0, 0}, framed = 0, frameless = 0, seen = 0, at, last;
+    for (uint32_t i = 0; i < f->config.faults; i++) {
+        const gpumpi_fault_record *record = records + i;
+        const char *wrong;
+        if (record->state >= GPUMPI_FAULT_STATES) return "state of a fault";
+        in[record->state]++;
+        if (record->state == GPUMPI_FAULT_FREE) continue;
+        wrong = gpumpi_fault_wrong_record(f, i);
+        if (wrong) return wrong;
+        waiting += record->count;
+        if (record->state == GPUMPI_FAULT_QUEUED || record->state == GPUMPI_FAULT_MAPPED || record->remote) continue;
+        framed += record->has_frame;
+        frameless += !record->has_frame;
+    }
+    if (f->open != f->config.faults - in[GPUMPI_FAULT_FREE] ||
+        f->faults != in[GPUMPI_FAULT_ANNOUNCED] + in[GPUMPI_FAULT_SERVED] + in[GPUMPI_FAULT_MAPPED])
+        return "open faults";
+    for (at = f->free_fault; at != GPUMP_NONE; at = records[at].next, seen++)
+        if (at >= f->config.faults || seen >= in[GPUMPI_FAULT_FREE] || records[at].state != GPUMPI_FAULT_FREE)
             return "free faults";
-    if (seen != f->config.faults - open) return "free faults";
+    if (seen != in[GPUMPI_FAULT_FREE]) return "free faults";
     for (seen = 0, at = f->free_waiter; at != GPUMP_NONE; at = waiters[at].next, seen++)
         if (at >= f->config.waiters || seen >= f->config.waiters - waiting || waiters[at].owner != GPUMP_NONE)
             return "free waiters";
     if (waiting > f->config.waiters || seen != f->config.waiters - waiting) return "free waiters";
-    for (seen = 0, at = f->local_first; at != GPUMP_NONE; at = gpumpi_fault_records(f)[at].next, seen++)
-        if (at >= f->config.faults || seen >= locals || gpumpi_fault_records(f)[at].state != GPUMPI_FAULT_ANNOUNCED ||
-            (gpumpi_fault_records(f)[at].next == GPUMP_NONE) != (at == f->local_last))
-            return "local faults";
-    if (seen != locals || (!locals && f->local_last != GPUMP_NONE)) return "local faults";
-    return NULL;
+    if (!gpumpi_fault_records_fit(f, &f->local, GPUMPI_FAULT_ANNOUNCED, in[GPUMPI_FAULT_ANNOUNCED]))
+        return "local faults";
+    if (!gpumpi_fault_records_fit(f, &f->queue, GPUMPI_FAULT_QUEUED, in[GPUMPI_FAULT_QUEUED]) ||
+        (in[GPUMPI_FAULT_QUEUED] ? f->config.batch < 2 : f->fetch_cycle != GPUMP_UNKNOWN))
+        return "queued faults";
+    for (seen = 0, last = GPUMP_NONE, at = f->frameless.first; at != GPUMP_NONE; last = at, at = records[at].frame_next)
+        if (at >= f->config.faults || ++seen > f->wanting || records[at].has_frame ||
+            records[at].state < GPUMPI_FAULT_ANNOUNCED || records[at].state == GPUMPI_FAULT_MAPPED ||
+            records[at].remote)
+            return "faults without a frame";
+    if (seen != f->wanting || seen != frameless || f->frameless.last != last) return "faults without a frame";
+    return gpumpi_fault_wrong_memory(f, gpumpi_fault_is_finite(f) ? framed : 0);
 }
 
 GPUMP_API gpump_result gpump_fault_check(const gpump_fault *fault, gpump_diag *diag) {
@@ -9974,15 +10257,13 @@ GPUMP_API gpump_result gpump_fault_check(const gpump_fault *fault, gpump_diag *d
     if (!wrong && aborts != f->aborts) wrong = "aborted processes";
     if (!wrong) wrong = gpumpi_fault_wrong_ranges(f);
     if (!wrong) wrong = gpumpi_fault_wrong_faults(f);
-    for (uint32_t i = 0; !wrong && i < f->faults;
-         i++) { /* each open fault is here once: a parent is before its child */
+    for (uint32_t i = 0; !wrong && i < f->faults; i++) { /* each is here once: a parent is before its child */
         const uint32_t one = gpumpi_fault_heap(f)[i];
         if (one >= f->config.faults || gpumpi_fault_records(f)[one].state == GPUMPI_FAULT_FREE ||
+            gpumpi_fault_records(f)[one].state == GPUMPI_FAULT_QUEUED ||
+            gpumpi_fault_records(f)[one].state == GPUMPI_FAULT_LATE ||
             (i && !gpumpi_fault_before(f, gpumpi_fault_heap(f)[(i - 1) / 2], one)))
             wrong = "order of faults";
-        else if (gpumpi_fault_records(f)[one].opened >= f->opened ||
-                 (i && gpumpi_fault_records(f)[one].state == GPUMPI_FAULT_MAPPED))
-            wrong = "turns of faults";
         for (uint32_t k = 0; !wrong && k < i; k++)
             if (gpumpi_fault_heap(f)[k] == one) wrong = "order of faults";
     }
@@ -9993,8 +10274,8 @@ GPUMP_API gpump_result gpump_fault_check(const gpump_fault *fault, gpump_diag *d
  * every machine, except that the halves of a u64 must not be told apart; so u64 fields go in whole. */
 GPUMP_API uint64_t gpump_fault_hash(const gpump_fault *fault) {
     const gpump_fault *f = fault;
-    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &f->now, 3 + sizeof f->statistics / 8);
-    hash = gpump_hash_u32s(hash, &f->config.struct_size, sizeof f->config / 4 + 10);
+    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &f->now, 6 + sizeof f->statistics / 8);
+    hash = gpump_hash_u32s(hash, &f->config.struct_size, sizeof f->config / 4 + 8 + 10 + 8 + 64);
     for (uint32_t i = 0; i < f->config.processes; i++) {
         const gpumpi_fault_process *one = gpumpi_fault_processes(f) + i;
         hash = gpump_hash_u32s(gpump_hash_u64s(hash, &one->access.page, 4), &one->access.process, 6);
@@ -10004,13 +10285,15 @@ GPUMP_API uint64_t gpump_fault_hash(const gpump_fault *fault) {
         hash = gpump_hash_u32s(gpump_hash_u64s(hash, &gpumpi_fault_ranges(f)[i].first, 2),
                                &gpumpi_fault_ranges(f)[i].process, 4);
     for (uint32_t i = 0; i < f->config.faults; i++)
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &gpumpi_fault_records(f)[i].start, 5),
-                               &gpumpi_fault_records(f)[i].granule, 10);
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &gpumpi_fault_records(f)[i].start, 7),
+                               &gpumpi_fault_records(f)[i].granule, 14);
     for (uint32_t i = 0; i < f->config.waiters; i++)
         hash = gpump_hash_u32s(gpump_hash_u64s(hash, &gpumpi_fault_waiters(f)[i].cookie, 2),
                                &gpumpi_fault_waiters(f)[i].next, 2);
     hash = gpump_hash_u64s(hash, gpumpi_fault_sm_free(f), f->config.sms);
-    for (uint32_t i = 0; i < f->granules; i++) hash = gpump_hash_u32s(hash, &gpumpi_fault_granules(f)[i].owner, 2);
+    for (uint32_t i = 0; i < f->granules; i++)
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &gpumpi_fault_granules(f)[i].arrived, 2),
+                               &gpumpi_fault_granules(f)[i].owner, 10);
     return gpump_hash_u32s(hash, gpumpi_fault_heap(f), f->faults);
 }
 
@@ -10023,7 +10306,566 @@ GPUMP_API gpump_result gpump_fault_bits(const gpump_fault_config *config, uint64
     return GPUMP_OK;
 }
 
+/* ---- statistics ---- */
+
+GPUMP_API void gpump_fault_get_statistics(const gpump_fault *fault, gpump_fault_statistics *statistics) {
+    *statistics = fault->statistics;
+}
+
+GPUMP_API void gpump_fault_statistics_diff(const gpump_fault_statistics *earlier, const gpump_fault_statistics *later,
+                                           gpump_fault_statistics *difference) {
+    const uint64_t *from = &earlier->reported, *to = &later->reported;
+    uint64_t *result = &difference->reported;
+    for (size_t i = 0; i < sizeof *earlier / sizeof *from; i++) result[i] = to[i] - from[i];
+}
+
+GPUMP_API gpump_result gpump_fault_statistics_field(const gpump_fault_statistics *statistics, uint32_t index,
+                                                    const char **name, const char **unit, const char **description,
+                                                    uint64_t *value) {
+    static const char *const words[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+        GPUMP_FAULT_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+    };
+    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->reported : NULL, index, name,
+                        unit, description, value);
+}
+
+/* ---- gpump_impl/fault/fault_memory.c ---- */
+
+
+/* ---- lists of granules ---- */
+
+static void gpumpi_fault_link(gpump_fault *f, gpumpi_fault_list *list, uint32_t granule) {
+    gpumpi_fault_granule *granules = gpumpi_fault_granules(f);
+    granules[granule].previous = list->last;
+    granules[granule].next = GPUMP_NONE;
+    if (list->last == GPUMP_NONE)
+        list->first = granule;
+    else
+        granules[list->last].next = granule;
+    list->last = granule;
+}
+static void gpumpi_fault_unlink(gpump_fault *f, gpumpi_fault_list *list, uint32_t granule) {
+    gpumpi_fault_granule *granules = gpumpi_fault_granules(f), *one = granules + granule;
+    if (one->previous == GPUMP_NONE)
+        list->first = one->next;
+    else
+        granules[one->previous].next = one->next;
+    if (one->next == GPUMP_NONE)
+        list->last = one->previous;
+    else
+        granules[one->next].previous = one->previous;
+    one->previous = one->next = GPUMP_NONE;
+}
+
+/* ---- pins ---- */
+
+GPUMP_API void gpumpi_fault_pin(gpump_fault *f, uint32_t granule) {
+    if (gpumpi_fault_granules(f)[granule].pinned || f->pins == f->config.touches) return;
+    gpumpi_fault_granules(f)[granule].pinned = 1;
+    f->pinned[f->pins++] = granule;
+}
+
+/* The warp that has waited longest; none when no fault is open. */
+static void gpumpi_fault_choose_holder(gpump_fault *f) {
+    const gpumpi_fault_record *oldest = NULL;
+    f->holder = 0;
+    for (uint32_t i = 0, seen = 0; i < f->config.faults && seen < f->open; i++) {
+        const gpumpi_fault_record *record = gpumpi_fault_records(f) + i;
+        if (record->state == GPUMPI_FAULT_FREE) continue;
+        seen++;
+        if (record->state != GPUMPI_FAULT_MAPPED && record->count && (!oldest || record->opened < oldest->opened))
+            oldest = record;
+    }
+    if (!oldest) return;
+    f->holder = 1;
+    f->holder_cookie = gpumpi_fault_waiters(f)[oldest->first].cookie;
+    f->holder_warp = gpump_bits_lowest64(gpumpi_fault_waiters(f)[oldest->first].warps);
+}
+
+GPUMP_API void gpumpi_fault_end_hold(gpump_fault *f) {
+    while (f->pins) {
+        gpumpi_fault_granules(f)[f->pinned[--f->pins]].pinned = 0;
+        f->pinned[f->pins] = 0;
+    }
+    f->holder_cookie = f->holder_warp = 0;
+    gpumpi_fault_choose_holder(f);
+    gpumpi_fault_share_frames(f, f->now);
+}
+
+GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uint64_t cookie, uint32_t warp) {
+    gpump_fault *f = fault;
+    if (!f || warp > 63) return GPUMP_ERROR_ARGUMENT;
+    if (now < f->now) return GPUMP_ERROR_TIME;
+    gpumpi_fault_serve_batches(f, now);
+    f->now = now;
+    f->statistics.releases++;
+    f->epoch++;
+    if (f->holder && f->holder_cookie == cookie && f->holder_warp == warp) gpumpi_fault_end_hold(f);
+    return GPUMP_OK;
+}
+
+/* ---- frames ---- */
+
+GPUMP_API void gpumpi_fault_enter_memory(gpump_fault *f, uint32_t granule) {
+    if (gpumpi_fault_is_finite(f)) gpumpi_fault_link(f, &f->mapped, granule);
+}
+
+GPUMP_API void gpumpi_fault_leave_memory(gpump_fault *f, uint32_t granule) {
+    if (!gpumpi_fault_is_finite(f) || gpumpi_fault_granules(f)[granule].owner != GPUMP_FAULT_GPU) return;
+    gpumpi_fault_unlink(f, &f->mapped, granule);
+    f->frames--;
+    for (uint32_t i = 0; i < f->pins; i++)
+        if (f->pinned[i] == granule) {
+            f->pinned[i] = f->pinned[--f->pins];
+            f->pinned[f->pins] = 0;
+        }
+}
+
+/* The granule to evict: the one mapped longest ago that is not pinned, and if possible one that does not thrash; of
+ * those, only the first 64 are looked at. GPUMP_NONE without one. */
+static uint32_t gpumpi_fault_victim(const gpump_fault *f) {
+    const gpumpi_fault_granule *granules = gpumpi_fault_granules(f);
+    uint32_t oldest = GPUMP_NONE, looked = 0;
+    for (uint32_t i = f->mapped.first; i != GPUMP_NONE && looked < 64; i = granules[i].next) {
+        if (granules[i].pinned) continue;
+        if (granules[i].pinned_until <= f->now) return i;
+        if (oldest == GPUMP_NONE) oldest = i;
+        looked++;
+    }
+    return oldest;
+}
+
+GPUMP_API void gpumpi_fault_share_frames(gpump_fault *f, uint64_t cycle) {
+    gpumpi_fault_record *records = gpumpi_fault_records(f);
+    if (!gpumpi_fault_is_finite(f)) return;
+    while (f->wanting && f->frames < f->config.memory) {
+        const uint32_t at = f->frameless.first;
+        f->frameless.first = records[at].frame_next;
+        if (f->frameless.first == GPUMP_NONE) f->frameless.last = GPUMP_NONE;
+        records[at].frame_next = GPUMP_NONE;
+        f->wanting--;
+        f->frames++;
+        records[at].framed = cycle;
+        records[at].has_frame = 1;
+        if (records[at].state != GPUMPI_FAULT_LATE ||
+            gpumpi_fault_granules(f)[records[at].granule].owner == GPUMP_FAULT_LEAVING)
+            continue;
+        records[at].state = GPUMPI_FAULT_SERVED;
+        records[at].end = gpumpi_fault_later(records[at].end, cycle);
+        gpumpi_fault_push(f, at);
+    }
+    while (f->wanting > f->leaving) {
+        const uint32_t victim = gpumpi_fault_victim(f);
+        gpumpi_fault_granule *granule = gpumpi_fault_granules(f) + victim;
+        if (victim == GPUMP_NONE) break;
+        gpumpi_fault_unlink(f, &f->mapped, victim);
+        gpumpi_fault_link(f, &f->unmaps, victim);
+        granule->owner = GPUMP_FAULT_LEAVING;
+        granule->evictions = granule->epoch == f->epoch ? granule->evictions + 1 : 1;
+        granule->epoch = f->epoch;
+        f->leaving++;
+        f->statistics.evicted++;
+    }
+}
+
+GPUMP_API void gpumpi_fault_take_frame(gpump_fault *f, uint32_t record) {
+    gpumpi_fault_record *one = gpumpi_fault_records(f) + record;
+    one->frame_next = GPUMP_NONE;
+    one->has_frame = !gpumpi_fault_is_finite(f) || one->remote;
+    if (one->has_frame) return;
+    if (f->frameless.last == GPUMP_NONE)
+        f->frameless.first = record;
+    else
+        gpumpi_fault_records(f)[f->frameless.last].frame_next = record;
+    f->frameless.last = record;
+    f->wanting++;
+    gpumpi_fault_share_frames(f, f->now);
+}
+
+GPUMP_API uint32_t gpumpi_fault_first_unmap(gpump_fault *f) {
+    const uint32_t granule = f->unmaps.first;
+    if (granule != GPUMP_NONE) gpumpi_fault_unlink(f, &f->unmaps, granule);
+    return granule;
+}
+
+GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
+                                                   uint32_t dirty) {
+    gpump_fault *f = fault;
+    const gpumpi_fault_range *range;
+    gpumpi_fault_granule *granule;
+    gpumpi_fault_record *record;
+    uint64_t free_cycle = now;
+    if (!f || process >= f->config.processes || dirty > 1) return GPUMP_ERROR_ARGUMENT;
+    if (now < f->now) return GPUMP_ERROR_TIME;
+    range = gpumpi_fault_find(f, process, page >> f->granule_shift);
+    if (!range) return GPUMP_ERROR_STATE;
+    granule = gpumpi_fault_granules(f) + range->granule + ((page >> f->granule_shift) - range->first);
+    if (granule->owner != GPUMP_FAULT_LEAVING || granule->previous != GPUMP_NONE || granule->next != GPUMP_NONE ||
+        f->unmaps.first == (uint32_t)(granule - gpumpi_fault_granules(f)))
+        return GPUMP_ERROR_STATE;
+    gpumpi_fault_serve_batches(f, now);
+    f->now = now;
+    granule->owner = GPUMP_FAULT_CPU;
+    f->leaving--;
+    f->frames--;
+    if (dirty) { /* the frame is free once it is written back, over the link that migrations use */
+        uint64_t *link = f->config.batch > 1 ? &f->driver_free : &f->cpu_free;
+        free_cycle = *link = gpump_add_saturated(gpumpi_fault_later(*link, now), f->config.evict_cycles);
+        f->statistics.written++;
+        f->statistics.busy_cycles += f->config.evict_cycles;
+    }
+    if (granule->fault != GPUMP_NONE) { /* it is wanted again, and its fault waited for this */
+        record = gpumpi_fault_records(f) + granule->fault;
+        if (record->state == GPUMPI_FAULT_LATE && record->has_frame) {
+            record->state = GPUMPI_FAULT_SERVED;
+            record->end = gpumpi_fault_later(record->end, free_cycle);
+            gpumpi_fault_push(f, granule->fault);
+        }
+    }
+    gpumpi_fault_share_frames(f, free_cycle);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evictions, gpump_fault_bounce *bounces,
+                                         uint32_t capacity, uint32_t *count) {
+    const gpump_fault *f = fault;
+    if (!f || !count || !evictions || (capacity && !bounces)) return GPUMP_ERROR_ARGUMENT;
+    *count = 0;
+    for (uint32_t i = 0; i < f->granules; i++) {
+        const gpumpi_fault_granule *granule = gpumpi_fault_granules(f) + i;
+        *count += granule->epoch == f->epoch && granule->evictions >= evictions;
+    }
+    if (*count > capacity) return GPUMP_ERROR_CAPACITY;
+    *count = 0;
+    for (uint32_t r = 0; r < f->ranges; r++) {
+        const gpumpi_fault_range *range = gpumpi_fault_ranges(f) + r;
+        for (uint64_t i = 0; i < range->count; i++) {
+            const gpumpi_fault_granule *granule = gpumpi_fault_granules(f) + range->granule + i;
+            if (granule->epoch != f->epoch || granule->evictions < evictions) continue;
+            bounces[*count].page = (range->first + i) << f->granule_shift;
+            bounces[*count].process = range->process;
+            bounces[(*count)++].evictions = granule->evictions;
+        }
+    }
+    return GPUMP_OK;
+}
+
+/* ---- gpump_impl/fault/fault_driver.c ---- */
+
+
+/* ---- one fault ---- */
+
+/* Whether a fault ends in a remote mapping, and what serving it occupies; counts it. */
+static uint64_t gpumpi_fault_classify(gpump_fault *f, gpumpi_fault_record *record) {
+    const uint32_t owner = gpumpi_fault_granules(f)[record->granule].owner;
+    if (record->count && f->config.remote == 2 && owner != GPUMP_FAULT_UNALLOCATED) record->remote = 1;
+    if (record->remote) {
+        f->statistics.remote++;
+        return f->config.remote_cycles;
+    }
+    if (owner == GPUMP_FAULT_UNALLOCATED) {
+        f->statistics.allocated++;
+        return f->config.allocate_busy_cycles;
+    }
+    f->statistics.migrated++;
+    return f->config.migrate_busy_cycles;
+}
+
+/* Serves a fault at once, without batches: the end is known now. */
+static void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at) {
+    gpumpi_fault_record *record = gpumpi_fault_records(f) + at;
+    const uint32_t owner = gpumpi_fault_granules(f)[record->granule].owner;
+    uint64_t *free_at = &f->cpu_free, latency, busy;
+    if (f->config.local && owner == GPUMP_FAULT_UNALLOCATED) {
+        free_at = gpumpi_fault_sm_free(f) + record->sm;
+        latency = busy = f->config.local_cycles;
+        f->statistics.local++;
+        record->state = GPUMPI_FAULT_ANNOUNCED;
+        gpumpi_fault_append(f, &f->local, at);
+    } else {
+        busy = gpumpi_fault_classify(f, record);
+        latency = record->remote                     ? busy
+                  : owner == GPUMP_FAULT_UNALLOCATED ? f->config.allocate_cycles
+                                                     : f->config.migrate_cycles;
+        f->statistics.busy_cycles += busy;
+        record->state = GPUMPI_FAULT_SERVED;
+    }
+    record->start = gpumpi_fault_later(*free_at, f->now);
+    record->end = gpump_add_saturated(record->start, latency);
+    *free_at = gpump_add_saturated(record->start, busy);
+    gpumpi_fault_push(f, at);
+    gpumpi_fault_take_frame(f, at);
+}
+
+GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record) {
+    if (f->config.batch < 2) {
+        gpumpi_fault_serve_alone(f, record);
+        return;
+    }
+    gpumpi_fault_records(f)[record].state = GPUMPI_FAULT_QUEUED;
+    gpumpi_fault_records(f)[record].end = GPUMP_UNKNOWN;
+    gpumpi_fault_records(f)[record].entries = 1;
+    gpumpi_fault_append(f, &f->queue, record);
+    if (f->fetch_cycle == GPUMP_UNKNOWN)
+        f->fetch_cycle = gpump_add_saturated(gpumpi_fault_later(f->driver_free, f->now), f->config.batch_cycles);
+}
+
+/* ---- prefetching by density ---- */
+
+GPUMP_API uint64_t gpump_fault_prefetch(uint64_t present, uint64_t faulted, uint32_t granules, uint32_t percent) {
+    const uint64_t occupied = present | faulted;
+    uint64_t wanted = faulted;
+    for (uint64_t rest = faulted; rest; rest &= rest - 1) {
+        const uint32_t at = gpump_bits_lowest64(rest);
+        for (uint32_t size = 2; size <= granules; size *= 2) {
+            const uint64_t part = (UINT64_MAX >> (64u - size)) << (at & ~(size - 1u));
+            if (gpump_bits_count64(occupied & part) * 100u > size * percent) wanted |= part;
+        }
+    }
+    return wanted & ~present;
+}
+
+/* ---- batches ---- */
+
+/* A granule that thrashes is delayed, and after enough delays pinned, or mapped remotely; 1: delayed. */
+static int gpumpi_fault_delays(gpump_fault *f, gpumpi_fault_record *record, uint64_t now) {
+    gpumpi_fault_granule *granule = gpumpi_fault_granules(f) + record->granule;
+    if (!f->config.thrash_events || granule->arrivals < f->config.thrash_events || record->delayed_until) return 0;
+    if (granule->delays < f->config.thrash_delays) {
+        granule->delays++;
+        record->delayed_until = gpump_add_saturated(now, f->config.thrash_cycles);
+        f->statistics.delayed++;
+        return 1;
+    }
+    granule->delays = granule->arrivals = 0;
+    if (f->config.remote)
+        record->remote = 1;
+    else
+        granule->pinned_until = gpump_add_saturated(now, f->config.pin_cycles);
+    f->statistics.pinned++;
+    return 0;
+}
+
+/* Takes the faults of a batch that is fetched at `now` out of the queue; *entries of the fault buffer. */
+static gpumpi_fault_list gpumpi_fault_fetch(gpump_fault *f, uint64_t now, uint64_t *entries) {
+    const uint64_t limit =
+        f->config.replay == GPUMP_FAULT_REPLAY_ONCE ? (uint64_t)f->config.batch * f->config.batches : f->config.batch;
+    gpumpi_fault_list taken = {GPUMP_NONE, GPUMP_NONE}, left = {GPUMP_NONE, GPUMP_NONE};
+    uint32_t at = f->queue.first, next;
+    int full = 0;
+    *entries = 0;
+    for (; at != GPUMP_NONE; at = next) {
+        gpumpi_fault_record *record = gpumpi_fault_records(f) + at;
+        next = record->next;
+        record->next = GPUMP_NONE;
+        if (!full && (record->delayed_until > now || gpumpi_fault_delays(f, record, now))) {
+            gpumpi_fault_append(f, &left, at);
+            continue;
+        }
+        full = full || (*entries && *entries + record->entries > limit);
+        if (full) {
+            gpumpi_fault_append(f, &left, at);
+            continue;
+        }
+        *entries += record->entries;
+        gpumpi_fault_append(f, &taken, at);
+    }
+    f->queue = left;
+    return taken;
+}
+
+/* Opens faults, without waiters, for what density brings of a VA block; appends them to *done. Returns the cycles. */
+static uint64_t gpumpi_fault_serve_density(gpump_fault *f, const gpumpi_fault_range *range, uint64_t block,
+                                           uint64_t faulted, gpumpi_fault_list *done) {
+    const uint32_t granules = f->config.block_granules;
+    uint64_t present = 0, possible = 0, cycles = 0, wanted;
+    for (uint32_t i = 0; i < granules; i++) {
+        const uint64_t number = block * granules + i;
+        const gpumpi_fault_granule *one;
+        if (number < range->first || number >= range->first + range->count) continue;
+        one = gpumpi_fault_granules(f) + range->granule + (number - range->first);
+        if (one->owner == GPUMP_FAULT_GPU || (one->fault != GPUMP_NONE && !(faulted >> i & 1u)))
+            present |= (uint64_t)1 << i;
+        else if (one->fault == GPUMP_NONE && one->owner <= GPUMP_FAULT_UNALLOCATED)
+            possible |= (uint64_t)1 << i;
+    }
+    wanted = gpump_fault_prefetch(present, faulted, granules, f->config.prefetch_percent) & possible;
+    for (; wanted; wanted &= wanted - 1) {
+        uint32_t at;
+        if (gpumpi_fault_is_finite(f) && f->frames + f->wanting >= f->config.memory)
+            break; /* nothing is evicted for it */
+        at = gpumpi_fault_new_record(f, range->granule +
+                                            (uint32_t)(block * granules + gpump_bits_lowest64(wanted) - range->first));
+        if (at == GPUMP_NONE) break;
+        f->statistics.prefetched++;
+        cycles += gpumpi_fault_classify(f, gpumpi_fault_records(f) + at);
+        gpumpi_fault_append(f, done, at);
+        gpumpi_fault_take_frame(f, at);
+    }
+    return cycles;
+}
+
+/* The faults of *done are served between `start` and `end`. */
+static void gpumpi_fault_finish(gpump_fault *f, gpumpi_fault_list *done, uint64_t start, uint64_t end) {
+    uint32_t at = done->first, next;
+    for (; at != GPUMP_NONE; at = next) {
+        gpumpi_fault_record *record = gpumpi_fault_records(f) + at;
+        next = record->next;
+        record->next = GPUMP_NONE;
+        record->start = start;
+        record->end = end;
+        record->state = GPUMPI_FAULT_SERVED;
+        gpumpi_fault_push(f, at);
+    }
+    done->first = done->last = GPUMP_NONE;
+}
+
+/* Serves the VA block of the first fault in *taken; its faults move to *done. Returns the cycles that takes. */
+static uint64_t gpumpi_fault_serve_block(gpump_fault *f, gpumpi_fault_list *taken, gpumpi_fault_list *done) {
+    const uint32_t shift = (uint32_t)gpumpi_bits_for(f->config.block_granules);
+    const gpumpi_fault_record *first = gpumpi_fault_records(f) + taken->first;
+    const gpumpi_fault_range *range = gpumpi_fault_find(f, first->process, first->number);
+    const uint32_t process = first->process;
+    const uint64_t block = first->number >> shift;
+    gpumpi_fault_list others = {GPUMP_NONE, GPUMP_NONE};
+    uint64_t cycles = f->config.block_cycles, faulted = 0;
+    uint32_t at = taken->first, next;
+    for (; at != GPUMP_NONE; at = next) {
+        gpumpi_fault_record *record = gpumpi_fault_records(f) + at;
+        next = record->next;
+        record->next = GPUMP_NONE;
+        if (record->process != process || record->number >> shift != block) {
+            gpumpi_fault_append(f, &others, at);
+            continue;
+        }
+        cycles += gpumpi_fault_classify(f, record);
+        if (!record->remote && record->number >= range->first && record->number < range->first + range->count)
+            faulted |= (uint64_t)1 << (record->number & (f->config.block_granules - 1));
+        gpumpi_fault_append(f, done, at);
+        gpumpi_fault_take_frame(f, at);
+    }
+    *taken = others;
+    return cycles + gpumpi_fault_serve_density(f, range, block, faulted, done);
+}
+
+/* When the driver fetches next: after a batch, unless all that is queued is delayed. */
+static uint64_t gpumpi_fault_next_fetch(const gpump_fault *f) {
+    uint64_t soonest = GPUMP_UNKNOWN;
+    for (uint32_t at = f->queue.first; at != GPUMP_NONE; at = gpumpi_fault_records(f)[at].next)
+        if (gpumpi_fault_records(f)[at].delayed_until < soonest) soonest = gpumpi_fault_records(f)[at].delayed_until;
+    if (soonest == GPUMP_UNKNOWN) return GPUMP_UNKNOWN;
+    return gpumpi_fault_later(soonest, gpump_add_saturated(f->driver_free, f->config.batch_cycles));
+}
+
+GPUMP_API void gpumpi_fault_serve_batches(gpump_fault *f, uint64_t now) {
+    while (f->fetch_cycle <= now && f->fetch_cycle != GPUMP_UNKNOWN) {
+        const uint64_t start = f->fetch_cycle;
+        gpumpi_fault_list taken, done = {GPUMP_NONE, GPUMP_NONE};
+        uint64_t entries, end = start;
+        f->now = gpumpi_fault_later(f->now, start);
+        taken = gpumpi_fault_fetch(f, start, &entries);
+        if (taken.first != GPUMP_NONE) {
+            const uint64_t batches = (entries - 1) / f->config.batch;
+            end = gpump_add_saturated(start, entries * f->config.entry_cycles + batches * f->config.batch_cycles);
+            f->statistics.batches += batches + 1;
+            f->statistics.fetched += entries;
+        }
+        while (taken.first != GPUMP_NONE) {
+            end = gpump_add_saturated(end, gpumpi_fault_serve_block(f, &taken, &done));
+            if (f->config.replay == GPUMP_FAULT_REPLAY_BLOCK) gpumpi_fault_finish(f, &done, start, end);
+        }
+        gpumpi_fault_finish(f, &done, start, end);
+        f->statistics.busy_cycles += end - start;
+        f->driver_free = end;
+        if (f->config.replay == GPUMP_FAULT_REPLAY_BATCH_FLUSH) /* what waits once waits on, and is told of again */
+            for (uint32_t at = f->queue.first; at != GPUMP_NONE; at = gpumpi_fault_records(f)[at].next)
+                gpumpi_fault_records(f)[at].entries = 1;
+        f->fetch_cycle = gpumpi_fault_next_fetch(f);
+    }
+}
+
+/* ---- access counters ---- */
+
+GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
+                                                 uint32_t accesses) {
+    gpump_fault *f = fault;
+    const gpumpi_fault_range *range;
+    gpumpi_fault_granule *granule;
+    uint32_t at, record;
+    if (!f || process >= f->config.processes) return GPUMP_ERROR_ARGUMENT;
+    if (now < f->now) return GPUMP_ERROR_TIME;
+    range = gpumpi_fault_find(f, process, page >> f->granule_shift);
+    if (!range) return GPUMP_EMPTY;
+    at = range->granule + (uint32_t)((page >> f->granule_shift) - range->first);
+    granule = gpumpi_fault_granules(f) + at;
+    if (granule->owner != GPUMP_FAULT_REMOTE) return GPUMP_EMPTY;
+    if (granule->fault != GPUMP_NONE) return GPUMP_OK; /* it migrates already */
+    if (accesses >= f->config.counter - granule->accesses && f->free_fault == GPUMP_NONE) return GPUMP_BUSY;
+    gpumpi_fault_serve_batches(f, now);
+    f->now = now;
+    if (accesses < f->config.counter - granule->accesses) {
+        granule->accesses += accesses;
+        return GPUMP_OK;
+    }
+    record = gpumpi_fault_new_record(f, at);
+    if (record == GPUMP_NONE) return GPUMP_BUSY; /* a batch that was due has taken it */
+    granule->accesses = 0;
+    f->statistics.prefetched++;
+    gpumpi_fault_schedule(f, record);
+    return GPUMP_OK;
+}
+
+/* ---- gpump_impl/fault/fault.c ---- */
+
+
+/* ---- the heap: faults that are being served, the earliest end first, then the earliest opening ---- */
+
+GPUMP_API void gpumpi_fault_push(gpump_fault *f, uint32_t fault) {
+    uint32_t *heap = gpumpi_fault_heap(f), at = f->faults++;
+    for (; at && gpumpi_fault_before(f, fault, heap[(at - 1) / 2]); at = (at - 1) / 2) heap[at] = heap[(at - 1) / 2];
+    heap[at] = fault;
+}
+static void gpumpi_fault_pop(gpump_fault *f) {
+    uint32_t *heap = gpumpi_fault_heap(f), last = heap[--f->faults], at = 0;
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= f->faults) break;
+        if (child + 1 < f->faults && gpumpi_fault_before(f, heap[child + 1], heap[child])) child++;
+        if (!gpumpi_fault_before(f, heap[child], last)) break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = last;
+}
+
 /* ---- buffers ---- */
+
+static void gpumpi_fault_move(uint32_t *granule, uint32_t from, uint32_t to) {
+    if (*granule >= from && *granule != GPUMP_NONE) *granule = *granule - from + to;
+}
+/* Granules from `from` on move to `to`; their ranges, faults, lists and pins follow. */
+static void gpumpi_fault_shift(gpump_fault *f, uint32_t from, uint32_t to) {
+    gpumpi_fault_granule *granules = gpumpi_fault_granules(f);
+    if (from == to) return;
+    memmove(granules + to, granules + from, (f->granules - from) * sizeof *granules);
+    f->granules = f->granules - from + to;
+    for (uint32_t i = 0; i < f->ranges; i++) gpumpi_fault_move(&gpumpi_fault_ranges(f)[i].granule, from, to);
+    for (uint32_t i = 0; i < f->config.faults; i++)
+        if (gpumpi_fault_records(f)[i].state != GPUMPI_FAULT_FREE)
+            gpumpi_fault_move(&gpumpi_fault_records(f)[i].granule, from, to);
+    for (uint32_t i = 0; i < f->pins; i++) gpumpi_fault_move(&f->pinned[i], from, to);
+    if (!gpumpi_fault_is_finite(f)) return;
+    for (uint32_t i = 0; i < f->granules; i++) {
+        gpumpi_fault_move(&granules[i].previous, from, to);
+        gpumpi_fault_move(&granules[i].next, from, to);
+    }
+    gpumpi_fault_move(&f->mapped.first, from, to);
+    gpumpi_fault_move(&f->mapped.last, from, to);
+    gpumpi_fault_move(&f->unmaps.first, from, to);
+    gpumpi_fault_move(&f->unmaps.last, from, to);
+}
 
 /* The first range that is not before (process, number). */
 static uint32_t gpumpi_fault_at(const gpump_fault *f, uint32_t process, uint64_t number) {
@@ -10039,24 +10881,23 @@ static uint32_t gpumpi_fault_at(const gpump_fault *f, uint32_t process, uint64_t
     }
     return low;
 }
-static gpumpi_fault_range *gpumpi_fault_find(const gpump_fault *f, uint32_t process, uint64_t number) {
+GPUMP_API gpumpi_fault_range *gpumpi_fault_find(const gpump_fault *f, uint32_t process, uint64_t number) {
     const uint32_t at = gpumpi_fault_at(f, process, number);
     gpumpi_fault_range *range = gpumpi_fault_ranges(f) + at;
     return at < f->ranges && range->process == process && range->first <= number ? range : NULL;
 }
-
-/* Granules from `from` on move by `count`, up or down; their ranges and faults follow. */
-static void gpumpi_fault_shift(gpump_fault *f, uint32_t from, uint32_t to) {
-    gpumpi_fault_granule *granules = gpumpi_fault_granules(f);
-    memmove(granules + to, granules + from, (f->granules - from) * sizeof *granules);
-    f->granules = f->granules - from + to;
-    for (uint32_t i = 0; i < f->ranges; i++)
-        if (gpumpi_fault_ranges(f)[i].granule >= from)
-            gpumpi_fault_ranges(f)[i].granule = gpumpi_fault_ranges(f)[i].granule - from + to;
-    for (uint32_t i = 0; i < f->faults; i++) {
-        gpumpi_fault_record *record = gpumpi_fault_records(f) + gpumpi_fault_heap(f)[i];
-        if (record->granule >= from) record->granule = record->granule - from + to;
+/* The range of a granule. */
+static const gpumpi_fault_range *gpumpi_fault_range_of(const gpump_fault *f, uint32_t granule) {
+    const gpumpi_fault_range *ranges = gpumpi_fault_ranges(f);
+    uint32_t low = 0, high = f->ranges - 1;
+    while (low < high) {
+        const uint32_t middle = (low + high + 1) / 2;
+        if (ranges[middle].granule <= granule)
+            low = middle;
+        else
+            high = middle - 1;
     }
+    return ranges + low;
 }
 
 GPUMP_API gpump_result gpump_fault_map(gpump_fault *fault, uint32_t process, uint64_t first, uint64_t pages,
@@ -10065,7 +10906,7 @@ GPUMP_API gpump_result gpump_fault_map(gpump_fault *fault, uint32_t process, uin
     gpumpi_fault_range *range;
     uint64_t count;
     uint32_t at, granule;
-    if (!f || process >= f->config.processes || owner >= GPUMP_FAULT_OWNERS || !pages || !rights ||
+    if (!f || process >= f->config.processes || owner > GPUMP_FAULT_GPU || !pages || !rights ||
         rights > GPUMP_TLB_RIGHTS || ((first | pages) & (f->config.granule_pages - 1)) || first > UINT64_MAX - pages)
         return GPUMP_ERROR_ARGUMENT;
     first >>= f->granule_shift;
@@ -10073,7 +10914,9 @@ GPUMP_API gpump_result gpump_fault_map(gpump_fault *fault, uint32_t process, uin
     at = gpumpi_fault_at(f, process, first);
     range = gpumpi_fault_ranges(f) + at;
     if (at < f->ranges && range->process == process && range->first < first + count) return GPUMP_ERROR_STATE;
-    if (f->ranges == f->config.ranges || count > f->config.granules - f->granules) return GPUMP_ERROR_FULL;
+    if (f->ranges == f->config.ranges || count > f->config.granules - f->granules ||
+        (owner == GPUMP_FAULT_GPU && gpumpi_fault_is_finite(f) && f->frames + count > f->config.memory))
+        return GPUMP_ERROR_FULL;
     granule = at < f->ranges ? range->granule : f->granules;
     gpumpi_fault_shift(f, granule, granule + (uint32_t)count);
     memmove(range + 1, range, (f->ranges - at) * sizeof *range);
@@ -10084,9 +10927,14 @@ GPUMP_API gpump_result gpump_fault_map(gpump_fault *fault, uint32_t process, uin
     range->rights = rights;
     range->granule = granule;
     range->unused = 0;
-    for (uint32_t i = 0; i < (uint32_t)count; i++) {
-        gpumpi_fault_granules(f)[granule + i].owner = owner;
-        gpumpi_fault_granules(f)[granule + i].fault = GPUMP_NONE;
+    for (uint32_t i = granule; i < granule + (uint32_t)count; i++) {
+        gpumpi_fault_granule *one = gpumpi_fault_granules(f) + i;
+        memset(one, 0, sizeof *one);
+        one->owner = owner;
+        one->fault = one->previous = one->next = GPUMP_NONE;
+        if (owner != GPUMP_FAULT_GPU || !gpumpi_fault_is_finite(f)) continue;
+        f->frames++;
+        gpumpi_fault_enter_memory(f, i);
     }
     return GPUMP_OK;
 }
@@ -10095,19 +10943,26 @@ GPUMP_API gpump_result gpump_fault_unmap(gpump_fault *fault, uint32_t process) {
     gpump_fault *f = fault;
     uint32_t first, end, from, to;
     if (!f || process >= f->config.processes) return GPUMP_ERROR_ARGUMENT;
-    for (uint32_t i = 0; i < f->faults; i++)
-        if (gpumpi_fault_records(f)[gpumpi_fault_heap(f)[i]].process == process) return GPUMP_BUSY;
-    f->aborts -= gpumpi_fault_processes(f)[process].pending;
-    memset(gpumpi_fault_processes(f) + process, 0, sizeof(gpumpi_fault_process));
+    for (uint32_t i = 0, seen = 0; i < f->config.faults && seen < f->open; i++) {
+        if (gpumpi_fault_records(f)[i].state == GPUMPI_FAULT_FREE) continue;
+        if (gpumpi_fault_records(f)[i].process == process) return GPUMP_BUSY;
+        seen++;
+    }
     first = gpumpi_fault_at(f, process, 0);
     for (end = first; end < f->ranges && gpumpi_fault_ranges(f)[end].process == process;) end++;
-    if (first == end) return GPUMP_OK;
-    to = gpumpi_fault_ranges(f)[first].granule;
+    to = first < end ? gpumpi_fault_ranges(f)[first].granule : 0;
     from = end < f->ranges ? gpumpi_fault_ranges(f)[end].granule : f->granules;
+    for (uint32_t i = to; f->leaving && first < end && i < from; i++)
+        if (gpumpi_fault_granules(f)[i].owner == GPUMP_FAULT_LEAVING) return GPUMP_BUSY;
+    f->aborts -= gpumpi_fault_processes(f)[process].pending;
+    memset(gpumpi_fault_processes(f) + process, 0, sizeof(gpumpi_fault_process));
+    if (first == end) return GPUMP_OK;
+    for (uint32_t i = to; i < from; i++) gpumpi_fault_leave_memory(f, i);
     memmove(gpumpi_fault_ranges(f) + first, gpumpi_fault_ranges(f) + end,
             (f->ranges - end) * sizeof(gpumpi_fault_range));
     f->ranges -= end - first;
     gpumpi_fault_shift(f, from, to);
+    gpumpi_fault_share_frames(f, f->now);
     return GPUMP_OK;
 }
 
@@ -10144,58 +10999,52 @@ static void gpumpi_fault_free_waiter(gpump_fault *f, uint32_t at) {
     f->free_waiter = at;
 }
 
-/* When a fault that is opened now will be served, and by whom. */
-static void gpumpi_fault_schedule(gpump_fault *f, gpumpi_fault_record *record, uint32_t owner, uint32_t *local) {
-    uint64_t *free_at = &f->cpu_free, latency = f->config.migrate_cycles, busy = f->config.migrate_busy_cycles;
-    *local = f->config.local && owner == GPUMP_FAULT_UNALLOCATED;
-    if (*local) {
-        free_at = gpumpi_fault_sm_free(f) + record->sm;
-        latency = busy = f->config.local_cycles;
-        f->statistics.local++;
-    } else if (owner == GPUMP_FAULT_UNALLOCATED) {
-        latency = f->config.allocate_cycles;
-        busy = f->config.allocate_busy_cycles;
-        f->statistics.allocated++;
-    } else {
-        f->statistics.migrated++;
-    }
-    if (!*local) f->statistics.busy_cycles += busy;
-    record->start = *free_at > f->now ? *free_at : f->now;
-    record->end = gpump_add_saturated(record->start, latency);
-    *free_at = gpump_add_saturated(record->start, busy);
-}
-
-static gpump_result gpumpi_fault_open(gpump_fault *f, const gpump_fault_access *access, const gpumpi_fault_range *range,
-                                      uint32_t granule) {
+GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, uint32_t granule) {
+    const gpumpi_fault_range *range = gpumpi_fault_range_of(f, granule);
     const uint32_t at = f->free_fault;
     gpumpi_fault_record *record;
-    uint32_t local;
-    if (at == GPUMP_NONE || f->free_waiter == GPUMP_NONE) return GPUMP_BUSY;
+    if (at == GPUMP_NONE) return at;
     record = gpumpi_fault_records(f) + at;
     f->free_fault = record->next;
     memset(record, 0, sizeof *record);
     record->opened = f->opened++;
-    record->number = access->page >> f->granule_shift;
+    record->number = range->first + (granule - range->granule);
     record->granule = granule;
-    record->process = access->process;
+    record->process = range->process;
     record->rights = range->rights;
-    record->first = record->last = record->next = GPUMP_NONE;
+    record->first = record->last = record->next = record->frame_next = GPUMP_NONE;
+    gpumpi_fault_granules(f)[granule].fault = at;
+    f->open++;
+    return at;
+}
+
+/* Opens a fault for an access. */
+static gpump_result gpumpi_fault_open(gpump_fault *f, const gpump_fault_access *access, uint32_t granule) {
+    gpumpi_fault_record *record;
+    uint32_t at;
+    if (f->free_waiter == GPUMP_NONE) return GPUMP_BUSY;
+    at = gpumpi_fault_new_record(f, granule);
+    if (at == GPUMP_NONE) return GPUMP_BUSY;
+    record = gpumpi_fault_records(f) + at;
     record->sm = access->sm;
     record->warp = access->warp;
     record->cookie = access->cookie;
-    gpumpi_fault_schedule(f, record, gpumpi_fault_granules(f)[granule].owner, &local);
-    record->state = local ? GPUMPI_FAULT_ANNOUNCED : GPUMPI_FAULT_SERVED;
-    if (local) {
-        if (f->local_last == GPUMP_NONE)
-            f->local_first = at;
-        else
-            gpumpi_fault_records(f)[f->local_last].next = at;
-        f->local_last = at;
-    }
-    gpumpi_fault_granules(f)[granule].fault = at;
-    gpumpi_fault_push(f, at);
     (void)gpumpi_fault_wait(f, at, access);
+    gpumpi_fault_schedule(f, at);
     return GPUMP_OK;
+}
+
+/* An access that waits, or whose granule is there, makes its warp the holder where there is none. */
+static void gpumpi_fault_hold(gpump_fault *f, const gpump_fault_access *access, uint32_t granule) {
+    if (!gpumpi_fault_is_finite(f) || !f->config.pins) return;
+    if (!f->holder) {
+        f->holder = 1;
+        f->holder_cookie = access->cookie;
+        f->holder_warp = access->warp;
+    }
+    if (f->holder_cookie == access->cookie && f->holder_warp == access->warp &&
+        gpumpi_fault_granules(f)[granule].owner == GPUMP_FAULT_GPU)
+        gpumpi_fault_pin(f, granule);
 }
 
 GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, const gpump_fault_access *access,
@@ -10209,6 +11058,7 @@ GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, cons
         access->warp > 63 || !access->rights || access->rights > GPUMP_TLB_RIGHTS)
         return GPUMP_ERROR_ARGUMENT;
     if (now < f->now) return GPUMP_ERROR_TIME;
+    gpumpi_fault_serve_batches(f, now);
     f->now = now;
     range = gpumpi_fault_find(f, access->process, access->page >> f->granule_shift);
     if (!range || (access->rights & ~range->rights)) {
@@ -10224,19 +11074,23 @@ GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, cons
         return GPUMP_OK;
     }
     granule = range->granule + (uint32_t)((access->page >> f->granule_shift) - range->first);
-    if (gpumpi_fault_granules(f)[granule].owner == GPUMP_FAULT_GPU) {
+    if (gpumpi_fault_granules(f)[granule].owner == GPUMP_FAULT_GPU ||
+        gpumpi_fault_granules(f)[granule].owner == GPUMP_FAULT_REMOTE) {
         f->statistics.retried++;
         *outcome = GPUMP_FAULT_RETRY;
     } else if (gpumpi_fault_granules(f)[granule].fault != GPUMP_NONE) {
+        gpumpi_fault_record *record = gpumpi_fault_records(f) + gpumpi_fault_granules(f)[granule].fault;
         if (!gpumpi_fault_wait(f, gpumpi_fault_granules(f)[granule].fault, access)) return GPUMP_BUSY;
+        if (record->state == GPUMPI_FAULT_QUEUED && record->entries < f->config.batch) record->entries++;
         f->statistics.merged++;
         *outcome = GPUMP_FAULT_MERGED;
     } else {
-        result = gpumpi_fault_open(f, access, range, granule);
+        result = gpumpi_fault_open(f, access, granule);
         if (result) return result;
         f->statistics.opened++;
         *outcome = GPUMP_FAULT_OPENED;
     }
+    gpumpi_fault_hold(f, access, granule);
     f->statistics.reported++;
     return GPUMP_OK;
 }
@@ -10247,9 +11101,11 @@ GPUMP_API gpump_result gpump_fault_cancel(gpump_fault *fault, uint64_t cookie) {
     uint32_t cancelled = 0;
     if (!f) return GPUMP_ERROR_ARGUMENT;
     waiters = gpumpi_fault_waiters(f);
-    for (uint32_t i = 0; i < f->faults; i++) {
-        gpumpi_fault_record *record = gpumpi_fault_records(f) + gpumpi_fault_heap(f)[i];
+    for (uint32_t i = 0, seen = 0; i < f->config.faults && seen < f->open; i++) {
+        gpumpi_fault_record *record = gpumpi_fault_records(f) + i;
         uint32_t before = GPUMP_NONE, at;
+        if (record->state == GPUMPI_FAULT_FREE) continue;
+        seen++;
         for (at = record->first; at != GPUMP_NONE && waiters[at].cookie != cookie; at = waiters[at].next) before = at;
         if (at == GPUMP_NONE) continue;
         if (before == GPUMP_NONE)
@@ -10262,6 +11118,7 @@ GPUMP_API gpump_result gpump_fault_cancel(gpump_fault *fault, uint64_t cookie) {
         cancelled++;
     }
     f->statistics.cancelled += cancelled;
+    if (f->holder && f->holder_cookie == cookie) gpumpi_fault_end_hold(f);
     return cancelled ? GPUMP_OK : GPUMP_EMPTY;
 }
 
@@ -10278,9 +11135,11 @@ GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t co
     uint64_t ready = 0;
     for (uint32_t i = 0; i < f->config.waiters; i++) {
         const gpumpi_fault_waiter *waiter = gpumpi_fault_waiters(f) + i;
-        if (waiter->owner != GPUMP_NONE && waiter->cookie == cookie &&
-            gpumpi_fault_records(f)[waiter->owner].end > ready)
-            ready = gpumpi_fault_records(f)[waiter->owner].end;
+        const gpumpi_fault_record *record;
+        if (waiter->owner == GPUMP_NONE || waiter->cookie != cookie) continue;
+        record = gpumpi_fault_records(f) + waiter->owner;
+        if (record->state == GPUMPI_FAULT_LATE || !record->has_frame) return GPUMP_UNKNOWN;
+        ready = gpumpi_fault_later(ready, record->end);
     }
     return ready;
 }
@@ -10300,6 +11159,42 @@ static void gpumpi_fault_describe(const gpump_fault *f, const gpumpi_fault_recor
     action->rights = record->rights;
     action->cookie = record->cookie;
     action->owner = gpumpi_fault_granules(f)[record->granule].owner;
+    action->remote = record->remote;
+}
+
+/* The first fault of the heap has been served. 1: its granule can be mapped. 0: it waits, for its frame or because its
+ * granule is still leaving, and is no longer first. */
+static int gpumpi_fault_is_ready(gpump_fault *f, uint32_t at) {
+    gpumpi_fault_record *record = gpumpi_fault_records(f) + at;
+    if (gpumpi_fault_granules(f)[record->granule].owner != GPUMP_FAULT_LEAVING && record->has_frame &&
+        record->framed <= record->end)
+        return 1;
+    gpumpi_fault_pop(f);
+    if (gpumpi_fault_granules(f)[record->granule].owner == GPUMP_FAULT_LEAVING || !record->has_frame) {
+        record->state = GPUMPI_FAULT_LATE;
+    } else {
+        record->end = record->framed;
+        gpumpi_fault_push(f, at);
+    }
+    return 0;
+}
+
+/* The granule of a fault is mapped. */
+static void gpumpi_fault_arrive(gpump_fault *f, gpumpi_fault_record *record) {
+    const gpumpi_fault_waiter *waiters = gpumpi_fault_waiters(f);
+    gpumpi_fault_granule *granule = gpumpi_fault_granules(f) + record->granule;
+    record->state = GPUMPI_FAULT_MAPPED;
+    granule->owner = record->remote ? GPUMP_FAULT_REMOTE : GPUMP_FAULT_GPU;
+    granule->fault = GPUMP_NONE;
+    granule->arrivals = f->now - granule->arrived <= f->config.thrash_cycles ? granule->arrivals + 1 : 1;
+    granule->arrived = f->now;
+    f->statistics.served++;
+    if (record->remote) return;
+    gpumpi_fault_enter_memory(f, record->granule);
+    for (uint32_t at = record->first; f->holder && at != GPUMP_NONE; at = waiters[at].next)
+        if (waiters[at].cookie == f->holder_cookie && (waiters[at].warps >> f->holder_warp & 1u))
+            gpumpi_fault_pin(f, record->granule);
+    gpumpi_fault_share_frames(f, f->now);
 }
 
 GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_fault_action *action) {
@@ -10308,6 +11203,7 @@ GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_
     gpump_fault_action found;
     if (!f || !action) return GPUMP_ERROR_ARGUMENT;
     if (now < f->now) return GPUMP_ERROR_TIME;
+    gpumpi_fault_serve_batches(f, now);
     f->now = now;
     memset(&found, 0, sizeof found);
     if (f->aborts) {
@@ -10321,14 +11217,26 @@ GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_
         *action = found;
         return GPUMP_OK;
     }
-    if (f->local_first != GPUMP_NONE) {
-        record = gpumpi_fault_records(f) + f->local_first;
-        f->local_first = record->next;
-        if (f->local_first == GPUMP_NONE) f->local_last = GPUMP_NONE;
+    if (f->local.first != GPUMP_NONE) {
+        record = gpumpi_fault_records(f) + f->local.first;
+        f->local.first = record->next;
+        if (f->local.first == GPUMP_NONE) f->local.last = GPUMP_NONE;
         record->next = GPUMP_NONE;
         record->state = GPUMPI_FAULT_SERVED;
         gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_LOCAL, &found);
         found.warps = (uint64_t)1 << (record->warp & 63u);
+        *action = found;
+        return GPUMP_OK;
+    }
+    if (f->unmaps.first != GPUMP_NONE) {
+        const uint32_t granule = gpumpi_fault_first_unmap(f);
+        const gpumpi_fault_range *range = gpumpi_fault_range_of(f, granule);
+        found.kind = GPUMP_FAULT_ACT_UNMAP;
+        found.process = range->process;
+        found.page = (range->first + (granule - range->granule)) << f->granule_shift;
+        found.pages = f->config.granule_pages;
+        found.rights = range->rights;
+        found.owner = GPUMP_FAULT_GPU;
         *action = found;
         return GPUMP_OK;
     }
@@ -10337,11 +11245,10 @@ GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_
         record = gpumpi_fault_records(f) + at;
         if (record->end > now) break;
         if (record->state == GPUMPI_FAULT_SERVED) {
+            if (!gpumpi_fault_is_ready(f, at)) continue;
             gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_MAP, &found);
             found.cookie = 0;
-            record->state = GPUMPI_FAULT_MAPPED;
-            gpumpi_fault_granules(f)[record->granule].owner = GPUMP_FAULT_GPU;
-            gpumpi_fault_granules(f)[record->granule].fault = GPUMP_NONE;
+            gpumpi_fault_arrive(f, record);
             *action = found;
             return GPUMP_OK;
         }
@@ -10362,38 +11269,17 @@ GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_
         record->state = GPUMPI_FAULT_FREE;
         record->next = f->free_fault;
         f->free_fault = at;
+        f->open--;
     }
     return GPUMP_EMPTY;
 }
 
 GPUMP_API uint64_t gpump_fault_next_cycle(const gpump_fault *fault) {
-    if (fault->aborts || fault->local_first != GPUMP_NONE) return fault->now;
-    return fault->faults ? gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end : GPUMP_UNKNOWN;
-}
-
-/* ---- statistics ---- */
-
-GPUMP_API void gpump_fault_get_statistics(const gpump_fault *fault, gpump_fault_statistics *statistics) {
-    *statistics = fault->statistics;
-}
-
-GPUMP_API void gpump_fault_statistics_diff(const gpump_fault_statistics *earlier, const gpump_fault_statistics *later,
-                                           gpump_fault_statistics *difference) {
-    const uint64_t *from = &earlier->reported, *to = &later->reported;
-    uint64_t *result = &difference->reported;
-    for (size_t i = 0; i < sizeof *earlier / sizeof *from; i++) result[i] = to[i] - from[i];
-}
-
-GPUMP_API gpump_result gpump_fault_statistics_field(const gpump_fault_statistics *statistics, uint32_t index,
-                                                    const char **name, const char **unit, const char **description,
-                                                    uint64_t *value) {
-    static const char *const words[][3] = {
-#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_FAULT_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-    };
-    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->reported : NULL, index, name,
-                        unit, description, value);
+    uint64_t cycle = fault->fetch_cycle;
+    if (fault->aborts || fault->local.first != GPUMP_NONE || fault->unmaps.first != GPUMP_NONE) return fault->now;
+    if (fault->faults && gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end < cycle)
+        cycle = gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end;
+    return cycle;
 }
 
 /* ---- gpump_impl/fault/block_switch.c ---- */

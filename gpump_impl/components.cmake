@@ -5,7 +5,7 @@ set(GPUMP_ROOMS base gpu memory fault program context sm victim sharing schedule
 set(GPUMP_ROOM_base base)
 set(GPUMP_ROOM_gpu gpu block metrics)
 set(GPUMP_ROOM_memory meter)
-set(GPUMP_ROOM_fault tlb replay restart fault block_switch)
+set(GPUMP_ROOM_fault tlb replay restart fault_tables fault_memory fault_driver fault block_switch)
 set(GPUMP_ROOM_program program graph liveness constants registers preempt_points clobbers regions preserve page_checks)
 set(GPUMP_ROOM_context compress_plain compress_x86 compress context in_place spill)
 set(GPUMP_ROOM_sm warp_gate read_set sm)
@@ -28,6 +28,7 @@ set(GPUMP_NEEDS_duet gpu memory)
 
 # A room has one private header at most: declarations that its components share and that users do not see.
 set(GPUMP_PRIVATE_base array.h) # array_end.h, which puts the host's stb_ds settings back, ends the implementation
+set(GPUMP_PRIVATE_fault fault_parts.h)
 set(GPUMP_PRIVATE_context compress_parts.h)
 set(GPUMP_PRIVATE_program program_parts.h)
 set(GPUMP_PRIVATE_victim victim_parts.h)

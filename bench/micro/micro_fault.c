@@ -142,20 +142,69 @@ static uint64_t run_faults(void *state, uint64_t operations) {
 static const uint64_t blocks_waiting[] = {1, 4, 16, 0};
 typedef struct unit {
     gpump_fault *fault;
-    uint64_t now, blocks;
+    uint64_t now, blocks, granule;
 } unit;
-static void *setup_fault(uint64_t size) {
+static void *setup_unit(const char *preset, uint64_t size, uint32_t memory_granules) {
     unit *u = (unit *)calloc(1, sizeof *u);
     gpump_fault_config config;
     size_t bytes;
     void *memory;
-    if (!u || gpump_fault_config_preset(&config, "nvlink") != GPUMP_OK) return NULL;
+    if (!u || gpump_fault_config_preset(&config, preset) != GPUMP_OK) return NULL;
     config.granules = 1024;
     config.ranges = 4;
+    config.memory = memory_granules;
     if (gpump_fault_bytes(&config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes))) return NULL;
     if (gpump_fault_init(memory, bytes, &config, &u->fault, NULL) != GPUMP_OK) return NULL;
     u->blocks = size;
     return u;
+}
+static void *setup_fault(uint64_t size) { return setup_unit("nvlink", size, UINT32_MAX); }
+/* Each operation is a fault; n of them are open at a time, on 1024 granules of which memory holds 256: granules are
+ * evicted, and the unmapping is acknowledged at once. */
+static const uint64_t faults_open[] = {1, 16, 128, 0};
+static void *setup_evicting(uint64_t size) {
+    unit *u = (unit *)setup_unit("nvlink", size, 256);
+    if (u) (void)gpump_fault_map(u->fault, 0, 0, 1024 * 16, GPUMP_FAULT_CPU, GPUMP_TLB_READ);
+    return u;
+}
+static void *setup_batches(uint64_t size) {
+    unit *u = (unit *)setup_unit("uvm595", size, 256);
+    if (u) (void)gpump_fault_map(u->fault, 0, 0, 1024 * 16, GPUMP_FAULT_CPU, GPUMP_TLB_READ);
+    return u;
+}
+static uint64_t run_evicting(void *state, uint64_t operations) {
+    unit *u = (unit *)state;
+    gpump_fault_bounce bounces[4];
+    uint64_t done = 0;
+    uint32_t count;
+    while (done < operations) {
+        uint64_t waiting = 0;
+        for (uint64_t k = 0; k < u->blocks && done < operations; k++, done++) {
+            gpump_fault_access access = {0, 0, 0, 1, 0, 1, 0, 0, 0, GPUMP_TLB_READ};
+            uint32_t outcome;
+            access.page = u->granule * 16;
+            access.cookie = k;
+            u->granule =
+                (u->granule + 37) % 1024; /* no VA block becomes dense, and nothing is there when it is asked for */
+            if (gpump_fault_report(u->fault, u->now, &access, &outcome)) return 0;
+            waiting += outcome != GPUMP_FAULT_RETRY;
+        }
+        while (waiting) {
+            gpump_fault_action action;
+            const uint64_t next = gpump_fault_next_cycle(u->fault);
+            if (next == GPUMP_UNKNOWN) return 0; /* somebody waits, and nothing is to come */
+            u->now = next > u->now ? next : u->now;
+            while (gpump_fault_next(u->fault, u->now, &action) == GPUMP_OK)
+                if (action.kind == GPUMP_FAULT_ACT_UNMAP)
+                    (void)gpump_fault_report_unmapped(u->fault, u->now, 0, action.page, 1);
+                else if (action.kind == GPUMP_FAULT_ACT_WAKE) {
+                    (void)gpump_fault_release(u->fault, u->now, action.cookie, 0);
+                    waiting--;
+                }
+        }
+    }
+    (void)gpump_fault_stuck(u->fault, 2, bounces, 4, &count);
+    return done;
 }
 static void teardown_fault(void *state) {
     free(((unit *)state)->fault);
@@ -241,6 +290,10 @@ static uint64_t run_block_switch(void *state, uint64_t operations) {
 const micro_case micro_fault[] = {
     {"fault_report", "an access reported, its page served, its block woken; n blocks wait for each", NULL,
      blocks_waiting, setup_fault, run_fault, NULL, teardown_fault},
+    {"fault_evict", "a fault whose granule takes another's frame; n are open", NULL, faults_open, setup_evicting,
+     run_evicting, NULL, teardown_fault},
+    {"fault_batch", "the same, served in batches (uvm595)", NULL, faults_open, setup_batches, run_evicting, NULL,
+     teardown_fault},
     {"block_switch", "a block faults, leaves its SM, another comes; n blocks on the SM", NULL, blocks_on_sm,
      setup_block_switch, run_block_switch, NULL, teardown_block_switch},
     {"tlb_hit", "a look-up that hits, n entries", NULL, entry_counts, setup_tlb, run_tlb_hits, NULL, free},

@@ -1,4 +1,5 @@
-/* fault: who has which page, and how long a fault takes to be served (hardware; per GPU; Tanasic 6.4 and 6.5)
+/* fault: who has which page, and how long a fault takes to be served (hardware; per GPU; Tanasic 6.4 and 6.5; the
+ * driver of NVIDIA's unified memory, preset "uvm595")
  *
  * A GPU's fault unit. The host maps buffers and says who has their pages. It reports accesses to pages that its own
  * page table does not have. The unit merges faults by granule, classifies each (the CPU must migrate the granule, or it
@@ -8,7 +9,19 @@
  * The CPU serves faults in the order of opening: each occupies it for `busy` cycles and is there after `latency`
  * cycles. Equal numbers serve one fault at a time for its whole cost, which is how the thesis's results read ("one by
  * one"). With `local` 1, an SM serves faults to unallocated pages itself, one at a time (6.4.2). So the end of a fault
- * is known when it is opened. */
+ * is known when it is opened.
+ *
+ * GPU memory that holds fewer granules than the processes map (`memory`): a fault needs a frame before its granule is
+ * mapped. When none is free, the granule that was mapped longest ago gets an UNMAP action; the frame is free when the
+ * host has answered with gpump_fault_report_unmapped. That every process ends is guaranteed by pins (`pins` 1): one
+ * warp at a time, the holder, keeps the granules that were mapped for it until gpump_fault_release says that its
+ * instruction is through. The holder is chosen in the order of faults, and memory holds all that one instruction
+ * touches, so the holder always ends, and every warp that waits becomes the holder. gpump_fault_stuck names the
+ * granules that evict each other.
+ *
+ * With `batch` above 1 a driver serves faults in batches: an interrupt, a fixed cost, then up to `batch` entries of
+ * the fault buffer (merged reports are entries too), VA block by VA block, with prefetching by density; blocks are
+ * woken when the driver replays (`replay`). The end of a fault is then known when its batch is fetched. */
 #ifndef GPUMP_FAULT_H
 #define GPUMP_FAULT_H
 
@@ -22,8 +35,19 @@ typedef enum gpump_fault_owner {
     GPUMP_FAULT_CPU = 0,     /* the CPU, with data: a fault migrates it */
     GPUMP_FAULT_UNALLOCATED, /* nobody: a fault allocates it */
     GPUMP_FAULT_GPU,         /* the GPU: no fault */
+    GPUMP_FAULT_REMOTE,      /* the CPU, mapped for the GPU to access over the link: no fault, no frame */
+    GPUMP_FAULT_LEAVING,     /* being unmapped: UNMAP has not been answered */
     GPUMP_FAULT_OWNERS
 } gpump_fault_owner;
+
+/* When the blocks of a batch are woken. */
+typedef enum gpump_fault_replay {
+    GPUMP_FAULT_REPLAY_BLOCK = 0,   /* after each VA block */
+    GPUMP_FAULT_REPLAY_BATCH,       /* after each batch */
+    GPUMP_FAULT_REPLAY_BATCH_FLUSH, /* after each batch; merged reports that wait in the fault buffer are dropped */
+    GPUMP_FAULT_REPLAY_ONCE,        /* after up to `batches` batches */
+    GPUMP_FAULT_REPLAYS
+} gpump_fault_replay;
 
 /* What a report has come to. */
 typedef enum gpump_fault_outcome {
@@ -51,7 +75,10 @@ typedef enum gpump_fault_action_kind {
     GPUMP_FAULT_ACT_ABORT = 1, /* `access` was invalid: drop all blocks of its process */
     GPUMP_FAULT_ACT_LOCAL,     /* SM `sm` handles a fault itself, in warp `warp` of `cookie`, from `start` to `end` */
     GPUMP_FAULT_ACT_MAP,       /* `pages` pages from `page` of `process` are there, with `rights`; `owner` had them */
-    GPUMP_FAULT_ACT_WAKE       /* block `cookie` waits for this granule no longer, in the warps `warps` (bits) */
+    /* Take `pages` pages from `page` of `process` away: unmap them, end the accesses under way, empty the TLBs. Then
+     * gpump_fault_report_unmapped. */
+    GPUMP_FAULT_ACT_UNMAP,
+    GPUMP_FAULT_ACT_WAKE /* block `cookie` waits for this granule no longer, in the warps `warps` (bits) */
 } gpump_fault_action_kind;
 typedef struct gpump_fault_action {
     gpump_fault_access access; /* ABORT */
@@ -60,7 +87,16 @@ typedef struct gpump_fault_action {
     uint64_t start, end;       /* LOCAL, MAP, WAKE: cycles in which the fault was served */
     uint32_t kind;             /* gpump_fault_action_kind */
     uint32_t process, sm, warp, rights, owner;
+    uint32_t remote; /* MAP: 1: the pages stay with the CPU, and the GPU accesses them over the link */
+    uint32_t unused;
 } gpump_fault_action;
+
+/* A granule that keeps leaving and coming back (gpump_fault_stuck). */
+typedef struct gpump_fault_bounce {
+    uint64_t page; /* its first page */
+    uint32_t process;
+    uint32_t evictions; /* since an instruction was last released */
+} gpump_fault_bounce;
 
 /* Filled by gpump_fault_config_preset only; every field may then be changed. */
 typedef struct gpump_fault_config {
@@ -78,6 +114,31 @@ typedef struct gpump_fault_config {
     uint32_t allocate_busy_cycles; /* likewise */
     uint32_t local;                /* 1: SMs serve faults to unallocated pages themselves (Tanasic 6.4.2) */
     uint32_t local_cycles;         /* their handler; 20 us (Tanasic 6.5.4) */
+    /* Granules that GPU memory holds, at least `touches`; UINT32_MAX, the default: all. */
+    uint32_t memory;
+    uint32_t touches; /* granules that one warp instruction touches at most; 1 to 64; 64 (assumed: 64 lanes) */
+    uint32_t pins;    /* 1: the holder's granules are not evicted (default); 0: nothing is guaranteed */
+    uint32_t
+        evict_cycles; /* writing back a dirty granule occupies the CPU and the link so long; a migration's (assumed) */
+    uint32_t batch;   /* entries of the fault buffer that the driver fetches at once; 1: no batches; uvm595 256 */
+    uint32_t batches; /* batches until a replay under ONCE; 1 to 256; uvm595 20 */
+    uint32_t replay;  /* gpump_fault_replay; uvm595 BATCH_FLUSH */
+    uint32_t batch_cycles;   /* from the interrupt, or the last batch, to the fetch; uvm595 50 us */
+    uint32_t entry_cycles;   /* per entry fetched; uvm595 0.2 us (assumed) */
+    uint32_t block_cycles;   /* per VA block of a batch; uvm595 90 us */
+    uint32_t block_granules; /* granules of a VA block; a power of two up to 64; uvm595 32 (2 MB) */
+    /* A fault brings the largest aligned part of its VA block of which more than so many per cent are there or wanted;
+     * 1 to 100; uvm595 51. 100: nothing is prefetched. */
+    uint32_t prefetch_percent;
+    uint32_t thrash_events; /* arrivals of a granule, each soon after the last, that count as thrashing; uvm595 3; 0:
+                               none do */
+    uint32_t thrash_cycles; /* how soon, and how long a thrashing granule's fault is then delayed; uvm595 500 us */
+    uint32_t thrash_delays; /* delays before it is pinned; uvm595 10 */
+    uint32_t pin_cycles;    /* how long a pinned granule is evicted last; uvm595 150 ms */
+    uint32_t remote;        /* 0: no remote mapping; 1: for granules that thrash; 2: for all that the CPU has */
+    uint32_t remote_cycles; /* mapping a granule remotely occupies the driver so long; uvm595 5 us (assumed) */
+    uint32_t counter; /* remote accesses after which a granule migrates (access counters); at least 1; uvm595 256 */
+    uint32_t unused;
 } gpump_fault_config;
 
 /* clang-format off */
@@ -93,7 +154,17 @@ typedef struct gpump_fault_config {
     X(waits, "waits", "of a block for a granule that began")                                  \
     X(woken, "waits", "that ended with the granule")                                          \
     X(cancelled, "waits", "that ended because the block was dropped")                         \
-    X(busy_cycles, "cycles", "that the CPU and the link were occupied")
+    X(busy_cycles, "cycles", "that the CPU and the link were occupied")                       \
+    X(served, "faults", "whose granule was mapped")                                           \
+    X(prefetched, "faults", "that no access opened: by density, or by an access counter")     \
+    X(remote, "faults", "served by a remote mapping")                                         \
+    X(evicted, "granules", "that were taken away")                                            \
+    X(written, "granules", "of these, written back")                                          \
+    X(batches, "batches", "that the driver served")                                           \
+    X(fetched, "accesses", "fetched from the fault buffer")                                   \
+    X(delayed, "faults", "delayed because their granule thrashed")                            \
+    X(pinned, "granules", "pinned, or mapped remotely, because they thrashed")                \
+    X(releases, "instructions", "that were released")
 /* clang-format on */
 typedef struct gpump_fault_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
@@ -103,8 +174,11 @@ typedef struct gpump_fault_statistics {
 
 typedef struct gpump_fault gpump_fault;
 
-/* Fills *config for a preset: "nvlink", "pcie3", both with "_local" behind it, or "ideal" (every fault takes a cycle
- * and occupies nothing), on the 16 SMs of Tanasic Table 6.1 at 1 GHz. */
+/* Fills *config for a preset: "nvlink", "pcie3", both with "_local" behind it, "ideal" (every fault takes a cycle and
+ * occupies nothing), or "uvm595" (NVIDIA's driver 595.45.04 over PCIe 3), on the 16 SMs of Tanasic Table 6.1 at 1 GHz.
+ * Where uvm595's numbers are from: counts and periods are the driver's. A batch takes 223 to 553 us, of which 50 to 430
+ * us, 140 in the median, are the runtime's part (Batch-Aware UM, ASPLOS 2020): batch_cycles is the least of them, and
+ * block_cycles what the median leaves for one VA block. A granule of 64 KB takes 5.3 us (assumed: 12.3 GB/s). */
 GPUMP_API gpump_result gpump_fault_config_preset(gpump_fault_config *config, const char *preset);
 /* Sets *bytes to the memory that a fault unit needs. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_fault_bytes(const gpump_fault_config *config, size_t *bytes, gpump_diag *diag);
@@ -126,8 +200,8 @@ GPUMP_API uint64_t gpump_fault_hash(const gpump_fault *fault);
 GPUMP_API gpump_result gpump_fault_bits(const gpump_fault_config *config, uint64_t *bits, gpump_diag *diag);
 
 /* Maps `pages` pages from `first` on, both multiples of granule_pages, for a process: `owner` has them
- * (gpump_fault_owner), and accesses may need `rights` (gpump_tlb_right bits). GPUMP_ERROR_STATE when some of them are
- * mapped, GPUMP_ERROR_FULL without room. Cost: linear in ranges and granules. */
+ * (GPUMP_FAULT_CPU, UNALLOCATED, GPU), and accesses may need `rights` (gpump_tlb_right bits). GPUMP_ERROR_STATE when
+ * some of them are mapped, GPUMP_ERROR_FULL without room. Cost: linear in ranges and granules. */
 GPUMP_API gpump_result gpump_fault_map(gpump_fault *fault, uint32_t process, uint64_t first, uint64_t pages,
                                        uint32_t owner, uint32_t rights);
 /* Unmaps all buffers of a process, which may then be aborted again: it has ended, or was aborted. GPUMP_BUSY while a
@@ -138,16 +212,39 @@ GPUMP_API gpump_result gpump_fault_unmap(gpump_fault *fault, uint32_t process);
  * wait for the granule. */
 GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, const gpump_fault_access *access,
                                           uint32_t *outcome);
-/* Ends all waits of the block `cookie`: it was flushed or killed. The service goes on. GPUMP_EMPTY when it waits for
- * nothing. Cost: linear in waiters. */
+/* Ends all waits of the block `cookie`: it was flushed or killed, or has ended. The service goes on. A holder among its
+ * warps is released. GPUMP_EMPTY when it waits for nothing. Cost: linear in faults and waiters. */
 GPUMP_API gpump_result gpump_fault_cancel(gpump_fault *fault, uint64_t cookie);
+/* Says that a memory instruction of `warp` of the block `cookie` has passed its last check: if that warp is the holder,
+ * its granules may be evicted again, and the warp that has waited longest becomes the holder. Only needed where
+ * config.memory is finite, and then for every instruction that has faulted. Cost: linear in faults. */
+GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uint64_t cookie, uint32_t warp);
+/* Answers UNMAP: no access to the granule of `page` of `process` is under way any more, and no TLB knows its pages.
+ * dirty: 1: they were written to. GPUMP_ERROR_STATE without UNMAP. Cost: logarithmic in ranges. */
+GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
+                                                   uint32_t dirty);
+/* Counts `accesses` remote accesses to `page` of `process`, as a GPU's access counters report them: after
+ * config.counter of them its granule migrates. GPUMP_EMPTY when the page is not mapped remotely, GPUMP_BUSY when it
+ * would migrate now and no fault is free. Cost: logarithmic in ranges. */
+GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
+                                                 uint32_t accesses);
+/* Lists the granules that have been evicted at least `evictions` times since an instruction was last released, in
+ * bounces[capacity] by process and page, and sets *count: with evictions 2, the granules that evict each other while
+ * nothing proceeds. GPUMP_ERROR_CAPACITY. Cost: linear in granules. */
+GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evictions, gpump_fault_bounce *bounces,
+                                         uint32_t capacity, uint32_t *count);
+/* Returns which granules of a VA block of `granules` (a power of two up to 64) a driver brings when those in `faulted`
+ * have faulted and those in `present` are there (bits): for each faulted one, its largest aligned part of which more
+ * than `percent` per cent are in either, but not what is there. Cost: 7 steps per faulted granule. */
+GPUMP_API uint64_t gpump_fault_prefetch(uint64_t present, uint64_t faulted, uint32_t granules, uint32_t percent);
 /* Returns the number of granules that the block `cookie` waits for. Cost: linear in waiters. */
 GPUMP_API uint32_t gpump_fault_pending(const gpump_fault *fault, uint64_t cookie);
-/* Returns the cycle at which the last page that the block `cookie` waits for is there; 0 when it waits for none. Cost:
- * linear in waiters. */
+/* Returns the cycle at which the last page that the block `cookie` waits for is there; 0 when it waits for none,
+ * GPUMP_UNKNOWN when that cannot be told yet (a batch to come, a frame that is not free). Cost: linear in waiters. */
 GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t cookie);
-/* Hands over the next *action that is due at `now`: ABORT by process, LOCAL by opening, then the faults by the cycle of
- * their end and their opening: MAP, and WAKE in the order of waiting. GPUMP_EMPTY when none is. Cost: logarithmic. */
+/* Hands over the next *action that is due at `now`: ABORT by process, LOCAL by opening, UNMAP in the order of eviction,
+ * then the faults by the cycle of their end and their opening: MAP, and WAKE in the order of waiting. GPUMP_EMPTY when
+ * none is. Cost: logarithmic. */
 GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_fault_action *action);
 /* Returns the cycle at which the next action is due; GPUMP_UNKNOWN: only a report brings one. */
 GPUMP_API uint64_t gpump_fault_next_cycle(const gpump_fault *fault);

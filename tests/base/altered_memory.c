@@ -523,9 +523,18 @@ static void replay_memory(void **state) {
 
 /* ---- fault unit ---- */
 
+static const char *fault_preset; /* "uvm595" and "pcie3": with memory for two granules */
 static gpump_fault_config fault_config(void) {
     gpump_fault_config config;
-    assert_int_equal(gpump_fault_config_preset(&config, "nvlink_local"), GPUMP_OK);
+    assert_int_equal(gpump_fault_config_preset(&config, fault_preset), GPUMP_OK);
+    if (!config.local) {
+        config.touches = 1;
+        config.memory = 2;
+        config.remote = config.batch > 1;
+        config.thrash_delays = 1;
+        config.counter = 3;
+        config.batch = config.batch > 1 ? 4 : 1;
+    }
     config.sms = 2;
     config.processes = 2;
     config.ranges = 4;
@@ -558,7 +567,10 @@ static void fault_drive(uint64_t *memory, uint64_t seed) {
         access.warp = gpump_random_below(&random, 64);
         access.rights = 1 + gpump_random_below(&random, 3);
         now = gpump_add_saturated(now, gpump_random_below(&random, 2000));
-        switch (gpump_random_below(&random, 8)) {
+        switch (gpump_random_below(&random, 12)) {
+        case 8: (void)gpump_fault_release(f, now, access.cookie, access.warp); break;
+        case 9: (void)gpump_fault_report_remote(f, now, access.process, access.page, 2); break;
+        case 10: (void)gpump_fault_report_unmapped(f, now, access.process, access.page, access.sm); break;
         case 0: (void)gpump_fault_cancel(f, access.cookie); break;
         case 1: (void)gpump_fault_unmap(f, access.process); break;
         case 2:
@@ -566,34 +578,42 @@ static void fault_drive(uint64_t *memory, uint64_t seed) {
                                   access.rights);
             break;
         case 3:
-            for (int i = 0; i < 40 && gpump_fault_next(f, now, &action) == GPUMP_OK; i++) {}
+            for (int i = 0; i < 40 && gpump_fault_next(f, now, &action) == GPUMP_OK; i++)
+                if (action.kind == GPUMP_FAULT_ACT_UNMAP && gpump_random_below(&random, 4))
+                    (void)gpump_fault_report_unmapped(f, now, action.process, action.page, access.sm);
             break;
         default: (void)gpump_fault_report(f, now, &access, &outcome);
         }
         (void)gpump_fault_pending(f, access.cookie);
         (void)gpump_fault_ready_cycle(f, access.cookie);
         (void)gpump_fault_next_cycle(f);
+        (void)gpump_fault_stuck(f, 1, NULL, 0, &outcome);
     }
     (void)gpump_fault_hash(f);
 }
 
 static void fault_memory(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
+    static const char *const presets[] = {"nvlink_local", "pcie3", "uvm595"};
     const altered one = {"fault unit", fault_adopt, fault_drive};
-    gpump_fault_config config = fault_config();
-    gpump_fault *fault;
-    gpump_diag diag;
-    size_t bytes;
     (void)state;
-    assert_int_equal(gpump_fault_bytes(&config, &bytes, NULL), GPUMP_OK);
-    assert_true(bytes <= sizeof memory);
-    assert_int_equal(gpump_fault_init(memory, bytes, &config, &fault, NULL), GPUMP_OK);
-    for (uint32_t i = 0; i < 20; i++) {
-        fault_drive(memory, test_seed() * 8 + i);
-        if (gpump_fault_check(fault, &diag)) fail_msg("round %u: %s", i, diag.field);
+    for (uint32_t preset = 0; preset < 3; preset++) {
+        gpump_fault_config config;
+        gpump_fault *fault;
+        gpump_diag diag;
+        size_t bytes;
+        fault_preset = presets[preset];
+        config = fault_config();
+        assert_int_equal(gpump_fault_bytes(&config, &bytes, NULL), GPUMP_OK);
+        assert_true(bytes <= sizeof memory);
+        assert_int_equal(gpump_fault_init(memory, bytes, &config, &fault, NULL), GPUMP_OK);
+        for (uint32_t i = 0; i < 20; i++) {
+            fault_drive(memory, test_seed() * 8 + i);
+            if (gpump_fault_check(fault, &diag)) fail_msg("%s, round %u: %s", fault_preset, i, diag.field);
+        }
+        memcpy(good, memory, sizeof good);
+        flip_every_bit(&one, good, bytes, preset ? 4 : 1);
     }
-    memcpy(good, memory, sizeof good);
-    flip_every_bit(&one, good, bytes, 1);
 }
 
 int main(void) {

@@ -1,0 +1,219 @@
+#include "fault/fault_parts.h"
+
+/* ---- lists of granules ---- */
+
+static void gpumpi_fault_link(gpump_fault *f, gpumpi_fault_list *list, uint32_t granule) {
+    gpumpi_fault_granule *granules = gpumpi_fault_granules(f);
+    granules[granule].previous = list->last;
+    granules[granule].next = GPUMP_NONE;
+    if (list->last == GPUMP_NONE)
+        list->first = granule;
+    else
+        granules[list->last].next = granule;
+    list->last = granule;
+}
+static void gpumpi_fault_unlink(gpump_fault *f, gpumpi_fault_list *list, uint32_t granule) {
+    gpumpi_fault_granule *granules = gpumpi_fault_granules(f), *one = granules + granule;
+    if (one->previous == GPUMP_NONE)
+        list->first = one->next;
+    else
+        granules[one->previous].next = one->next;
+    if (one->next == GPUMP_NONE)
+        list->last = one->previous;
+    else
+        granules[one->next].previous = one->previous;
+    one->previous = one->next = GPUMP_NONE;
+}
+
+/* ---- pins ---- */
+
+GPUMP_API void gpumpi_fault_pin(gpump_fault *f, uint32_t granule) {
+    if (gpumpi_fault_granules(f)[granule].pinned || f->pins == f->config.touches) return;
+    gpumpi_fault_granules(f)[granule].pinned = 1;
+    f->pinned[f->pins++] = granule;
+}
+
+/* The warp that has waited longest; none when no fault is open. */
+static void gpumpi_fault_choose_holder(gpump_fault *f) {
+    const gpumpi_fault_record *oldest = NULL;
+    f->holder = 0;
+    for (uint32_t i = 0, seen = 0; i < f->config.faults && seen < f->open; i++) {
+        const gpumpi_fault_record *record = gpumpi_fault_records(f) + i;
+        if (record->state == GPUMPI_FAULT_FREE) continue;
+        seen++;
+        if (record->state != GPUMPI_FAULT_MAPPED && record->count && (!oldest || record->opened < oldest->opened))
+            oldest = record;
+    }
+    if (!oldest) return;
+    f->holder = 1;
+    f->holder_cookie = gpumpi_fault_waiters(f)[oldest->first].cookie;
+    f->holder_warp = gpump_bits_lowest64(gpumpi_fault_waiters(f)[oldest->first].warps);
+}
+
+GPUMP_API void gpumpi_fault_end_hold(gpump_fault *f) {
+    while (f->pins) {
+        gpumpi_fault_granules(f)[f->pinned[--f->pins]].pinned = 0;
+        f->pinned[f->pins] = 0;
+    }
+    f->holder_cookie = f->holder_warp = 0;
+    gpumpi_fault_choose_holder(f);
+    gpumpi_fault_share_frames(f, f->now);
+}
+
+GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uint64_t cookie, uint32_t warp) {
+    gpump_fault *f = fault;
+    if (!f || warp > 63) return GPUMP_ERROR_ARGUMENT;
+    if (now < f->now) return GPUMP_ERROR_TIME;
+    gpumpi_fault_serve_batches(f, now);
+    f->now = now;
+    f->statistics.releases++;
+    f->epoch++;
+    if (f->holder && f->holder_cookie == cookie && f->holder_warp == warp) gpumpi_fault_end_hold(f);
+    return GPUMP_OK;
+}
+
+/* ---- frames ---- */
+
+GPUMP_API void gpumpi_fault_enter_memory(gpump_fault *f, uint32_t granule) {
+    if (gpumpi_fault_is_finite(f)) gpumpi_fault_link(f, &f->mapped, granule);
+}
+
+GPUMP_API void gpumpi_fault_leave_memory(gpump_fault *f, uint32_t granule) {
+    if (!gpumpi_fault_is_finite(f) || gpumpi_fault_granules(f)[granule].owner != GPUMP_FAULT_GPU) return;
+    gpumpi_fault_unlink(f, &f->mapped, granule);
+    f->frames--;
+    for (uint32_t i = 0; i < f->pins; i++)
+        if (f->pinned[i] == granule) {
+            f->pinned[i] = f->pinned[--f->pins];
+            f->pinned[f->pins] = 0;
+        }
+}
+
+/* The granule to evict: the one mapped longest ago that is not pinned, and if possible one that does not thrash; of
+ * those, only the first 64 are looked at. GPUMP_NONE without one. */
+static uint32_t gpumpi_fault_victim(const gpump_fault *f) {
+    const gpumpi_fault_granule *granules = gpumpi_fault_granules(f);
+    uint32_t oldest = GPUMP_NONE, looked = 0;
+    for (uint32_t i = f->mapped.first; i != GPUMP_NONE && looked < 64; i = granules[i].next) {
+        if (granules[i].pinned) continue;
+        if (granules[i].pinned_until <= f->now) return i;
+        if (oldest == GPUMP_NONE) oldest = i;
+        looked++;
+    }
+    return oldest;
+}
+
+GPUMP_API void gpumpi_fault_share_frames(gpump_fault *f, uint64_t cycle) {
+    gpumpi_fault_record *records = gpumpi_fault_records(f);
+    if (!gpumpi_fault_is_finite(f)) return;
+    while (f->wanting && f->frames < f->config.memory) {
+        const uint32_t at = f->frameless.first;
+        f->frameless.first = records[at].frame_next;
+        if (f->frameless.first == GPUMP_NONE) f->frameless.last = GPUMP_NONE;
+        records[at].frame_next = GPUMP_NONE;
+        f->wanting--;
+        f->frames++;
+        records[at].framed = cycle;
+        records[at].has_frame = 1;
+        if (records[at].state != GPUMPI_FAULT_LATE ||
+            gpumpi_fault_granules(f)[records[at].granule].owner == GPUMP_FAULT_LEAVING)
+            continue;
+        records[at].state = GPUMPI_FAULT_SERVED;
+        records[at].end = gpumpi_fault_later(records[at].end, cycle);
+        gpumpi_fault_push(f, at);
+    }
+    while (f->wanting > f->leaving) {
+        const uint32_t victim = gpumpi_fault_victim(f);
+        gpumpi_fault_granule *granule = gpumpi_fault_granules(f) + victim;
+        if (victim == GPUMP_NONE) break;
+        gpumpi_fault_unlink(f, &f->mapped, victim);
+        gpumpi_fault_link(f, &f->unmaps, victim);
+        granule->owner = GPUMP_FAULT_LEAVING;
+        granule->evictions = granule->epoch == f->epoch ? granule->evictions + 1 : 1;
+        granule->epoch = f->epoch;
+        f->leaving++;
+        f->statistics.evicted++;
+    }
+}
+
+GPUMP_API void gpumpi_fault_take_frame(gpump_fault *f, uint32_t record) {
+    gpumpi_fault_record *one = gpumpi_fault_records(f) + record;
+    one->frame_next = GPUMP_NONE;
+    one->has_frame = !gpumpi_fault_is_finite(f) || one->remote;
+    if (one->has_frame) return;
+    if (f->frameless.last == GPUMP_NONE)
+        f->frameless.first = record;
+    else
+        gpumpi_fault_records(f)[f->frameless.last].frame_next = record;
+    f->frameless.last = record;
+    f->wanting++;
+    gpumpi_fault_share_frames(f, f->now);
+}
+
+GPUMP_API uint32_t gpumpi_fault_first_unmap(gpump_fault *f) {
+    const uint32_t granule = f->unmaps.first;
+    if (granule != GPUMP_NONE) gpumpi_fault_unlink(f, &f->unmaps, granule);
+    return granule;
+}
+
+GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
+                                                   uint32_t dirty) {
+    gpump_fault *f = fault;
+    const gpumpi_fault_range *range;
+    gpumpi_fault_granule *granule;
+    gpumpi_fault_record *record;
+    uint64_t free_cycle = now;
+    if (!f || process >= f->config.processes || dirty > 1) return GPUMP_ERROR_ARGUMENT;
+    if (now < f->now) return GPUMP_ERROR_TIME;
+    range = gpumpi_fault_find(f, process, page >> f->granule_shift);
+    if (!range) return GPUMP_ERROR_STATE;
+    granule = gpumpi_fault_granules(f) + range->granule + ((page >> f->granule_shift) - range->first);
+    if (granule->owner != GPUMP_FAULT_LEAVING || granule->previous != GPUMP_NONE || granule->next != GPUMP_NONE ||
+        f->unmaps.first == (uint32_t)(granule - gpumpi_fault_granules(f)))
+        return GPUMP_ERROR_STATE;
+    gpumpi_fault_serve_batches(f, now);
+    f->now = now;
+    granule->owner = GPUMP_FAULT_CPU;
+    f->leaving--;
+    f->frames--;
+    if (dirty) { /* the frame is free once it is written back, over the link that migrations use */
+        uint64_t *link = f->config.batch > 1 ? &f->driver_free : &f->cpu_free;
+        free_cycle = *link = gpump_add_saturated(gpumpi_fault_later(*link, now), f->config.evict_cycles);
+        f->statistics.written++;
+        f->statistics.busy_cycles += f->config.evict_cycles;
+    }
+    if (granule->fault != GPUMP_NONE) { /* it is wanted again, and its fault waited for this */
+        record = gpumpi_fault_records(f) + granule->fault;
+        if (record->state == GPUMPI_FAULT_LATE && record->has_frame) {
+            record->state = GPUMPI_FAULT_SERVED;
+            record->end = gpumpi_fault_later(record->end, free_cycle);
+            gpumpi_fault_push(f, granule->fault);
+        }
+    }
+    gpumpi_fault_share_frames(f, free_cycle);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evictions, gpump_fault_bounce *bounces,
+                                         uint32_t capacity, uint32_t *count) {
+    const gpump_fault *f = fault;
+    if (!f || !count || !evictions || (capacity && !bounces)) return GPUMP_ERROR_ARGUMENT;
+    *count = 0;
+    for (uint32_t i = 0; i < f->granules; i++) {
+        const gpumpi_fault_granule *granule = gpumpi_fault_granules(f) + i;
+        *count += granule->epoch == f->epoch && granule->evictions >= evictions;
+    }
+    if (*count > capacity) return GPUMP_ERROR_CAPACITY;
+    *count = 0;
+    for (uint32_t r = 0; r < f->ranges; r++) {
+        const gpumpi_fault_range *range = gpumpi_fault_ranges(f) + r;
+        for (uint64_t i = 0; i < range->count; i++) {
+            const gpumpi_fault_granule *granule = gpumpi_fault_granules(f) + range->granule + i;
+            if (granule->epoch != f->epoch || granule->evictions < evictions) continue;
+            bounces[*count].page = (range->first + i) << f->granule_shift;
+            bounces[*count].process = range->process;
+            bounces[(*count)++].evictions = granule->evictions;
+        }
+    }
+    return GPUMP_OK;
+}

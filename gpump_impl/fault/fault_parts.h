@@ -1,0 +1,151 @@
+/* fault_parts (private): the fault unit's block of memory, for fault.c (buffers, faults, actions), fault_memory.c
+ * (frames, eviction, pins), fault_driver.c (batches) and fault_tables.c, which lays it out, shows and checks it. */
+#ifndef GPUMPI_FAULT_PARTS_H
+#define GPUMPI_FAULT_PARTS_H
+
+#include "fault/fault.h"
+#include "fault/tlb.h"
+
+#include <string.h>
+
+GPUMP_BEGIN
+
+/* A process whose access was invalid. */
+typedef struct gpumpi_fault_process {
+    gpump_fault_access access;
+    uint32_t aborted, pending; /* pending: ABORT has not been handed over */
+} gpumpi_fault_process;
+/* A buffer, in granules; sorted by process and first. Its granules follow those of the range before it. */
+typedef struct gpumpi_fault_range {
+    uint64_t first, count;
+    uint32_t process, rights, granule, unused;
+} gpumpi_fault_range;
+typedef struct gpumpi_fault_granule {
+    uint64_t arrived;          /* when it was mapped last */
+    uint64_t pinned_until;     /* it thrashed: evict it last until then */
+    uint32_t owner, fault;     /* fault: GPUMP_NONE: none is open */
+    uint32_t previous, next;   /* in the list of mapped ones, or of those whose UNMAP has not been handed over */
+    uint32_t pinned;           /* 1: the holder keeps it */
+    uint32_t arrivals, delays; /* arrivals soon after each other; delays since it was pinned last */
+    uint32_t accesses;         /* remote ones */
+    uint32_t evictions, epoch; /* evictions since instruction `epoch` was released */
+} gpumpi_fault_granule;
+/* An open fault; or a free one, in the list of free ones. */
+typedef struct gpumpi_fault_record {
+    uint64_t start, end, opened, number, cookie; /* opened: its turn; number: granule number in its process */
+    uint64_t framed;                             /* when its frame is free for it */
+    uint64_t delayed_until;                      /* QUEUED: because its granule thrashed; 0: it was not delayed */
+    uint32_t granule, process, rights, first, last, count; /* waiters */
+    uint32_t next, state, sm, warp; /* next: in the list of free ones, of LOCAL to come, or of those QUEUED */
+    uint32_t frame_next;            /* in the list of those without a frame */
+    uint32_t entries;               /* reports in the fault buffer */
+    uint32_t remote;                /* 1: it ends in a remote mapping */
+    uint32_t has_frame;             /* 1: it has a frame, or needs none */
+} gpumpi_fault_record;
+enum {
+    GPUMPI_FAULT_FREE,
+    GPUMPI_FAULT_QUEUED,    /* waits for the driver to fetch it */
+    GPUMPI_FAULT_ANNOUNCED, /* served; LOCAL has not been handed over */
+    GPUMPI_FAULT_SERVED,    /* served until `end`: in the heap */
+    GPUMPI_FAULT_LATE,      /* served, and waits for its frame, or for its granule to leave first */
+    GPUMPI_FAULT_MAPPED,    /* wakes its waiters: first in the heap */
+    GPUMPI_FAULT_STATES
+};
+typedef struct gpumpi_fault_waiter {
+    uint64_t cookie, warps;
+    uint32_t next, owner; /* owner: its fault; GPUMP_NONE: free */
+} gpumpi_fault_waiter;
+/* A list: of granules by previous and next, of records by one of their links. */
+typedef struct gpumpi_fault_list {
+    uint32_t first, last;
+} gpumpi_fault_list;
+struct gpump_fault {
+    gpumpi_head head;
+    uint64_t now, cpu_free, opened;
+    uint64_t driver_free, fetch_cycle; /* the driver; fetch_cycle GPUMP_UNKNOWN: nothing is queued */
+    uint64_t holder_cookie;
+    gpump_fault_statistics statistics;
+    gpump_fault_config config;
+    uint32_t ranges, granules, faults; /* in use; faults: in the heap */
+    uint32_t open;                     /* faults in all states but FREE */
+    uint32_t free_fault, free_waiter, aborts, granule_shift;
+    gpumpi_fault_list local, queue, frameless; /* of records */
+    gpumpi_fault_list mapped, unmaps;          /* of granules: oldest first; those whose UNMAP is to be handed over */
+    uint32_t frames;                           /* taken: by mapped and leaving granules, and by faults that have one */
+    uint32_t wanting, leaving;                 /* faults without a frame; granules that leave */
+    uint32_t holder, holder_warp;              /* holder: 1: there is one */
+    uint32_t epoch, pins, unused;
+    uint32_t pinned[64]; /* granules */
+};
+
+/* Behind the head: processes, ranges, faults, waiters, when each SM is free, granules, and the heap of faults. */
+GPUMP_INLINE gpumpi_fault_process *gpumpi_fault_processes(const gpump_fault *f) {
+    return (gpumpi_fault_process *)(void *)(uintptr_t)(const void *)(f + 1);
+}
+GPUMP_INLINE gpumpi_fault_range *gpumpi_fault_ranges(const gpump_fault *f) {
+    return (gpumpi_fault_range *)(void *)(gpumpi_fault_processes(f) + f->config.processes);
+}
+GPUMP_INLINE gpumpi_fault_record *gpumpi_fault_records(const gpump_fault *f) {
+    return (gpumpi_fault_record *)(void *)(gpumpi_fault_ranges(f) + f->config.ranges);
+}
+GPUMP_INLINE gpumpi_fault_waiter *gpumpi_fault_waiters(const gpump_fault *f) {
+    return (gpumpi_fault_waiter *)(void *)(gpumpi_fault_records(f) + f->config.faults);
+}
+GPUMP_INLINE uint64_t *gpumpi_fault_sm_free(const gpump_fault *f) {
+    return (uint64_t *)(void *)(gpumpi_fault_waiters(f) + f->config.waiters);
+}
+GPUMP_INLINE gpumpi_fault_granule *gpumpi_fault_granules(const gpump_fault *f) {
+    return (gpumpi_fault_granule *)(void *)(gpumpi_fault_sm_free(f) + f->config.sms);
+}
+GPUMP_INLINE uint32_t *gpumpi_fault_heap(const gpump_fault *f) {
+    return (uint32_t *)(void *)(gpumpi_fault_granules(f) + f->config.granules);
+}
+
+/* 1: frames are counted. */
+GPUMP_INLINE int gpumpi_fault_is_finite(const gpump_fault *f) { return f->config.memory != UINT32_MAX; }
+GPUMP_INLINE uint64_t gpumpi_fault_later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+GPUMP_INLINE void gpumpi_fault_append(gpump_fault *f, gpumpi_fault_list *list, uint32_t record) {
+    if (list->last == GPUMP_NONE)
+        list->first = record;
+    else
+        gpumpi_fault_records(f)[list->last].next = record;
+    list->last = record;
+}
+
+/* The heap: the earliest end first, then the earliest opening. */
+GPUMP_INLINE int gpumpi_fault_before(const gpump_fault *f, uint32_t a, uint32_t b) {
+    const gpumpi_fault_record *x = gpumpi_fault_records(f) + a, *y = gpumpi_fault_records(f) + b;
+    return x->end != y->end ? x->end < y->end : x->opened < y->opened;
+}
+
+/* fault.c */
+/* Returns the range of a granule number of a process; NULL without one. */
+GPUMP_API gpumpi_fault_range *gpumpi_fault_find(const gpump_fault *f, uint32_t process, uint64_t number);
+/* Takes a free record for a granule and makes it the granule's fault, without waiters; GPUMP_NONE: none is free. */
+GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, uint32_t granule);
+/* Puts a record into the heap. */
+GPUMP_API void gpumpi_fault_push(gpump_fault *f, uint32_t record);
+
+/* fault_memory.c */
+/* A fault has been scheduled: it takes a frame, or waits for one. */
+GPUMP_API void gpumpi_fault_take_frame(gpump_fault *f, uint32_t record);
+/* Gives free frames, free at `cycle`, to the faults that wait for one, and evicts for the others. */
+GPUMP_API void gpumpi_fault_share_frames(gpump_fault *f, uint64_t cycle);
+/* A granule has been mapped, or belongs to the GPU from the start; or it leaves the tables. */
+GPUMP_API void gpumpi_fault_enter_memory(gpump_fault *f, uint32_t granule);
+GPUMP_API void gpumpi_fault_leave_memory(gpump_fault *f, uint32_t granule);
+/* Pins a granule for the holder. */
+GPUMP_API void gpumpi_fault_pin(gpump_fault *f, uint32_t granule);
+/* Ends the hold, and chooses the next holder. */
+GPUMP_API void gpumpi_fault_end_hold(gpump_fault *f);
+/* Takes the first granule whose UNMAP is to be handed over; GPUMP_NONE without one. */
+GPUMP_API uint32_t gpumpi_fault_first_unmap(gpump_fault *f);
+
+/* fault_driver.c */
+/* Decides when a new fault is served, and by whom: now, or by a batch to come. */
+GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record);
+/* Serves the batches whose fetch is due at `now`. */
+GPUMP_API void gpumpi_fault_serve_batches(gpump_fault *f, uint64_t now);
+
+GPUMP_END
+#endif

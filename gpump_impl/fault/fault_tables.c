@@ -1,0 +1,401 @@
+#include "fault/fault_parts.h"
+
+#define GPUMPI_FAULT_MAGIC UINT64_C(0x67706d70666c7400) /* "gpmpflt" */
+
+typedef char
+    gpumpi_fault_has_no_padding[sizeof(gpump_fault) == sizeof(gpumpi_head) + (6 + 22) * 8 + sizeof(gpump_fault_config) +
+                                                           (8 + 10 + 8 + 64) * 4 &&
+                                        sizeof(gpump_fault_config) == 34 * 4 && sizeof(gpumpi_fault_record) == 112 &&
+                                        sizeof(gpumpi_fault_granule) == 56 && sizeof(gpump_fault_access) == 56
+                                    ? 1
+                                    : -1];
+
+/* ---- configuration, birth, copies ---- */
+
+/* NVIDIA's driver; gpump_fault_config_preset says where the numbers are from. */
+static void gpumpi_fault_uvm595(gpump_fault_config *config, uint32_t cycles_per_us) {
+    config->migrate_cycles = config->migrate_busy_cycles = config->evict_cycles = 53 * cycles_per_us / 10;
+    config->allocate_cycles = config->allocate_busy_cycles = cycles_per_us;
+    config->batch = 256;
+    config->batches = 20;
+    config->replay = GPUMP_FAULT_REPLAY_BATCH_FLUSH;
+    config->batch_cycles = 50 * cycles_per_us;
+    config->entry_cycles = cycles_per_us / 5;
+    config->block_cycles = 90 * cycles_per_us;
+    config->block_granules = 32;
+    config->prefetch_percent = 51;
+    config->thrash_events = 3;
+    config->thrash_cycles = 500 * cycles_per_us;
+    config->thrash_delays = 10;
+    config->pin_cycles = 150000 * cycles_per_us;
+    config->remote_cycles = 5 * cycles_per_us;
+    config->counter = 256;
+}
+
+GPUMP_API gpump_result gpump_fault_config_preset(gpump_fault_config *config, const char *preset) {
+    static const struct {
+        const char *name;
+        uint32_t migrate_us, allocate_us, local_us; /* Tanasic 6.5.3 and 6.5.4; 0: a cycle */
+    } presets[] = {{"nvlink", 12, 10, 0},       {"pcie3", 25, 12, 0}, {"nvlink_local", 12, 10, 20},
+                   {"pcie3_local", 25, 12, 20}, {"ideal", 0, 0, 0},   {"uvm595", 0, 0, 0}};
+    gpump_gpu gpu;
+    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+    for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
+        gpump_result result;
+        uint32_t cycles_per_us;
+        if (strcmp(presets[i].name, preset) != 0) continue;
+        result = gpump_gpu_config_preset(&gpu, "table61");
+        if (result) return result;
+        cycles_per_us = gpu.clock_khz / 1000;
+        memset(config, 0, sizeof *config);
+        config->struct_size = (uint32_t)sizeof *config;
+        config->sms = gpu.sms;
+        config->processes = 16;
+        config->ranges = 256;
+        config->granules = 65536;
+        config->faults = 1024;
+        config->waiters = 16384;
+        config->granule_pages = 16;
+        config->migrate_cycles = presets[i].migrate_us * cycles_per_us;
+        config->allocate_cycles = presets[i].allocate_us * cycles_per_us;
+        config->migrate_busy_cycles = config->migrate_cycles;
+        config->allocate_busy_cycles = config->allocate_cycles;
+        if (!presets[i].migrate_us) config->migrate_cycles = config->allocate_cycles = 1;
+        config->local = presets[i].local_us != 0;
+        config->local_cycles = presets[i].local_us * cycles_per_us;
+        config->memory = UINT32_MAX;
+        config->touches = 64;
+        config->pins = 1;
+        config->evict_cycles = config->migrate_busy_cycles;
+        config->batch = config->batches = config->block_granules = config->counter = 1;
+        config->prefetch_percent = 100;
+        if (strcmp(preset, "uvm595") == 0) gpumpi_fault_uvm595(config, cycles_per_us);
+        return GPUMP_OK;
+    }
+    return GPUMP_ERROR_UNKNOWN_NAME;
+}
+
+static gpump_result gpumpi_fault_check_config(const gpump_fault_config *config, gpump_diag *diag) {
+    gpump_result result;
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+#define GPUMPI_RANGE(field, minimum, maximum) \
+    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
+    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
+    GPUMPI_RANGE(sms, 1u, 65536u);
+    GPUMPI_RANGE(processes, 1u, 4096u);
+    GPUMPI_RANGE(ranges, 1u, 65536u);
+    GPUMPI_RANGE(granules, 1u, 1u << 24);
+    GPUMPI_RANGE(faults, 1u, 65536u);
+    GPUMPI_RANGE(waiters, 1u, 1u << 20);
+    GPUMPI_RANGE(granule_pages, 1u, 512u);
+    GPUMPI_RANGE(migrate_busy_cycles, 0u, config->migrate_cycles);
+    GPUMPI_RANGE(allocate_busy_cycles, 0u, config->allocate_cycles);
+    GPUMPI_RANGE(local, 0u, 1u);
+    GPUMPI_RANGE(touches, 1u, 64u);
+    GPUMPI_RANGE(memory, config->touches, UINT32_MAX); /* one instruction's granules at least */
+    GPUMPI_RANGE(pins, 0u, 1u);
+    GPUMPI_RANGE(batch, 1u, 65536u);
+    GPUMPI_RANGE(batches, 1u, 256u);
+    GPUMPI_RANGE(replay, 0u, GPUMP_FAULT_REPLAYS - 1u);
+    GPUMPI_RANGE(block_granules, 1u, 64u);
+    GPUMPI_RANGE(prefetch_percent, 1u, 100u);
+    GPUMPI_RANGE(remote, 0u, 2u);
+    GPUMPI_RANGE(counter, 1u, UINT32_MAX);
+    GPUMPI_RANGE(unused, 0u, 0u);
+#undef GPUMPI_RANGE
+    if (config->granule_pages & (config->granule_pages - 1))
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "granule_pages (a power of two)", 0, config->granule_pages, 1,
+                           512);
+    if (config->block_granules & (config->block_granules - 1))
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "block_granules (a power of two)", 0, config->block_granules, 1,
+                           64);
+    if (config->batch > 1 && config->local)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "local (with batches)", 0, config->local, 0, 0);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_fault_bytes(const gpump_fault_config *config, size_t *bytes, gpump_diag *diag) {
+    gpump_result result = gpumpi_fault_check_config(config, diag);
+    if (result) return result;
+    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    *bytes = sizeof(gpump_fault) + config->processes * sizeof(gpumpi_fault_process) +
+             config->ranges * sizeof(gpumpi_fault_range) + config->faults * sizeof(gpumpi_fault_record) +
+             config->waiters * sizeof(gpumpi_fault_waiter) + config->sms * sizeof(uint64_t) +
+             config->granules * sizeof(gpumpi_fault_granule) +
+             ((size_t)config->faults + config->faults % 2) * sizeof(uint32_t);
+    return GPUMP_OK;
+}
+
+static uint64_t gpumpi_fault_layout(const gpump_fault_config *config) {
+    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_fault)), &config->struct_size,
+                           sizeof *config / 4);
+}
+
+GPUMP_API gpump_result gpump_fault_init(void *memory, size_t bytes, const gpump_fault_config *config,
+                                        gpump_fault **fault, gpump_diag *diag) {
+    size_t needed;
+    gpump_fault *f = (gpump_fault *)memory;
+    gpump_result result = gpump_fault_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!fault) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "fault", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_FAULT_MAGIC, gpumpi_fault_layout(config), needed, diag);
+    if (result) return result;
+    f->config = *config;
+    f->granule_shift = (uint32_t)gpumpi_bits_for(config->granule_pages);
+    f->fetch_cycle = GPUMP_UNKNOWN;
+    f->local.first = f->local.last = f->queue.first = f->queue.last = GPUMP_NONE;
+    f->frameless.first = f->frameless.last = GPUMP_NONE;
+    f->mapped.first = f->mapped.last = f->unmaps.first = f->unmaps.last = GPUMP_NONE;
+    for (uint32_t i = 0; i < config->faults; i++)
+        gpumpi_fault_records(f)[i].next = i + 1 < config->faults ? i + 1 : GPUMP_NONE;
+    for (uint32_t i = 0; i < config->waiters; i++) {
+        gpumpi_fault_waiters(f)[i].next = i + 1 < config->waiters ? i + 1 : GPUMP_NONE;
+        gpumpi_fault_waiters(f)[i].owner = GPUMP_NONE;
+    }
+    *fault = f;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_fault_adopt(void *memory, size_t bytes, const gpump_fault_config *config,
+                                         gpump_fault **fault, gpump_diag *diag) {
+    size_t needed;
+    const gpump_fault *copy = (const gpump_fault *)memory;
+    gpump_result result = gpump_fault_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!fault) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "fault", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_adopt(memory, bytes, GPUMPI_FAULT_MAGIC, gpumpi_fault_layout(config), needed, diag);
+    if (result) return result;
+    if (memcmp(&copy->config, config, sizeof *config) ||
+        copy->granule_shift != (uint32_t)gpumpi_bits_for(config->granule_pages))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    *fault = (gpump_fault *)memory;
+    return GPUMP_OK;
+}
+
+/* ---- checks ---- */
+
+static const char *gpumpi_fault_wrong_ranges(const gpump_fault *f) {
+    uint64_t granule = 0;
+    for (uint32_t i = 0; i < f->ranges; i++) {
+        const gpumpi_fault_range *range = gpumpi_fault_ranges(f) + i;
+        if (range->process >= f->config.processes || range->rights > GPUMP_TLB_RIGHTS || range->granule != granule ||
+            range->unused || !range->count || range->count > f->granules - granule ||
+            range->first > (UINT64_MAX >> f->granule_shift) - range->count)
+            return "ranges";
+        if (i && (range[-1].process > range->process ||
+                  (range[-1].process == range->process && range[-1].first + range[-1].count > range->first)))
+            return "order of ranges";
+        granule += range->count;
+    }
+    if (granule != f->granules) return "granules of ranges";
+    for (uint32_t i = 0; i < f->granules; i++) {
+        const gpumpi_fault_granule *one = gpumpi_fault_granules(f) + i;
+        if (one->owner >= GPUMP_FAULT_OWNERS || one->pinned > 1 || one->accesses >= f->config.counter) return "granule";
+        if (one->fault != GPUMP_NONE && (one->fault >= f->config.faults || one->owner == GPUMP_FAULT_GPU ||
+                                         gpumpi_fault_records(f)[one->fault].granule != i ||
+                                         gpumpi_fault_records(f)[one->fault].state == GPUMPI_FAULT_FREE))
+            return "granule";
+    }
+    return NULL;
+}
+
+/* A list of granules that all have `owner`; *count of them. 0: it contradicts itself. */
+static int gpumpi_fault_list_fits(const gpump_fault *f, const gpumpi_fault_list *list, uint32_t owner,
+                                  uint32_t *count) {
+    const gpumpi_fault_granule *granules = gpumpi_fault_granules(f);
+    uint32_t before = GPUMP_NONE, at = list->first;
+    for (*count = 0; at != GPUMP_NONE; before = at, at = granules[at].next)
+        if (at >= f->granules || ++*count > f->granules || granules[at].owner != owner ||
+            granules[at].previous != before)
+            return 0;
+    return list->last == before;
+}
+
+/* Frames, eviction and pins. `framed`: faults that have a frame. */
+static const char *gpumpi_fault_wrong_memory(const gpump_fault *f, uint32_t framed) {
+    uint32_t owned[GPUMP_FAULT_OWNERS] = {0, 0, 0, 0, 0}, linked = 0, pinned = 0, mapped, unmaps;
+    for (uint32_t i = 0; i < f->granules; i++) {
+        const gpumpi_fault_granule *one = gpumpi_fault_granules(f) + i;
+        const uint32_t listed =
+            one->previous != GPUMP_NONE || one->next != GPUMP_NONE || f->mapped.first == i || f->unmaps.first == i;
+        if (listed && one->owner != GPUMP_FAULT_GPU && one->owner != GPUMP_FAULT_LEAVING) return "list of granules";
+        owned[one->owner]++;
+        linked += listed;
+        pinned += one->pinned;
+    }
+    if (!gpumpi_fault_list_fits(f, &f->mapped, GPUMP_FAULT_GPU, &mapped) ||
+        !gpumpi_fault_list_fits(f, &f->unmaps, GPUMP_FAULT_LEAVING, &unmaps) || linked != mapped + unmaps)
+        return "list of granules";
+    if (owned[GPUMP_FAULT_LEAVING] != f->leaving) return "leaving granules";
+    if (f->pins != pinned || f->pins > f->config.touches || f->holder > 1 || f->holder_warp > 63) return "pins";
+    for (uint32_t i = 0; i < f->pins; i++)
+        if (f->pinned[i] >= f->granules || !gpumpi_fault_granules(f)[f->pinned[i]].pinned ||
+            gpumpi_fault_granules(f)[f->pinned[i]].owner != GPUMP_FAULT_GPU)
+            return "pins";
+    if (!gpumpi_fault_is_finite(f))
+        return mapped || f->frames || f->wanting || f->leaving || f->holder || f->pins ? "frames without end" : NULL;
+    if (mapped != owned[GPUMP_FAULT_GPU]) return "list of granules";
+    return f->frames != mapped + f->leaving + framed || f->frames > f->config.memory ? "frames" : NULL;
+}
+
+/* 1: `list` of records goes through exactly `count` records in `state`. */
+static int gpumpi_fault_records_fit(const gpump_fault *f, const gpumpi_fault_list *list, uint32_t state,
+                                    uint32_t count) {
+    uint32_t at = list->first, last = GPUMP_NONE, seen = 0;
+    for (; at != GPUMP_NONE; last = at, at = gpumpi_fault_records(f)[at].next)
+        if (at >= f->config.faults || ++seen > count || gpumpi_fault_records(f)[at].state != state) return 0;
+    return seen == count && list->last == last;
+}
+
+/* What is wrong with an open fault alone. */
+static const char *gpumpi_fault_wrong_record(const gpump_fault *f, uint32_t i) {
+    const gpumpi_fault_record *record = gpumpi_fault_records(f) + i;
+    const gpumpi_fault_waiter *waiters = gpumpi_fault_waiters(f);
+    const gpumpi_fault_range *range;
+    uint32_t last = GPUMP_NONE, count = record->count, at;
+    if (record->process >= f->config.processes || record->sm >= f->config.sms || record->opened >= f->opened ||
+        record->remote > 1 || record->has_frame > 1)
+        return "fault";
+    range = gpumpi_fault_find(f, record->process, record->number);
+    if (!range || range->granule + (record->number - range->first) != record->granule) return "granule of a fault";
+    if ((record->state == GPUMPI_FAULT_MAPPED) == (gpumpi_fault_granules(f)[record->granule].fault == i))
+        return "fault of a granule";
+    if (record->state == GPUMPI_FAULT_QUEUED && (!record->entries || record->entries > f->config.batch))
+        return "entries of a fault";
+    for (at = record->first; count; count--, at = waiters[at].next) {
+        if (at >= f->config.waiters || waiters[at].owner != i || !waiters[at].warps) return "waiters of a fault";
+        last = at;
+    }
+    return at != GPUMP_NONE || last != record->last ? "waiters of a fault" : NULL;
+}
+
+static const char *gpumpi_fault_wrong_faults(const gpump_fault *f) {
+    const gpumpi_fault_record *records = gpumpi_fault_records(f);
+    const gpumpi_fault_waiter *waiters = gpumpi_fault_waiters(f);
+    uint32_t waiting = 0, in[GPUMPI_FAULT_STATES] = {0, 0, 0, 0, 0, 0}, framed = 0, frameless = 0, seen = 0, at, last;
+    for (uint32_t i = 0; i < f->config.faults; i++) {
+        const gpumpi_fault_record *record = records + i;
+        const char *wrong;
+        if (record->state >= GPUMPI_FAULT_STATES) return "state of a fault";
+        in[record->state]++;
+        if (record->state == GPUMPI_FAULT_FREE) continue;
+        wrong = gpumpi_fault_wrong_record(f, i);
+        if (wrong) return wrong;
+        waiting += record->count;
+        if (record->state == GPUMPI_FAULT_QUEUED || record->state == GPUMPI_FAULT_MAPPED || record->remote) continue;
+        framed += record->has_frame;
+        frameless += !record->has_frame;
+    }
+    if (f->open != f->config.faults - in[GPUMPI_FAULT_FREE] ||
+        f->faults != in[GPUMPI_FAULT_ANNOUNCED] + in[GPUMPI_FAULT_SERVED] + in[GPUMPI_FAULT_MAPPED])
+        return "open faults";
+    for (at = f->free_fault; at != GPUMP_NONE; at = records[at].next, seen++)
+        if (at >= f->config.faults || seen >= in[GPUMPI_FAULT_FREE] || records[at].state != GPUMPI_FAULT_FREE)
+            return "free faults";
+    if (seen != in[GPUMPI_FAULT_FREE]) return "free faults";
+    for (seen = 0, at = f->free_waiter; at != GPUMP_NONE; at = waiters[at].next, seen++)
+        if (at >= f->config.waiters || seen >= f->config.waiters - waiting || waiters[at].owner != GPUMP_NONE)
+            return "free waiters";
+    if (waiting > f->config.waiters || seen != f->config.waiters - waiting) return "free waiters";
+    if (!gpumpi_fault_records_fit(f, &f->local, GPUMPI_FAULT_ANNOUNCED, in[GPUMPI_FAULT_ANNOUNCED]))
+        return "local faults";
+    if (!gpumpi_fault_records_fit(f, &f->queue, GPUMPI_FAULT_QUEUED, in[GPUMPI_FAULT_QUEUED]) ||
+        (in[GPUMPI_FAULT_QUEUED] ? f->config.batch < 2 : f->fetch_cycle != GPUMP_UNKNOWN))
+        return "queued faults";
+    for (seen = 0, last = GPUMP_NONE, at = f->frameless.first; at != GPUMP_NONE; last = at, at = records[at].frame_next)
+        if (at >= f->config.faults || ++seen > f->wanting || records[at].has_frame ||
+            records[at].state < GPUMPI_FAULT_ANNOUNCED || records[at].state == GPUMPI_FAULT_MAPPED ||
+            records[at].remote)
+            return "faults without a frame";
+    if (seen != f->wanting || seen != frameless || f->frameless.last != last) return "faults without a frame";
+    return gpumpi_fault_wrong_memory(f, gpumpi_fault_is_finite(f) ? framed : 0);
+}
+
+GPUMP_API gpump_result gpump_fault_check(const gpump_fault *fault, gpump_diag *diag) {
+    const gpump_fault *f = fault;
+    const char *wrong = NULL;
+    uint32_t aborts = 0;
+    if (!f) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "fault", 0, 0, 1, UINT64_MAX);
+    if (f->ranges > f->config.ranges || f->granules > f->config.granules || f->faults > f->config.faults || f->unused)
+        wrong = "counts";
+    for (uint32_t i = 0; i < f->config.processes; i++) {
+        const gpumpi_fault_process *process = gpumpi_fault_processes(f) + i;
+        if (process->aborted > 1 || process->pending > process->aborted) wrong = "aborted process";
+        aborts += process->pending == 1;
+    }
+    if (!wrong && aborts != f->aborts) wrong = "aborted processes";
+    if (!wrong) wrong = gpumpi_fault_wrong_ranges(f);
+    if (!wrong) wrong = gpumpi_fault_wrong_faults(f);
+    for (uint32_t i = 0; !wrong && i < f->faults; i++) { /* each is here once: a parent is before its child */
+        const uint32_t one = gpumpi_fault_heap(f)[i];
+        if (one >= f->config.faults || gpumpi_fault_records(f)[one].state == GPUMPI_FAULT_FREE ||
+            gpumpi_fault_records(f)[one].state == GPUMPI_FAULT_QUEUED ||
+            gpumpi_fault_records(f)[one].state == GPUMPI_FAULT_LATE ||
+            (i && !gpumpi_fault_before(f, gpumpi_fault_heap(f)[(i - 1) / 2], one)))
+            wrong = "order of faults";
+        for (uint32_t k = 0; !wrong && k < i; k++)
+            if (gpumpi_fault_heap(f)[k] == one) wrong = "order of faults";
+    }
+    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
+}
+
+/* Everything behind the head is u64, or u32 in pairs: words of 32 bits in order of the fields are the same values on
+ * every machine, except that the halves of a u64 must not be told apart; so u64 fields go in whole. */
+GPUMP_API uint64_t gpump_fault_hash(const gpump_fault *fault) {
+    const gpump_fault *f = fault;
+    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &f->now, 6 + sizeof f->statistics / 8);
+    hash = gpump_hash_u32s(hash, &f->config.struct_size, sizeof f->config / 4 + 8 + 10 + 8 + 64);
+    for (uint32_t i = 0; i < f->config.processes; i++) {
+        const gpumpi_fault_process *one = gpumpi_fault_processes(f) + i;
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &one->access.page, 4), &one->access.process, 6);
+        hash = gpump_hash_u32s(hash, &one->aborted, 2);
+    }
+    for (uint32_t i = 0; i < f->ranges; i++)
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &gpumpi_fault_ranges(f)[i].first, 2),
+                               &gpumpi_fault_ranges(f)[i].process, 4);
+    for (uint32_t i = 0; i < f->config.faults; i++)
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &gpumpi_fault_records(f)[i].start, 7),
+                               &gpumpi_fault_records(f)[i].granule, 14);
+    for (uint32_t i = 0; i < f->config.waiters; i++)
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &gpumpi_fault_waiters(f)[i].cookie, 2),
+                               &gpumpi_fault_waiters(f)[i].next, 2);
+    hash = gpump_hash_u64s(hash, gpumpi_fault_sm_free(f), f->config.sms);
+    for (uint32_t i = 0; i < f->granules; i++)
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &gpumpi_fault_granules(f)[i].arrived, 2),
+                               &gpumpi_fault_granules(f)[i].owner, 10);
+    return gpump_hash_u32s(hash, gpumpi_fault_heap(f), f->faults);
+}
+
+GPUMP_API gpump_result gpump_fault_bits(const gpump_fault_config *config, uint64_t *bits, gpump_diag *diag) {
+    gpump_result result = gpumpi_fault_check_config(config, diag);
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    *bits = config->faults * (36 + gpumpi_bits_for(config->processes) + 64 + 2 * gpumpi_bits_for(config->waiters) + 2) +
+            config->waiters * (64 + 64 + gpumpi_bits_for(config->waiters)) + config->sms * UINT64_C(64);
+    return GPUMP_OK;
+}
+
+/* ---- statistics ---- */
+
+GPUMP_API void gpump_fault_get_statistics(const gpump_fault *fault, gpump_fault_statistics *statistics) {
+    *statistics = fault->statistics;
+}
+
+GPUMP_API void gpump_fault_statistics_diff(const gpump_fault_statistics *earlier, const gpump_fault_statistics *later,
+                                           gpump_fault_statistics *difference) {
+    const uint64_t *from = &earlier->reported, *to = &later->reported;
+    uint64_t *result = &difference->reported;
+    for (size_t i = 0; i < sizeof *earlier / sizeof *from; i++) result[i] = to[i] - from[i];
+}
+
+GPUMP_API gpump_result gpump_fault_statistics_field(const gpump_fault_statistics *statistics, uint32_t index,
+                                                    const char **name, const char **unit, const char **description,
+                                                    uint64_t *value) {
+    static const char *const words[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+        GPUMP_FAULT_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+    };
+    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->reported : NULL, index, name,
+                        unit, description, value);
+}

@@ -1,0 +1,328 @@
+/* labels: unit property */
+/* fault, preset uvm595: batches, replay policies, prefetching by density against brute force, thrashing, remote mapping
+ * and access counters. */
+#include "test.h"
+
+enum { WORDS = 1 << 17 };
+static uint64_t memory[WORDS];
+static gpump_fault_config config;
+
+static gpump_fault *make(void) {
+    gpump_fault *f;
+    gpump_diag diag;
+    config.granules = 1024;
+    config.ranges = 8;
+    config.waiters = 2048;
+    if (gpump_fault_init(memory, sizeof memory, &config, &f, &diag)) fail_msg("%s", diag.field);
+    assert_int_equal(gpump_fault_map(f, 0, 0, 512 * 16, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
+    return f;
+}
+static void preset(void) { assert_int_equal(gpump_fault_config_preset(&config, "uvm595"), GPUMP_OK); }
+static uint32_t report(gpump_fault *f, uint64_t now, uint64_t granule, uint64_t cookie) {
+    gpump_fault_access access;
+    gpump_diag diag;
+    uint32_t outcome = 99;
+    memset(&access, 0, sizeof access);
+    access.page = granule * 16 + 5;
+    access.cookie = cookie;
+    access.rights = GPUMP_TLB_READ;
+    assert_int_equal(gpump_fault_report(f, now, &access, &outcome), GPUMP_OK);
+    if (gpump_fault_check(f, &diag)) fail_msg("%s", diag.field);
+    return outcome;
+}
+/* Pulls everything until `now` one event at a time; counts MAP and WAKE, and the cycle of the last of each. */
+typedef struct seen {
+    uint32_t maps, wakes, remote;
+    uint64_t first_map, last_map, granules[8]; /* bits of the first 512 granules */
+} seen;
+static seen drain(gpump_fault *f, uint64_t until) {
+    gpump_fault_action action;
+    seen s;
+    memset(&s, 0, sizeof s);
+    for (uint64_t next = gpump_fault_next_cycle(f); next <= until; next = gpump_fault_next_cycle(f))
+        while (gpump_fault_next(f, next, &action) == GPUMP_OK) {
+            assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+            assert_true(action.end <= next);
+            s.wakes += action.kind == GPUMP_FAULT_ACT_WAKE;
+            if (action.kind != GPUMP_FAULT_ACT_MAP) continue;
+            if (!s.maps++) s.first_map = next;
+            s.last_map = next;
+            s.remote += action.remote;
+            s.granules[action.page / 16 / 64] |= (uint64_t)1 << (action.page / 16 % 64);
+        }
+    return s;
+}
+
+/* What the rule says, looked at part by part: a part that holds a faulted granule and is dense is brought whole, and so
+ * is everything that a larger dense part around that granule holds. */
+static uint64_t brute_force(uint64_t present, uint64_t faulted, uint32_t granules, uint32_t percent) {
+    uint64_t wanted = faulted;
+    for (uint32_t size = granules; size >= 2; size /= 2)
+        for (uint32_t first = 0; first < granules; first += size) {
+            uint32_t count = 0, asked = 0;
+            for (uint32_t i = first; i < first + size; i++) {
+                count += ((present | faulted) >> i & 1) != 0;
+                asked += (faulted >> i & 1) != 0;
+            }
+            if (!asked || count * 100 <= size * percent) continue;
+            for (uint32_t i = first; i < first + size; i++) wanted |= (uint64_t)1 << i;
+        }
+    return wanted & ~present;
+}
+static void prefetching_is_what_brute_force_says(void **state) {
+    const uint64_t cases = test_cases(20000);
+    uint64_t random = test_seed(), brought = 0;
+    (void)state;
+    for (uint64_t number = 0; number < cases; number++) {
+        const uint32_t granules = 1u << gpump_random_below(&random, 7);
+        const uint64_t all = UINT64_MAX >> (64 - granules);
+        const uint32_t percent = gpump_random_below(&random, 3) ? 51 : 1 + gpump_random_below(&random, 100);
+        uint64_t present = gpump_random_next(&random) & all, faulted = gpump_random_next(&random) & all & ~present;
+        for (uint32_t thin = gpump_random_below(&random, 4); thin; thin--) faulted &= gpump_random_next(&random);
+        if (gpump_random_below(&random, 2)) present &= gpump_random_next(&random);
+        test_check(gpump_fault_prefetch(present, faulted, granules, percent) ==
+                       brute_force(present, faulted, granules, percent),
+                   test_seed(), number);
+        brought += gpump_fault_prefetch(present, faulted, granules, percent) != faulted;
+    }
+    assert_true(brought > cases / 8);
+    /* by hand: of 8 granules, 5 of the first 8 make 62%: all are brought; 4 of 8 are 50%, and only the dense pair is */
+    assert_int_equal(gpump_fault_prefetch(0x0f, 0x10, 32, 51), 0xf0);
+    assert_int_equal(gpump_fault_prefetch(0x07, 0x10, 32, 51), 0x10);
+    assert_int_equal(gpump_fault_prefetch(0x10, 0x20, 32, 51), 0x20); /* the pair is full, its four are half full */
+    assert_int_equal(gpump_fault_prefetch(0x30, 0x40, 32, 51), 0xc0); /* three of four */
+    assert_int_equal(gpump_fault_prefetch(0, 0x55555555, 32, 51), 0x55555555);
+    assert_int_equal(gpump_fault_prefetch(0, 0x55555557, 32, 51), 0xffffffff);
+}
+
+/* One batch by hand: 50 us to the fetch, 0.2 us an entry, 90 us a VA block, 5.3 us a granule. */
+static void a_batch_costs_what_its_parts_cost(void **state) {
+    gpump_fault_statistics s;
+    gpump_fault *f;
+    seen got;
+    (void)state;
+    preset();
+    f = make();
+    assert_int_equal(report(f, 1000, 3, 1), GPUMP_FAULT_OPENED);
+    assert_true(gpump_fault_ready_cycle(f, 1) == GPUMP_UNKNOWN);
+    assert_int_equal(gpump_fault_next_cycle(f), 51000);
+    assert_int_equal(report(f, 30000, 70, 2), GPUMP_FAULT_OPENED); /* another VA block */
+    assert_int_equal(report(f, 40000, 3, 3), GPUMP_FAULT_MERGED);  /* a duplicate is an entry */
+    assert_int_equal(report(f, 60000, 4, 4), GPUMP_FAULT_OPENED);  /* after the fetch: the next batch */
+    assert_int_equal(gpump_fault_ready_cycle(f, 1), 51000 + 3 * 200 + 2 * 90000 + 2 * 5300);
+    assert_int_equal(gpump_fault_ready_cycle(f, 2), gpump_fault_ready_cycle(f, 1)); /* the replay ends the batch */
+    assert_true(gpump_fault_ready_cycle(f, 4) == GPUMP_UNKNOWN);
+    got = drain(f, 242200);
+    assert_int_equal(got.maps, 2);
+    assert_int_equal(got.wakes, 3);
+    assert_int_equal(got.first_map, 242200);
+    assert_int_equal(gpump_fault_next_cycle(f), 242200 + 50000);
+    got = drain(f, 10000000);
+    assert_int_equal(got.maps, 1); /* 3 and 4 are half of a four */
+    assert_int_equal(got.last_map, 292200 + 200 + 90000 + 5300);
+    gpump_fault_get_statistics(f, &s);
+    assert_int_equal(s.batches, 2);
+    assert_int_equal(s.fetched, 4);
+    assert_int_equal(s.migrated, 3);
+    assert_int_equal(s.served, 3);
+    assert_int_equal(s.opened, 3);
+}
+
+/* 500 faults of 500 granules in 16 VA blocks, fetched 256 at a time: when the first is mapped tells the policies apart.
+ */
+static void replay_policies(void **state) {
+    uint64_t first[GPUMP_FAULT_REPLAYS], last[GPUMP_FAULT_REPLAYS];
+    (void)state;
+    for (uint32_t replay = 0; replay < GPUMP_FAULT_REPLAYS; replay++) {
+        gpump_fault_statistics s;
+        gpump_fault *f;
+        seen got;
+        preset();
+        config.replay = replay;
+        config.prefetch_percent = 100;
+        f = make();
+        for (uint32_t g = 0; g < 500; g++) {
+            assert_int_equal(report(f, g, g, g), GPUMP_FAULT_OPENED);
+            if (g < 10) assert_int_equal(report(f, g, g, g + 1000), GPUMP_FAULT_MERGED);
+        }
+        got = drain(f, GPUMP_UNKNOWN - 1);
+        assert_int_equal(got.maps, 500);
+        assert_int_equal(got.wakes, 510);
+        gpump_fault_get_statistics(f, &s);
+        assert_int_equal(s.batches, 2);
+        assert_int_equal(s.fetched, 510);
+        first[replay] = got.first_map;
+        last[replay] = got.last_map;
+    }
+    /* the first VA block has 32 granules, and its batch was fetched with 256 entries */
+    assert_int_equal(first[GPUMP_FAULT_REPLAY_BLOCK], 50000 + 256 * 200 + 90000 + 32 * 5300);
+    /* the first batch: 10 duplicates, so 246 granules in 8 blocks */
+    assert_int_equal(first[GPUMP_FAULT_REPLAY_BATCH], 50000 + 256 * 200 + 8 * 90000 + 246 * 5300);
+    assert_int_equal(first[GPUMP_FAULT_REPLAY_BATCH_FLUSH], first[GPUMP_FAULT_REPLAY_BATCH]);
+    /* once: 510 entries in one service of two batches, 16 blocks */
+    assert_int_equal(first[GPUMP_FAULT_REPLAY_ONCE], 2 * 50000 + 510 * 200 + 16 * 90000 + 500 * 5300);
+    assert_int_equal(last[GPUMP_FAULT_REPLAY_ONCE], first[GPUMP_FAULT_REPLAY_ONCE]);
+    /* otherwise block 7 is served in both batches, for the faults that came with each */
+    assert_int_equal(last[GPUMP_FAULT_REPLAY_BATCH], 2 * 50000 + 510 * 200 + 17 * 90000 + 500 * 5300);
+}
+
+/* Merged reports that wait in the buffer are dropped by a flush, and fetched without one. */
+static void a_flush_drops_duplicates(void **state) {
+    (void)state;
+    for (uint32_t flush = 0; flush < 2; flush++) {
+        gpump_fault_statistics s;
+        gpump_fault *f;
+        preset();
+        config.replay = flush ? GPUMP_FAULT_REPLAY_BATCH_FLUSH : GPUMP_FAULT_REPLAY_BATCH;
+        config.batch = 2;
+        f = make();
+        (void)report(f, 0, 0, 1);
+        (void)report(f, 0, 100, 2);
+        (void)report(f, 0, 200, 3); /* the second batch, with two duplicates */
+        (void)report(f, 0, 200, 4);
+        (void)report(f, 0, 200, 5);
+        assert_int_equal(drain(f, GPUMP_UNKNOWN - 1).wakes, 5);
+        gpump_fault_get_statistics(f, &s);
+        assert_int_equal(s.fetched, flush ? 3 : 4); /* a batch of two fetches one duplicate at most */
+    }
+}
+
+/* Density brings a whole VA block once 51 per cent are there or asked for, once. */
+static void density_brings_the_block(void **state) {
+    gpump_fault_statistics s;
+    gpump_fault *f;
+    seen got;
+    (void)state;
+    preset();
+    f = make();
+    for (uint32_t g = 0; g < 17; g++) (void)report(f, g, 64 + g, g);
+    got = drain(f, GPUMP_UNKNOWN - 1);
+    assert_int_equal(got.maps, 32);
+    assert_true(got.granules[1] == 0xffffffff);
+    assert_int_equal(got.wakes, 17);
+    assert_int_equal(got.last_map, 50000 + 17 * 200 + 90000 + 32 * 5300);
+    gpump_fault_get_statistics(f, &s);
+    assert_int_equal(s.prefetched, 15);
+    assert_int_equal(s.opened + s.prefetched, s.served);
+    assert_int_equal(report(f, 9000000, 64 + 31, 1), GPUMP_FAULT_RETRY);
+}
+
+/* The measured driver (Batch-Aware UM): batches of 223 to 553 us, 313 in the median. Batches of one VA block with 16 to
+ * 32 granules are inside, and the median lies between them. */
+static void batches_take_as_long_as_measured(void **state) {
+    (void)state;
+    preset();
+    for (uint32_t granules = 16; granules <= 32; granules += 16) {
+        const uint64_t cycles = config.batch_cycles + granules * config.entry_cycles + config.block_cycles +
+                                granules * (uint64_t)config.migrate_busy_cycles;
+        assert_true(cycles > 223000 && cycles < 553000);
+        assert_int_equal(cycles < 313000, granules == 16);
+    }
+}
+
+/* A granule that three times comes back soon after it was taken is delayed; after ten delays it is pinned, or mapped
+ * remotely where that is possible. */
+static void thrashing(void **state) {
+    (void)state;
+    for (uint32_t remote = 0; remote < 2; remote++) {
+        gpump_fault_statistics s;
+        gpump_fault *f;
+        uint64_t now = 0;
+        uint32_t rounds = 0;
+        preset();
+        config.touches = 1;
+        config.memory = 1; /* two granules in turn: each evicts the other */
+        config.pins = 0;
+        config.remote = remote;
+        config.batch_cycles = 1000;
+        config.block_cycles = 1000;
+        f = make();
+        do {
+            gpump_fault_action action;
+            (void)report(f, now, rounds % 2 * 40, 1);
+            while (gpump_fault_pending(f, 1)) {
+                now = gpump_fault_next_cycle(f);
+                assert_true(now != GPUMP_UNKNOWN);
+                while (gpump_fault_next(f, now, &action) == GPUMP_OK)
+                    if (action.kind == GPUMP_FAULT_ACT_UNMAP)
+                        assert_int_equal(gpump_fault_report_unmapped(f, now, 0, action.page, 0), GPUMP_OK);
+            }
+            gpump_fault_get_statistics(f, &s);
+        } while (++rounds < 500 && !s.pinned);
+        assert_int_equal(s.pinned, 1);
+        assert_true(s.delayed >= 10 && s.delayed <= 20); /* ten of that granule, and at most ten of the other */
+        assert_int_equal(s.remote, remote);
+        assert_true(now > 10 * UINT64_C(500000)); /* each delay is 500 us */
+        assert_true(s.served == rounds);
+    }
+}
+
+/* remote 2: what the CPU has is mapped over the link at once; 256 accesses make it migrate. */
+static void access_counters(void **state) {
+    gpump_fault_statistics s;
+    gpump_fault *f;
+    seen got;
+    uint64_t now;
+    (void)state;
+    preset();
+    config.remote = 2;
+    f = make();
+    assert_int_equal(gpump_fault_report_remote(f, 0, 0, 7 * 16, 1), GPUMP_EMPTY); /* not mapped remotely */
+    (void)report(f, 0, 7, 1);
+    got = drain(f, GPUMP_UNKNOWN - 1);
+    assert_int_equal(got.maps, 1);
+    assert_int_equal(got.remote, 1);
+    now = got.last_map;
+    assert_int_equal(now, 50000 + 200 + 90000 + 5000);
+    assert_int_equal(report(f, now, 7, 2), GPUMP_FAULT_RETRY);
+    assert_int_equal(gpump_fault_report_remote(f, now, 0, 7 * 16 + 3, 255), GPUMP_OK);
+    assert_true(gpump_fault_next_cycle(f) == GPUMP_UNKNOWN);
+    assert_int_equal(gpump_fault_report_remote(f, now, 0, 7 * 16, 1), GPUMP_OK);
+    assert_int_equal(gpump_fault_report_remote(f, now, 0, 7 * 16, 400), GPUMP_OK); /* it migrates already */
+    assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+    assert_int_equal(report(f, now, 7, 2), GPUMP_FAULT_RETRY); /* meanwhile it is accessed over the link */
+    got = drain(f, GPUMP_UNKNOWN - 1);
+    assert_int_equal(got.maps, 1);
+    assert_int_equal(got.remote, 0);
+    gpump_fault_get_statistics(f, &s);
+    assert_int_equal(s.remote, 1);
+    assert_int_equal(s.migrated, 1);
+    assert_int_equal(s.prefetched, 1);
+    assert_int_equal(gpump_fault_report_remote(f, got.last_map, 0, 7 * 16, 1), GPUMP_EMPTY);
+}
+
+static void refusals(void **state) {
+    gpump_diag diag;
+    size_t bytes;
+    (void)state;
+    preset();
+    config.local = 1;
+    assert_int_equal(gpump_fault_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diag.field, "local (with batches)");
+    preset();
+    config.block_granules = 24;
+    assert_int_equal(gpump_fault_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    preset();
+    config.prefetch_percent = 0;
+    assert_int_equal(gpump_fault_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diag.field, "prefetch_percent");
+    preset();
+    config.counter = 0;
+    assert_int_equal(gpump_fault_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diag.field, "counter");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prefetching_is_what_brute_force_says),
+        cmocka_unit_test(a_batch_costs_what_its_parts_cost),
+        cmocka_unit_test(replay_policies),
+        cmocka_unit_test(a_flush_drops_duplicates),
+        cmocka_unit_test(density_brings_the_block),
+        cmocka_unit_test(batches_take_as_long_as_measured),
+        cmocka_unit_test(thrashing),
+        cmocka_unit_test(access_counters),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,415 @@
+/* labels: unit property */
+/* fault with memory for fewer granules than are mapped: who leaves, when a frame is free, that every program ends down
+ * to the smallest legal memory, and storms with eviction in which no fault is lost and none served twice. */
+#include "test.h"
+
+enum { WORDS = 1 << 17 };
+static uint64_t memory[WORDS];
+
+static gpump_fault *make(const gpump_fault_config *config) {
+    gpump_fault *f;
+    gpump_diag diag;
+    if (gpump_fault_init(memory, sizeof memory, config, &f, &diag)) fail_msg("%s", diag.field);
+    return f;
+}
+static gpump_fault_config small(const char *preset, uint32_t frames, uint32_t touches) {
+    gpump_fault_config config;
+    assert_int_equal(gpump_fault_config_preset(&config, preset), GPUMP_OK);
+    config.granules = 256;
+    config.ranges = 8;
+    config.faults = 128;
+    config.waiters = 1024;
+    config.memory = frames;
+    config.touches = touches;
+    return config;
+}
+static uint32_t report(gpump_fault *f, uint64_t now, uint64_t page, uint64_t cookie, uint32_t warp) {
+    gpump_fault_access access;
+    uint32_t outcome = 99;
+    memset(&access, 0, sizeof access);
+    access.page = page;
+    access.cookie = cookie;
+    access.warp = warp;
+    access.rights = GPUMP_TLB_READ;
+    assert_int_equal(gpump_fault_report(f, now, &access, &outcome), GPUMP_OK);
+    assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+    return outcome;
+}
+static gpump_fault_action expect(gpump_fault *f, uint64_t now, uint32_t kind, uint64_t page) {
+    gpump_fault_action action;
+    gpump_diag diag;
+    assert_int_equal(gpump_fault_next(f, now, &action), GPUMP_OK);
+    if (gpump_fault_check(f, &diag)) fail_msg("%s", diag.field);
+    assert_int_equal(action.kind, kind);
+    assert_int_equal(action.page, page);
+    return action;
+}
+static void nothing(gpump_fault *f, uint64_t now) {
+    gpump_fault_action action;
+    assert_int_equal(gpump_fault_next(f, now, &action), GPUMP_EMPTY);
+}
+
+/* Two frames, one process of four granules (16 pages each), served one at a time in 12 us. */
+static void who_leaves_and_when(void **state) {
+    gpump_fault_config config = small("nvlink", 2, 1);
+    gpump_fault *f = make(&config);
+    gpump_fault_statistics s;
+    (void)state;
+    assert_int_equal(gpump_fault_map(f, 0, 0, 64, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
+    assert_int_equal(gpump_fault_map(f, 1, 0, 48, GPUMP_FAULT_GPU, GPUMP_TLB_READ), GPUMP_ERROR_FULL);
+    assert_int_equal(report(f, 0, 0, 1, 0), GPUMP_FAULT_OPENED); /* block 1, warp 0 becomes the holder */
+    assert_int_equal(report(f, 0, 16, 2, 0), GPUMP_FAULT_OPENED);
+    (void)expect(f, 12000, GPUMP_FAULT_ACT_MAP, 0);
+    (void)expect(f, 12000, GPUMP_FAULT_ACT_WAKE, 0);
+    (void)expect(f, 24000, GPUMP_FAULT_ACT_MAP, 16);
+    (void)expect(f, 24000, GPUMP_FAULT_ACT_WAKE, 16);
+    nothing(f, 24000);
+    assert_int_equal(report(f, 30000, 32, 3, 0), GPUMP_FAULT_OPENED);
+    assert_true(gpump_fault_ready_cycle(f, 3) == GPUMP_UNKNOWN); /* no frame yet */
+    assert_int_equal(gpump_fault_next_cycle(f), 30000);
+    (void)expect(f, 30000, GPUMP_FAULT_ACT_UNMAP, 16); /* granule 0 is older, but the holder keeps it */
+    nothing(f, 30000);
+    assert_int_equal(gpump_fault_report_unmapped(f, 30001, 0, 0, 0), GPUMP_ERROR_STATE);
+    assert_int_equal(report(f, 31000, 16, 2, 0), GPUMP_FAULT_OPENED); /* wanted again while it leaves */
+    nothing(f, 60000);                                                /* all are served, and no frame is free */
+    assert_int_equal(gpump_fault_report_unmapped(f, 60000, 0, 16, 1), GPUMP_OK);
+    assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+    assert_int_equal(gpump_fault_report_unmapped(f, 60000, 0, 16, 1), GPUMP_ERROR_STATE);
+    nothing(f, 60000);
+    assert_int_equal(gpump_fault_next_cycle(f), 72000); /* it is written back first */
+    (void)expect(f, 72000, GPUMP_FAULT_ACT_MAP, 32);
+    (void)expect(f, 72000, GPUMP_FAULT_ACT_UNMAP, 32); /* the only granule that is not pinned */
+    (void)expect(f, 72000, GPUMP_FAULT_ACT_WAKE, 32);
+    assert_int_equal(gpump_fault_release(f, 72500, 1, 0), GPUMP_OK); /* the holder's instruction is through */
+    assert_int_equal(gpump_fault_report_unmapped(f, 73000, 0, 32, 0), GPUMP_OK);
+    (void)expect(f, 73000, GPUMP_FAULT_ACT_MAP, 16);
+    (void)expect(f, 73000, GPUMP_FAULT_ACT_WAKE, 16);
+    assert_int_equal(report(f, 74000, 48, 4, 0), GPUMP_FAULT_OPENED);
+    (void)expect(f, 74000, GPUMP_FAULT_ACT_UNMAP, 0); /* released, and the oldest */
+    assert_int_equal(gpump_fault_unmap(f, 0), GPUMP_BUSY);
+    assert_int_equal(gpump_fault_report_unmapped(f, 74000, 0, 0, 0), GPUMP_OK);
+    (void)expect(f, 86000, GPUMP_FAULT_ACT_MAP, 48);
+    (void)expect(f, 86000, GPUMP_FAULT_ACT_WAKE, 48);
+    nothing(f, 86000);
+    assert_int_equal(gpump_fault_unmap(f, 0), GPUMP_OK);
+    assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+    assert_int_equal(gpump_fault_map(f, 1, 0, 32, GPUMP_FAULT_GPU, GPUMP_TLB_READ),
+                     GPUMP_OK); /* both frames are free */
+    gpump_fault_get_statistics(f, &s);
+    assert_int_equal(s.evicted, 3);
+    assert_int_equal(s.written, 1);
+    assert_int_equal(s.served, s.opened);
+}
+
+static void the_smallest_memory_is_one_instruction(void **state) {
+    gpump_fault_config config = small("nvlink", 63, 64);
+    gpump_diag diag;
+    size_t bytes;
+    (void)state;
+    assert_int_equal(gpump_fault_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diag.field, "memory");
+    assert_int_equal(diag.minimum, 64);
+    config.memory = 64;
+    assert_int_equal(gpump_fault_bytes(&config, &bytes, NULL), GPUMP_OK);
+}
+
+/* ---- programs: warps whose instructions touch several granules at once ---- */
+
+enum { GRANULES = 96, WARPS = 40, TOUCHES = 8 };
+enum { ABSENT, OPEN, HERE, AWAY }; /* AWAY: UNMAP was handed over, or is about to be */
+typedef struct world {
+    gpump_fault *f;
+    gpump_fault_config config;
+    uint64_t now, random, number;
+    uint32_t where[GRANULES], open[GRANULES], remote[GRANULES];
+    uint64_t waits[GRANULES][WARPS], away_since[GRANULES];
+    uint32_t asked[GRANULES]; /* UNMAP was handed over and is not answered */
+    struct {
+        uint32_t touches[TOUCHES], count, left, waiting; /* left: instructions; waiting: granules */
+    } warps[WARPS];
+    uint64_t opened, merged, served, prefetched, woken, waiting, instructions, events;
+    uint32_t warp_count, slow; /* slow: how long the host takes to unmap */
+} world;
+
+static void new_instruction(world *w, uint32_t warp) {
+    w->warps[warp].count = 1 + gpump_random_below(&w->random, w->config.touches);
+    for (uint32_t i = 0; i < w->warps[warp].count; i++)
+        w->warps[warp].touches[i] = gpump_random_below(&w->random, GRANULES);
+}
+/* A warp looks its granules up: it reports those that are absent, or goes on when all are there. */
+static void run_warp(world *w, uint32_t warp) {
+    while (w->warps[warp].left && !w->warps[warp].waiting) {
+        for (uint32_t i = 0; i < w->warps[warp].count; i++) {
+            const uint32_t g = w->warps[warp].touches[i];
+            gpump_fault_access access;
+            uint32_t outcome;
+            if (w->where[g] == HERE && gpump_random_below(&w->random, 16)) continue;
+            if (w->waits[g][warp]) continue; /* the same granule twice */
+            memset(&access, 0, sizeof access);
+            access.page = g * 16 + gpump_random_below(&w->random, 16);
+            access.cookie = warp / 4; /* blocks of four warps */
+            access.warp = warp % 4;
+            access.rights = GPUMP_TLB_READ;
+            test_check(gpump_fault_report(w->f, w->now, &access, &outcome) == GPUMP_OK, test_seed(), w->number);
+            if (outcome == GPUMP_FAULT_RETRY) {
+                test_check(w->where[g] == HERE, test_seed(), w->number);
+                continue;
+            } /* what is here may be about to be unmapped: then it faults */
+            if (outcome == GPUMP_FAULT_OPENED) {
+                test_check(!w->open[g], test_seed(), w->number);
+                w->open[g] = 1;
+                w->opened++;
+            } else {
+                test_check(outcome == GPUMP_FAULT_MERGED, test_seed(), w->number);
+                /* a driver that prefetches opens faults of its own */
+                test_check(w->open[g] || w->config.prefetch_percent < 100 || w->config.remote, test_seed(), w->number);
+                w->open[g] = 1;
+                w->merged++;
+            }
+            w->waits[g][warp] = 1;
+            w->warps[warp].waiting++;
+            w->waiting++;
+        }
+        if (w->warps[warp].waiting) return;
+        test_check(gpump_fault_release(w->f, w->now, warp / 4, warp % 4) == GPUMP_OK, test_seed(), w->number);
+        w->instructions++;
+        w->warps[warp].left--;
+        new_instruction(w, warp);
+    }
+}
+static void act(world *w, const gpump_fault_action *a) {
+    const uint32_t g = (uint32_t)(a->page / 16);
+    uint32_t taken = 0;
+    test_check(g < GRANULES && a->process == 0, test_seed(), w->number);
+    switch (a->kind) {
+    case GPUMP_FAULT_ACT_UNMAP:
+        test_check(w->where[g] == HERE && !w->remote[g] && !w->asked[g], test_seed(), w->number);
+        w->where[g] = AWAY;
+        w->asked[g] = 1;
+        w->away_since[g] = w->now;
+        break;
+    case GPUMP_FAULT_ACT_MAP:
+        test_check(w->where[g] == ABSENT || (w->remote[g] && !a->remote), test_seed(), w->number);
+        w->where[g] = HERE;
+        w->remote[g] = a->remote;
+        w->open[g] = 0;
+        w->served++;
+        for (uint32_t i = 0; i < GRANULES; i++) taken += (w->where[i] == HERE && !w->remote[i]) || w->where[i] == AWAY;
+        test_check(taken <= w->config.memory, test_seed(), w->number);
+        break;
+    default:
+        test_check(a->kind == GPUMP_FAULT_ACT_WAKE && a->warps, test_seed(), w->number);
+        for (uint32_t k = 0; k < 4; k++) {
+            const uint32_t warp = (uint32_t)a->cookie * 4 + k;
+            if (!(a->warps >> k & 1)) continue;
+            test_check(w->waits[g][warp], test_seed(), w->number); /* it waits, and is woken once */
+            w->waits[g][warp] = 0;
+            w->warps[warp].waiting--;
+            w->waiting--;
+            w->woken++;
+        }
+    }
+}
+static void begin(world *w, const gpump_fault_config *config, uint32_t warps, uint32_t instructions) {
+    const uint64_t random = w->random, number = w->number;
+    const uint32_t slow = w->slow;
+    memset(w, 0, sizeof *w);
+    w->random = random;
+    w->number = number;
+    w->slow = slow;
+    w->config = *config;
+    w->f = make(config);
+    w->warp_count = warps;
+    assert_int_equal(gpump_fault_map(w->f, 0, 0, GRANULES * 16, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
+    for (uint32_t i = 0; i < warps; i++) {
+        w->warps[i].left = instructions;
+        new_instruction(w, i);
+    }
+}
+/* Answers what was unmapped long enough ago, pulls all that is due, and lets the warps go on. */
+static void go_on(world *w) {
+    gpump_fault_action action;
+    gpump_fault_statistics s;
+    for (uint32_t g = 0; g < GRANULES; g++)
+        if (w->asked[g] && w->now >= w->away_since[g] + w->slow) {
+            test_check(gpump_fault_report_unmapped(w->f, w->now, 0, g * 16, gpump_random_below(&w->random, 2)) ==
+                           GPUMP_OK,
+                       test_seed(), w->number);
+            w->asked[g] = 0;
+            w->where[g] = ABSENT;
+        }
+    while (gpump_fault_next(w->f, w->now, &action) == GPUMP_OK) {
+        act(w, &action);
+        w->events++;
+    }
+    for (uint32_t warp = 0; warp < w->warp_count; warp++) {
+        if (w->config.remote && !w->warps[warp].waiting)
+            (void)gpump_fault_report_remote(w->f, w->now, 0, w->warps[warp].touches[0] * 16, 1);
+        run_warp(w, warp);
+    }
+    gpump_fault_get_statistics(w->f, &s);
+    test_check(s.opened == w->opened && s.merged == w->merged && s.served == w->served, test_seed(), w->number);
+    test_check(s.waits == s.woken + s.cancelled + gpump_fault_pending(w->f, 0) + gpump_fault_pending(w->f, 1) +
+                              gpump_fault_pending(w->f, 2) + gpump_fault_pending(w->f, 3) +
+                              gpump_fault_pending(w->f, 4) + gpump_fault_pending(w->f, 5) +
+                              gpump_fault_pending(w->f, 6) + gpump_fault_pending(w->f, 7) +
+                              gpump_fault_pending(w->f, 8) + gpump_fault_pending(w->f, 9),
+               test_seed(), w->number);
+}
+/* Time goes on to the next event of the unit or of the host; 0: there is none. */
+static int pass(world *w) {
+    uint64_t next = gpump_fault_next_cycle(w->f);
+    for (uint32_t g = 0; g < GRANULES; g++)
+        if (w->asked[g] && w->away_since[g] + w->slow < next) next = w->away_since[g] + w->slow;
+    if (next == GPUMP_UNKNOWN) return 0;
+    if (next > w->now) w->now = next;
+    return 1;
+}
+static uint32_t left(const world *w) {
+    uint32_t count = 0;
+    for (uint32_t warp = 0; warp < w->warp_count; warp++) count += w->warps[warp].left;
+    return count;
+}
+/* Runs until all programs have ended. */
+static void run(world *w, uint64_t limit) {
+    gpump_fault_statistics s;
+    gpump_diag diag;
+    for (uint64_t turn = 0; left(w); turn++) {
+        go_on(w);
+        if (turn % 64 == 0 && gpump_fault_check(w->f, &diag))
+            fail_msg("%s (GPUMP_TEST_SEED=%llu, case %llu)", diag.field, (unsigned long long)test_seed(),
+                     (unsigned long long)w->number);
+        if (!left(w)) break;
+        test_check(turn < limit && pass(w), test_seed(), w->number); /* somebody waits, so something is to come */
+    }
+    for (uint32_t turn = 0; turn < 100000 && pass(w); turn++) go_on(w); /* what the driver still brings */
+    gpump_fault_get_statistics(w->f, &s);
+    test_check(s.opened + s.prefetched == s.served && !w->waiting, test_seed(), w->number);
+    test_check(gpump_fault_next_cycle(w->f) == GPUMP_UNKNOWN, test_seed(), w->number);
+}
+
+/* The guarantee: with memory for one instruction and many warps that each touch several granules, all end. */
+static void every_program_ends(void **state) {
+    static world worlds;
+    static const char *const presets[] = {"nvlink", "pcie3", "uvm595", "ideal"};
+    const uint64_t cases = test_cases(40);
+    uint64_t instructions = 0, evicted = 0;
+    (void)state;
+    for (uint64_t number = 0; number < cases; number++) {
+        world *w = &worlds;
+        gpump_fault_config config;
+        gpump_fault_statistics s;
+        uint32_t touches;
+        w->number = number;
+        w->random = test_seed() * 7919 + number;
+        touches = 1 + gpump_random_below(&w->random, TOUCHES);
+        config = small(presets[number % 4], touches + (number % 3 ? 0 : gpump_random_below(&w->random, 8)), touches);
+        config.batch = config.batch > 1 ? 1u << (1 + gpump_random_below(&w->random, 6)) : 1;
+        config.replay = gpump_random_below(&w->random, GPUMP_FAULT_REPLAYS);
+        config.remote = config.batch > 1 ? gpump_random_below(&w->random, 2) : 0;
+        config.counter = 1 + gpump_random_below(&w->random, 20);
+        config.thrash_delays = gpump_random_below(&w->random, 4);
+        w->slow = gpump_random_below(&w->random, 3) * 700;
+        begin(w, &config, 1 + gpump_random_below(&w->random, WARPS), 3);
+        run(w, 200000);
+        gpump_fault_get_statistics(w->f, &s);
+        instructions += w->instructions;
+        evicted += s.evicted;
+    }
+    printf("%llu instructions, %llu evictions\n", (unsigned long long)instructions, (unsigned long long)evicted);
+    assert_true(evicted > instructions);
+}
+
+/* Without pins two instructions of two granules each, and two frames, never end; the detector names the four. */
+static void without_pins_nothing_ends(void **state) {
+    static world worlds;
+    world *w = &worlds;
+    gpump_fault_config config = small("nvlink", 2, 2);
+    gpump_fault_bounce bounces[8];
+    uint32_t count;
+    (void)state;
+    config.pins = 0;
+    for (uint32_t pins = 0; pins < 2; pins++) {
+        config.pins = pins;
+        w->random = 1;
+        w->slow = 100;
+        begin(w, &config, 2, 1);
+        for (uint32_t warp = 0; warp < 2; warp++) {
+            w->warps[warp].count = 2;
+            w->warps[warp].touches[0] = 10 + 20 * warp;
+            w->warps[warp].touches[1] = 11 + 20 * warp;
+        }
+        for (uint32_t turn = 0; turn < 5000 && left(w); turn++) {
+            go_on(w);
+            if (left(w)) assert_true(pass(w));
+        }
+        assert_int_equal(left(w), pins ? 0 : 2);
+        if (pins) break;
+        assert_int_equal(gpump_fault_stuck(w->f, 3, bounces, 3, &count), GPUMP_ERROR_CAPACITY);
+        assert_int_equal(count, 4);
+        assert_int_equal(gpump_fault_stuck(w->f, 3, bounces, 8, &count), GPUMP_OK);
+        for (uint32_t i = 0; i < 4; i++) {
+            assert_int_equal(bounces[i].page, (10 + 20 * (i / 2) + i % 2) * 16);
+            assert_int_equal(bounces[i].process, 0);
+            assert_true(bounces[i].evictions > 100);
+        }
+    }
+    assert_int_equal(gpump_fault_stuck(w->f, 3, bounces, 8, &count), GPUMP_OK); /* with pins nobody bounces */
+    assert_int_equal(count, 0);
+}
+
+/* A holder that is dropped is no holder: the next one gets its frames. */
+static void a_dropped_holder_lets_go(void **state) {
+    gpump_fault_config config = small("ideal", 2, 2);
+    gpump_fault *f = make(&config);
+    (void)state;
+    assert_int_equal(gpump_fault_map(f, 0, 0, 64, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
+    (void)report(f, 0, 0, 1, 3);
+    (void)report(f, 0, 16, 1, 3);
+    for (uint32_t i = 0; i < 2; i++) {
+        (void)expect(f, 1, GPUMP_FAULT_ACT_MAP, 16 * i);
+        (void)expect(f, 1, GPUMP_FAULT_ACT_WAKE, 16 * i);
+    }
+    (void)report(f, 2, 32, 2, 0);
+    nothing(f, 3);                                               /* both frames are pinned */
+    assert_int_equal(gpump_fault_release(f, 3, 1, 2), GPUMP_OK); /* another warp */
+    nothing(f, 3);
+    assert_int_equal(gpump_fault_cancel(f, 1), GPUMP_EMPTY); /* it waits for nothing, but holds */
+    (void)expect(f, 3, GPUMP_FAULT_ACT_UNMAP, 0);
+    assert_int_equal(gpump_fault_report_unmapped(f, 3, 0, 0, 0), GPUMP_OK);
+    (void)expect(f, 3, GPUMP_FAULT_ACT_MAP, 32);
+    (void)expect(f, 3, GPUMP_FAULT_ACT_WAKE, 32);
+    nothing(f, 3);
+}
+
+/* Faults in numbers, with eviction all the time. GPUMP_TEST_CASES=100 makes 10^7 of them. */
+static void a_storm(void **state) {
+    static world worlds;
+    static const char *const presets[] = {"nvlink", "uvm595"};
+    const uint64_t wanted = test_cases(100000);
+    uint64_t opened = 0, served = 0;
+    (void)state;
+    for (uint64_t number = 0; opened < wanted; number++) {
+        world *w = &worlds;
+        gpump_fault_config config = small(presets[number % 2], 8 + (uint32_t)(number % 5) * 16, TOUCHES);
+        w->number = 1000 + number;
+        w->random = test_seed() * 104729 + number;
+        w->slow = 300 * (uint32_t)(number % 3);
+        begin(w, &config, WARPS, 40);
+        run(w, 10000000);
+        opened += w->opened + w->merged;
+        served += w->woken;
+    }
+    printf("%llu faults, %llu of them opened or joined and all woken\n", (unsigned long long)opened,
+           (unsigned long long)served);
+    assert_true(served == opened);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_leaves_and_when),       cmocka_unit_test(the_smallest_memory_is_one_instruction),
+        cmocka_unit_test(without_pins_nothing_ends), cmocka_unit_test(a_dropped_holder_lets_go),
+        cmocka_unit_test(every_program_ends),        cmocka_unit_test(a_storm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
