@@ -76,12 +76,22 @@ uint32_t minigpu_config_network_khz(const minigpu_config *config) {
                                      config->network_flit_bytes);
 }
 
+uint32_t minigpu_config_window_cycles(const minigpu_config *config) {
+    return config->network_cycles < WINDOW_CYCLES_MAX ? config->network_cycles : WINDOW_CYCLES_MAX;
+}
+
+uint32_t minigpu_config_credit_flits(const minigpu_config *config) {
+    return (uint32_t)gpump_muldiv_up(config->network_cycles, minigpu_config_network_khz(config),
+                                     config->gpu.clock_khz) +
+           1;
+}
+
 const char *minigpu_config_check(const minigpu_config *config) {
     const gpump_gpu *gpu = &config->gpu;
     if (gpump_gpu_check(gpu, NULL) != GPUMP_OK) return "the GPU's numbers contradict each other";
     if (gpu->lanes != 32) return "the mini-GPU has warps of 32 lanes";
     if (gpu->warp_slots > WARP_SLOTS_MAX) return "the mini-GPU has at most 64 warp slots per SM";
-    if (gpu->sms > 1024) return "the mini-GPU has at most 1024 SMs";
+    if (gpu->sms > SMS_MAX) return "the mini-GPU has at most 1024 SMs";
     if (!config->kernels_per_sm || !config->l1_ways || !config->l2_ways || !config->l2_banks ||
         !config->dram_channels || !config->network_bytes_per_cycle || !config->network_flit_bytes ||
         !config->network_input_flits || !config->network_output_flits || !config->l1_misses || !config->l1_merges ||

@@ -8,9 +8,11 @@
 #include "gpump.h"
 #include "ptx/instruction.h"
 
-#define SEGMENT_BYTES 128u  /* the coalescing segment, the cache line, the unit of save and restore traffic */
-#define WARP_SLOTS_MAX 64u  /* warps of one SM fit one 64-bit mask */
-#define BLOCK_WARPS_MAX 64u /* warps of one block */
+#define SEGMENT_BYTES 128u /* the coalescing segment, the cache line, the unit of save and restore traffic */
+#define SMS_MAX 1024u
+#define WARP_SLOTS_MAX 64u     /* warps of one SM fit one 64-bit mask */
+#define BLOCK_WARPS_MAX 64u    /* warps of one block */
+#define WINDOW_CYCLES_MAX 128u /* of a window (machine/window.h) */
 
 typedef enum scheduler_policy { SCHEDULER_GTO, SCHEDULER_LRR } scheduler_policy;
 
@@ -144,6 +146,10 @@ typedef struct minigpu_config {
 int minigpu_config_preset(minigpu_config *config, const char *preset);
 /* The clock of network and L2, kHz. */
 uint32_t minigpu_config_network_khz(const minigpu_config *config);
+/* Where SMs advance side by side (machine/window.h): the cycles of a window, which is the network's shortest way; and
+ * the flits that leave an SM's port while a credit is on its way to the SM. */
+uint32_t minigpu_config_window_cycles(const minigpu_config *config);
+uint32_t minigpu_config_credit_flits(const minigpu_config *config);
 /* Checks a configuration; returns NULL, or what is wrong with it. */
 const char *minigpu_config_check(const minigpu_config *config);
 

@@ -7,7 +7,14 @@
 
 #define ARENA_ALIGNMENT 64
 /* Far from the heap, the stack, libraries and the shadow memory of the sanitizers. */
-#define ARENA_PREFERRED_ADDRESS ((void *)0x300000000000)
+#if defined(__SANITIZE_THREAD__)
+#define UNDER_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#define UNDER_THREAD_SANITIZER __has_feature(thread_sanitizer)
+#else
+#define UNDER_THREAD_SANITIZER 0
+#endif
+#define ARENA_PREFERRED_ADDRESS ((void *)(UNDER_THREAD_SANITIZER ? 0x7e9000000000 : 0x300000000000))
 
 int arena_open(arena *a, size_t bytes) {
     size_t page = 4096;

@@ -25,6 +25,7 @@
 #include "machine/scoreboard.h"
 #include "machine/sm_cycle.h"
 #include "machine/trace.h"
+#include "machine/window.h"
 #include "memory/translation.h"
 #include "preemption/victims.h"
 #include "machine/warp_scheduler.h"
@@ -611,6 +612,17 @@ static void order_kernels(machine *m) {
     }
 }
 
+/* What of this machine knows no windows, because it crosses SMs within a cycle; NULL: nothing. */
+static const char *no_windows(const minigpu_config *config, const machine_options *options) {
+    if (!config->network_cycles) return "network_cycles = 0: a window is as long as the network's shortest way";
+    if (config->l1_tlb_entries) return "TLBs (l1_tlb_entries), whose second level all SMs share";
+    if (options->faults.scheme) return "--faults";
+    if (options->absent) return "--absent";
+    if (options->page_checks) return "--page-checks";
+    if (options->partition) return "--partition";
+    return NULL;
+}
+
 static int choose_config(minigpu_config *config, launch_file *launch, const machine_options *options,
                          char error[LAUNCH_ERROR_BYTES]) {
     const char *preset = options->gpu ? options->gpu : launch->gpu ? launch->gpu : "gtx480_shieh", *why;
@@ -663,6 +675,13 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
         snprintf(error, LAUNCH_ERROR_BYTES, "%s: GPU %s: %s", launch->path, preset, why);
         return -1;
     }
+    if (!options->threads) return 0;
+    if ((why = no_windows(config, options))) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s: --threads does not go together with %s; leave --threads away",
+                 launch->path, why);
+        return -1;
+    }
+    config->network_input_flits += minigpu_config_credit_flits(config); /* as many as pass while a credit travels */
     return 0;
 }
 
@@ -806,6 +825,7 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     for (i = 0; i < m->sm_count; i++) {
         if (make_sm(m, i, shared_bytes, error)) goto done;
     }
+    if (m->window_cycles && window_make(m, error)) goto done;
     if (preemption_make_context_pool(m, (uint32_t)contexts, error)) goto done;
     if (victims_build(m)) goto memory;
     result = 0;
@@ -872,6 +892,8 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->policy = options->policy;
     m->limit_cycles = options->limit_cycles;
     m->ask_again = NEVER;
+    m->threads = options->threads;
+    m->window_cycles = options->threads ? minigpu_config_window_cycles(&config) : 0;
     m->technique = choose_technique(launch, options);
     m->context_form = options->context_form;
     m->in_place = options->in_place;
@@ -984,10 +1006,35 @@ static void sum_executed(machine *m) {
     }
 }
 
-static int run(machine *m, uint64_t until) {
+/* The cycle m->now of all SMs, in turn, and of what lies behind them. */
+static void run_cycle(machine *m) {
     uint32_t i;
+    for (i = 0; i < m->sm_count; i++) {
+        sm *s = m->sms[i];
+        if (s->wake > m->now && memory_sm_cycle(m->memory_system, i) > m->now) continue;
+        sm_cycle(m, s, m->now);
+        if (s->progress_cycle > m->progress_cycle) m->progress_cycle = s->progress_cycle;
+    }
+    memory_advance(m->memory_system, m->now);
+}
+
+/* The next cycle in which an SM or the memory has something to do by itself. */
+static uint64_t next_of_sms(const machine *m) {
+    uint64_t next = memory_next_cycle(m->memory_system);
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++) {
+        if (m->sms[i]->wake < next) next = m->sms[i]->wake;
+        if (memory_sm_cycle(m->memory_system, i) < next) next = memory_sm_cycle(m->memory_system, i);
+    }
+    return next;
+}
+
+/* Where the machine may stop at `cycle` at the earliest. */
+static uint64_t stop_from(const machine *m, uint64_t cycle) { return m->window_cycles ? window_from(m, cycle) : cycle; }
+
+static int run(machine *m, uint64_t until, team *team) {
     while (!m->failed) {
-        uint64_t next = NEVER, arrival, arrival_of_page;
+        uint64_t next = NEVER, arrival;
         if (m->now >= m->stop_cycle) return 1;
         if (m->now >= until) return 0;
         if (m->trace && m->trace->sample_cycle <= m->now) trace_sample(m);
@@ -997,40 +1044,38 @@ static int run(machine *m, uint64_t until) {
         arrival = dispatcher_kernels(m);
         if (m->corun && m->corun->next <= m->now) corun_advance(m);
         if (m->kernels_done == m->kernel_count) return m->failed ? -1 : 1;
-        dispatcher_place(m);
-        for (i = 0; i < m->sm_count; i++) {
-            sm *s = m->sms[i];
-            if (s->wake <= m->now || memory_sm_cycle(m->memory_system, i) <= m->now) {
-                sm_cycle(m, s, m->now);
-                if (s->progress_cycle > m->progress_cycle) m->progress_cycle = s->progress_cycle;
-            }
-            if (s->wake < next) next = s->wake;
-        }
-        memory_advance(m->memory_system, m->now);
-        if (m->translation && (arrival_of_page = translation_advance(m)) < next) next = arrival_of_page;
-        for (i = 0; i < m->sm_count; i++)
-            if (memory_sm_cycle(m->memory_system, i) < next) next = memory_sm_cycle(m->memory_system, i);
-        if (memory_next_cycle(m->memory_system) < next) next = memory_next_cycle(m->memory_system);
+        do dispatcher_place(m);
+        while (m->window_cycles && m->dispatch_needed && !m->failed); /* else one block per SM and cycle */
+        if (m->window_cycles)
+            window_run(m, team);
+        else
+            run_cycle(m);
+        if (m->translation) next = translation_advance(m);
+        if (next_of_sms(m) < next) next = next_of_sms(m);
         if (arrival < next) next = arrival;
         if (m->preempt_cycle < next) next = m->preempt_cycle;
         if (m->ask_again < next) next = m->ask_again;
         if (m->corun && m->corun->next < next) next = m->corun->next > m->now ? m->corun->next : m->now + 1;
         if (page_faults_next(m) < next) next = page_faults_next(m);
         if (m->schedule && preemption_schedule_wake(m) < next) next = preemption_schedule_wake(m);
-        if (m->dispatch_needed || !m->config.skip_idle) next = m->now + 1;
+        if (m->dispatch_needed || !m->config.skip_idle) next = m->now + !m->window_cycles;
         if (next == NEVER) return deadlock(m);
+        if (next < m->now) next = m->now; /* it was due within the window */
         if (next - m->progress_cycle > m->config.watchdog_cycles) {
             if (is_active(m)) return deadlock(m);
             m->progress_cycle = next; /* everybody has ended, or is still to come */
         }
-        if (next > m->stop_cycle) next = m->stop_cycle;
-        m->now = next < until ? next : until;
+        if (m->window_cycles) next -= next % m->window_cycles;
+        if (next > stop_from(m, m->stop_cycle)) next = stop_from(m, m->stop_cycle);
+        m->now = next < stop_from(m, until) ? next : stop_from(m, until);
     }
     return -1;
 }
 
 int machine_run(machine *m, uint64_t until) {
-    const int ended = run(m, until);
+    team *team = m->window_cycles && m->threads > 1 ? team_start(m->threads, m->sm_count) : NULL;
+    const int ended = run(m, until, team);
+    team_stop(team);
     sum_executed(m);
     return ended;
 }

@@ -7,6 +7,8 @@
 #include "machine/faults.h"
 #include "machine/state.h"
 
+#define THREADS_MAX 64u
+
 /* What machine_build needs beside the launch file. */
 typedef struct machine_options {
     const char *gpu;         /* preset; NULL: the launch file's, or gtx480_shieh */
@@ -14,6 +16,7 @@ typedef struct machine_options {
     uint64_t preempt_cycle;  /* NEVER: none */
     uint32_t technique;      /* gpump_technique; GPUMP_TECHNIQUES: the launch file's, or switch */
     uint32_t skip_idle;      /* 1, or 0 to tick every cycle */
+    uint32_t threads;        /* SMs advance side by side on so many (window.h), 1 to THREADS_MAX; 0: in turn */
     uint32_t context_form;   /* context_form: how registers are saved */
     uint32_t point_interval; /* K: blocks that are switched stop at preemption points, instructions that the compiler
                                 puts in, one for every K others outside loops; 0: they stop anywhere */
@@ -45,8 +48,8 @@ void machine_options_default(machine_options *options);
  * NULL with the reason in error (file:line:column: ...). The launch file must outlive the machine. */
 machine *machine_build(launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]);
 void machine_free(machine *m);
-/* Runs until every kernel is done, or until cycle `until`. Returns 1 when done, 0 when it stopped at `until`, -1 on an
- * error (m->error). */
+/* Runs until every kernel is done, or until cycle `until`; with options.threads, until the window ends in which that
+ * lies. Returns 1 when done, 0 when it stopped there, -1 on an error (m->error). */
 int machine_run(machine *m, uint64_t until);
 /* Returns a hash of the state: memory, registers, shared memory, caches, gpump's blocks, cycle. */
 uint64_t machine_hash(const machine *m);

@@ -232,6 +232,7 @@ static void retire(machine *m, sm *s, uint32_t record) {
 void pipeline_block_may_be_done(machine *m, sm *s, block *b) {
     if (!b->life || b->live_warps || b->in_flight || b->stores || b->ended) return;
     b->ended = 1;
+    s->ended_cycle[s->ended_count] = s->now;
     s->ended[s->ended_count++] = (uint32_t)(b - m->blocks);
 }
 

@@ -42,7 +42,7 @@ static const uint8_t *place_of(machine *m, sm *s, const in_flight *r, uint32_t l
                    : NULL;
     default:
         return translate(m, offset, 0) == TRANSLATION_HIT && translate(m, offset + bytes - 1, 0) == TRANSLATION_HIT
-                   ? device_memory(m, offset)
+                   ? sm_memory(m, s, offset)
                    : NULL;
     }
 }

@@ -10,6 +10,7 @@
 /* Blocks that have ended leave. */
 static void end_blocks(machine *m, sm *s) {
     uint32_t i;
+    if (s->ends_wait) return;
     for (i = 0; i < s->ended_count; i++) preemption_block_done(m, s, &m->blocks[s->ended[i]]);
     s->ended_count = 0;
 }

@@ -3,12 +3,17 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+static __thread sm_failure *instead;
+
+void machine_fail_into(sm_failure *failure) { instead = failure; }
+
 void machine_fail(machine *m, const char *format, ...) {
+    uint32_t *failed = instead ? &instead->failed : &m->failed;
     va_list arguments;
-    if (m->failed) return;
-    m->failed = 1;
+    if (*failed) return;
+    *failed = 1;
     va_start(arguments, format);
-    vsnprintf(m->error, sizeof m->error, format, arguments);
+    vsnprintf(instead ? instead->text : m->error, LAUNCH_ERROR_BYTES, format, arguments);
     va_end(arguments);
 }
 

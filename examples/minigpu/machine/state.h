@@ -13,6 +13,7 @@
  *   errors           results that are wrong, exceptions of arithmetic, and what is done about both
  *   restart          warps go back to the start of their idempotent region
  *   preemption       every call of gpump: how blocks leave SMs and come back
+ *   window           SMs advance side by side for some cycles (--threads)
  *   victims          which blocks leave when a kernel with a latency limit arrives
  *
  * All of it lies in one arena (arena.h); nothing is allocated once machine_build has returned. */
@@ -25,6 +26,7 @@
 #include "machine/warp.h"
 #include "memory/cache.h"
 #include "memory/memory.h"
+#include "memory/store_log.h"
 
 /* ---- memory path ---- */
 
@@ -63,6 +65,12 @@ typedef struct sm_statistics {
     uint64_t saved_bytes, restored_bytes;
 } sm_statistics;
 
+/* An error of one SM while others run beside it. */
+typedef struct sm_failure {
+    uint32_t failed;
+    char text[LAUNCH_ERROR_BYTES];
+} sm_failure;
+
 /* Checks that wait, and warps that have faulted (memory_path.c, faults.c). */
 typedef struct sm_faults {
     gpump_replay *replay;
@@ -93,6 +101,7 @@ typedef struct sm {
     uint32_t *registers;                          /* the register file: gpu.registers 32-bit registers */
     uint8_t *shared;                              /* shared memory */
     gpump_read_set *read_sets[BLOCK_ENTRIES_MAX]; /* by block entry; NULL: no block is watched */
+    store_log *log; /* what it has written in this window (store_log.h); NULL: it writes to memory at once */
     in_flight *records;
     uint32_t free_record;
     uint32_t index;
@@ -127,7 +136,10 @@ typedef struct sm {
     uint64_t units_free; /* when all of them are */
     uint32_t block_of_entry[BLOCK_ENTRIES_MAX];
     uint32_t resident;                              /* blocks */
-    uint32_t ended[BLOCK_ENTRIES_MAX], ended_count; /* blocks that have ended, until block life takes them */
+    uint32_t ended[BLOCK_ENTRIES_MAX], ended_count; /* blocks that have ended, until block life takes them ... */
+    uint64_t ended_cycle[BLOCK_ENTRIES_MAX];        /* ... and when */
+    uint32_t ends_wait;                             /* 1: that is at the end of the window */
+    sm_failure failure;                             /* what went wrong there while SMs run side by side */
     uint32_t stopping;                              /* blocks whose waits are being reported */
     /* load-store unit */
     uint32_t *check_queue, check_head, check_count;    /* records before their last translation check */
@@ -279,7 +291,9 @@ typedef struct machine {
     uint64_t preempt_cycle;            /* --preempt; NEVER: never */
     struct machine_programs *programs; /* decoded PTX: never changes, so it lives outside the arena */
     uint32_t deadlocked;
-    struct timeline *trace;        /* an observer outside the arena (trace.h); NULL: nobody looks */
+    uint32_t window_cycles; /* SMs advance side by side for so many cycles (window.h); 0: cycle by cycle, in turn */
+    uint32_t threads;       /* that advance them, the caller's among them; changes nothing else */
+    struct timeline *trace; /* an observer outside the arena (trace.h); NULL: nobody looks */
     struct region_log *region_log; /* another: which regions ran and how long (restart.h); NULL */
     void (*on_access)(struct machine *m,
                       const in_flight *access); /* another: told of each memory instruction that takes effect; NULL */
@@ -292,6 +306,8 @@ typedef struct machine {
 void machine_must(machine *m, const char *what, gpump_result result, const gpump_diag *diag);
 /* Stops the machine with an error; the first one stays. */
 void machine_fail(machine *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* From now on this thread's machine_fail writes there instead: it works for one SM of several. NULL: no more. */
+void machine_fail_into(sm_failure *failure);
 
 static inline kernel *block_kernel(machine *m, const block *b) { return &m->kernels[b->kernel]; }
 static inline uint32_t *warp_predicates(machine *m, const warp *w) {
@@ -301,5 +317,11 @@ static inline uint32_t *warp_registers(machine *m, const block *b, const warp *w
     return m->sms[b->sm]->registers + w->register_base;
 }
 static inline uint8_t *device_memory(machine *m, uint64_t address) { return m->memory + (address - DEVICE_BASE); }
+/* Global memory as an SM sees it: with what it has written itself and memory does not have yet. A line (128 bytes) is
+ * in one piece. */
+static inline const uint8_t *sm_memory(machine *m, const sm *s, uint64_t address) {
+    const uint8_t *line = s->log ? store_log_line(s->log, address / SEGMENT_BYTES) : NULL;
+    return line ? line + address % SEGMENT_BYTES : device_memory(m, address);
+}
 
 #endif

@@ -35,6 +35,7 @@ typedef struct bank {
 struct fixed_memory {
     const minigpu_config *config;
     port *ports;
+    network_port *sm_ports; /* they get credits; NULL: SMs see the inputs themselves */
     bank *banks;
     uint64_t *channel_free_q16; /* in 1/65536 cycles */
     uint64_t interval_q16;      /* a line occupies a channel so long */
@@ -183,8 +184,8 @@ static uint64_t look_up(fixed_memory *f, bank *b, uint64_t line, uint32_t kind, 
     return t;
 }
 
-/* The first request of a port leaves. */
-static void depart(fixed_memory *f, port *p, uint64_t now, memory_statistics *statistics) {
+/* The first request of a port leaves. Returns its flits. */
+static uint32_t depart(fixed_memory *f, port *p, uint64_t now, memory_statistics *statistics) {
     const memory_packet request = p->queue[p->head];
     const uint64_t line = request.address / SEGMENT_BYTES;
     const int writes = request_carries_data(request.kind), returns = request_returns_data(request.kind);
@@ -204,9 +205,16 @@ static void depart(fixed_memory *f, port *p, uint64_t now, memory_statistics *st
     statistics->network_bytes +=
         (uint64_t)(f->packet_flits[writes] + f->packet_flits[returns]) * f->config->network_flit_bytes;
     put_reply(p, t + down_cycles + f->config->network_cycles, request.token, hit);
+    return f->packet_flits[writes];
 }
 
 /* ---- the door ---- */
+
+void fixed_set_ports(fixed_memory *f, network_port *ports) { f->sm_ports = ports; }
+
+uint32_t fixed_flits(const fixed_memory *f, const memory_packet *request) {
+    return f->packet_flits[request_carries_data(request->kind)];
+}
 
 static int has_room(const fixed_memory *f, const port *p, uint32_t kind) {
     return !p->count || p->flits + f->packet_flits[request_carries_data(kind)] <= f->config->network_input_flits;
@@ -247,7 +255,8 @@ uint64_t fixed_advance(fixed_memory *f, uint64_t now, uint64_t *sm_cycles, memor
         uint64_t leaves;
         if (!p->count) continue;
         if (p->up_free <= now) {
-            depart(f, p, now, statistics);
+            const uint32_t flits = depart(f, p, now, statistics);
+            if (f->sm_ports) port_credit_at(&f->sm_ports[i], now + f->config->network_cycles, flits, &sm_cycles[i]);
             if (p->replies[0].cycle < sm_cycles[i]) sm_cycles[i] = p->replies[0].cycle;
             if (p->refused) sm_cycles[i] = now + 1;
             if (p->refused_context && !p->count && p->up_free < sm_cycles[i]) sm_cycles[i] = p->up_free;

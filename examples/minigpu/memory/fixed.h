@@ -10,7 +10,7 @@
 
 #include "launch/config.h"
 #include "machine/arena.h"
-#include "memory/request.h"
+#include "memory/port.h"
 
 /* Requests of one SM between memory_enter and memory_take, at most. */
 #define FIXED_REQUESTS_PER_SM 512u
@@ -18,6 +18,10 @@
 typedef struct fixed_memory fixed_memory;
 
 fixed_memory *fixed_make(arena *a, const minigpu_config *config, uint32_t sms);
+/* Packets that leave an SM's input send credits to its port. */
+void fixed_set_ports(fixed_memory *f, network_port *ports);
+/* The flits of a request on its way to the L2. */
+uint32_t fixed_flits(const fixed_memory *f, const memory_packet *request);
 int fixed_may_enter(fixed_memory *f, uint64_t now, uint32_t sm, const memory_packet *request, uint64_t *sm_cycle);
 void fixed_enter(fixed_memory *f, uint32_t sm, const memory_packet *request);
 void fixed_write_back(fixed_memory *f, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics);

@@ -3,6 +3,10 @@
 #include "memory/fixed.h"
 #include "memory/queued.h"
 
+#define HEADER_BYTES 8u /* of every packet on the network */
+/* Saved blocks whose L1 lines an SM writes back in one window. */
+#define SAVES_PER_WINDOW 128u
+
 gpump_meter *memory_make_meter(arena *a, const minigpu_config *config, uint32_t sms, uint32_t kernels) {
     gpump_meter_config meter;
     gpump_meter *made;
@@ -27,6 +31,7 @@ gpump_meter *memory_make_meter(arena *a, const minigpu_config *config, uint32_t 
 memory_system *memory_make(arena *a, const minigpu_config *config, uint32_t sms, uint32_t kernels) {
     memory_system *memory = (memory_system *)arena_take(a, sizeof *memory);
     uint32_t i;
+    if (memory) memory->sms = sms;
     if (!memory || !(memory->sm_cycles = (uint64_t *)arena_take_array(a, sms, sizeof *memory->sm_cycles))) return NULL;
     if (!(memory->meter = memory_make_meter(a, config, sms, kernels))) return NULL;
     memory->next_cycle = UINT64_MAX;
@@ -38,12 +43,7 @@ memory_system *memory_make(arena *a, const minigpu_config *config, uint32_t sms,
     return memory->fixed || memory->queued ? memory : NULL;
 }
 
-int memory_may_enter(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request) {
-    if (memory->queued) return queued_may_enter(memory->queued, sm, request);
-    return fixed_may_enter(memory->fixed, now, sm, request, &memory->sm_cycles[sm]);
-}
-
-void memory_enter(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request) {
+static void enter(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request) {
     memory->statistics.requests++;
     if (memory->next_cycle > now) memory->next_cycle = now;
     if (memory->queued)
@@ -52,11 +52,113 @@ void memory_enter(memory_system *memory, uint64_t now, uint32_t sm, const memory
         fixed_enter(memory->fixed, sm, request);
 }
 
-void memory_write_back(memory_system *memory, uint64_t now, uint32_t sm, uint32_t lines) {
+static void write_back(memory_system *memory, uint64_t now, uint32_t sm, uint32_t lines) {
     if (memory->queued)
         queued_write_back(memory->queued, now, sm, lines, &memory->statistics);
     else
         fixed_write_back(memory->fixed, now, sm, lines, &memory->statistics);
+}
+
+int memory_make_ports(memory_system *memory, arena *a, const minigpu_config *config, uint32_t window_cycles) {
+    const uint32_t packet =
+        (HEADER_BYTES + SEGMENT_BYTES + config->network_flit_bytes - 1) / config->network_flit_bytes;
+    uint32_t i;
+    memory->input_flits = config->network_input_flits;
+    memory->context_flits = minigpu_config_credit_flits(config) + 2 * packet; /* one under way, and the next */
+    if (memory->context_flits > memory->input_flits) memory->context_flits = memory->input_flits;
+    if (!(memory->ports = (network_port *)arena_take_array(a, memory->sms, sizeof *memory->ports))) return -1;
+    for (i = 0; i < memory->sms; i++) {
+        network_port *p = &memory->ports[i];
+        p->capacity = window_cycles + SAVES_PER_WINDOW;
+        p->credits = (port_credit *)arena_take_array(a, PORT_CREDITS, sizeof *p->credits);
+        p->entries = (port_entry *)arena_take_array(a, p->capacity, sizeof *p->entries);
+        if (!p->credits || !p->entries) return -1;
+    }
+    if (memory->queued)
+        queued_set_ports(memory->queued, memory->ports);
+    else
+        fixed_set_ports(memory->fixed, memory->ports);
+    return 0;
+}
+
+/* ---- an SM's port ---- */
+
+static uint32_t flits_of(const memory_system *memory, const memory_packet *request) {
+    return memory->queued ? queued_flits(memory->queued, request) : fixed_flits(memory->fixed, request);
+}
+
+static int port_may_enter(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request) {
+    network_port *p = &memory->ports[sm];
+    while (p->count && p->credits[p->head].cycle <= now) {
+        p->flits -= p->credits[p->head].flits;
+        p->head = (p->head + 1) % PORT_CREDITS;
+        p->count--;
+    }
+    p->refused = p->flits && p->flits + flits_of(memory, request) >
+                                 (request_is_context(request->kind) ? memory->context_flits : memory->input_flits);
+    if (p->refused && p->count && p->credits[p->head].cycle < memory->sm_cycles[sm])
+        memory->sm_cycles[sm] = p->credits[p->head].cycle;
+    return !p->refused;
+}
+
+static port_entry *port_enter(memory_system *memory, uint64_t now, uint32_t sm) {
+    network_port *p = &memory->ports[sm];
+    port_entry *entry = &p->entries[p->entered++];
+    entry->cycle = now;
+    entry->lines = 0;
+    return entry;
+}
+
+/* What the SM has done in this cycle reaches the network. */
+static void port_catch_up(memory_system *memory, uint64_t now, uint32_t sm) {
+    network_port *p = &memory->ports[sm];
+    for (; p->caught_up < p->entered && p->entries[p->caught_up].cycle == now; p->caught_up++) {
+        const port_entry *entry = &p->entries[p->caught_up];
+        if (entry->lines)
+            write_back(memory, now, sm, entry->lines);
+        else
+            enter(memory, now, sm, &entry->packet);
+    }
+}
+
+void memory_catch_up(memory_system *memory, uint64_t end) {
+    uint64_t now;
+    uint32_t i;
+    for (;;) {
+        now = memory->next_cycle;
+        for (i = 0; i < memory->sms; i++) {
+            const network_port *p = &memory->ports[i];
+            if (p->caught_up < p->entered && p->entries[p->caught_up].cycle < now) now = p->entries[p->caught_up].cycle;
+        }
+        if (now >= end) break;
+        for (i = 0; i < memory->sms; i++) port_catch_up(memory, now, i);
+        memory_advance(memory, now);
+    }
+    for (i = 0; i < memory->sms; i++) memory->ports[i].entered = memory->ports[i].caught_up = 0;
+}
+
+/* ---- the door ---- */
+
+int memory_may_enter(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request) {
+    if (memory->ports) return port_may_enter(memory, now, sm, request);
+    if (memory->queued) return queued_may_enter(memory->queued, sm, request);
+    return fixed_may_enter(memory->fixed, now, sm, request, &memory->sm_cycles[sm]);
+}
+
+void memory_enter(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request) {
+    if (!memory->ports) {
+        enter(memory, now, sm, request);
+        return;
+    }
+    port_enter(memory, now, sm)->packet = *request;
+    memory->ports[sm].flits += flits_of(memory, request);
+}
+
+void memory_write_back(memory_system *memory, uint64_t now, uint32_t sm, uint32_t lines) {
+    if (!memory->ports)
+        write_back(memory, now, sm, lines);
+    else if (lines)
+        port_enter(memory, now, sm)->lines = lines;
 }
 
 void memory_advance(memory_system *memory, uint64_t now) {
@@ -79,5 +181,7 @@ uint64_t memory_last_reply(const memory_system *memory, uint32_t sm) {
 }
 
 uint64_t memory_hash(const memory_system *memory, uint64_t hash) {
+    uint32_t i;
+    for (i = 0; memory->ports && i < memory->sms; i++) hash = gpump_hash_u64(hash, memory->ports[i].flits);
     return memory->queued ? queued_hash(memory->queued, hash) : fixed_hash(memory->fixed, hash);
 }

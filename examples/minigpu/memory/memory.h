@@ -17,7 +17,7 @@
 
 #include "launch/config.h"
 #include "machine/arena.h"
-#include "memory/request.h"
+#include "memory/port.h"
 
 struct fixed_memory;
 struct queued_memory;
@@ -29,11 +29,18 @@ typedef struct memory_system {
     gpump_meter *meter;           /* traffic per kernel behind the L1s; the requests of contexts are kernel 0's */
     struct fixed_memory *fixed;   /* model 0; else NULL */
     struct queued_memory *queued; /* model 1; else NULL */
+    network_port *ports;          /* per SM; NULL: SMs do not advance side by side, and see the network's own queues */
+    uint32_t sms;
+    uint32_t input_flits, context_flits; /* of an SM's port: room for requests, and for those of contexts */
+    uint32_t unused;
 } memory_system;
 
 /* Makes the memory of so many SMs, which kernels 1 to `kernels` use, in the arena. It reads *config while it runs.
  * Returns NULL when the arena is full. */
 memory_system *memory_make(arena *a, const minigpu_config *config, uint32_t sms, uint32_t kernels);
+/* Gives each SM a port of its own, for windows of `window_cycles` (machine/window.h): then memory_enter only writes
+ * down what enters, and memory_catch_up does the rest. Returns 0, or -1 when the arena is full. */
+int memory_make_ports(memory_system *memory, arena *a, const minigpu_config *config, uint32_t window_cycles);
 /* Makes a meter for this machine in the arena; NULL when that is full. */
 gpump_meter *memory_make_meter(arena *a, const minigpu_config *config, uint32_t sms, uint32_t kernels);
 
@@ -46,6 +53,8 @@ void memory_enter(memory_system *memory, uint64_t now, uint32_t sm, const memory
 void memory_write_back(memory_system *memory, uint64_t now, uint32_t sm, uint32_t lines);
 /* Everything up to and including cycle `now` happens. */
 void memory_advance(memory_system *memory, uint64_t now);
+/* With ports: everything before cycle `end` happens, of all SMs in the order (cycle, SM). */
+void memory_catch_up(memory_system *memory, uint64_t end);
 /* Takes the SM's next reply that is complete by `now`, the oldest first: 1, or 0 when there is none. An SM that wakes
  * takes until there is none. */
 int memory_take(memory_system *memory, uint64_t now, uint32_t sm, memory_reply *reply);

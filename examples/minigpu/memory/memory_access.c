@@ -10,6 +10,7 @@
 
 #define ACCESS_BYTES_MAX 32u
 #define BANKS 32u
+#define ATOMIC_SOURCES 3u /* address, value, what compare-and-swap writes */
 
 static void wrong_address(machine *m, in_flight *r, uint32_t lane, uint64_t address, const char *why) {
     const block *b = &m->blocks[r->block];
@@ -40,6 +41,36 @@ static uint32_t thread_of(const machine *m, const in_flight *r, uint32_t lane) {
     return m->warps[r->warp].index * LANES + lane;
 }
 
+/* Global memory as the SM sees it, to write to, where the SM has a log. */
+static uint8_t *logged_bytes(machine *m, const sm *s, uint64_t address) {
+    const uint64_t line = address / SEGMENT_BYTES;
+    return store_log_open(s->log, line, device_memory(m, line * SEGMENT_BYTES)) + address % SEGMENT_BYTES;
+}
+
+/* Writes to global memory; `bytes` may reach over lines. */
+static void write_global(machine *m, sm *s, uint64_t address, const uint8_t *data, uint32_t bytes) {
+    uint32_t done = 0, part;
+    if (!s->log) {
+        memcpy(device_memory(m, address), data, bytes);
+        return;
+    }
+    memcpy(store_log_put(s->log, s->now, address, bytes, 0), data, bytes);
+    for (; done < bytes; done += part) {
+        const uint32_t room = SEGMENT_BYTES - (uint32_t)((address + done) % SEGMENT_BYTES);
+        part = bytes - done < room ? bytes - done : room;
+        memcpy(logged_bytes(m, s, address + done), data + done, part);
+    }
+}
+
+/* Has the SM written to a segment of the record, and memory does not have it yet? */
+static int is_logged(const sm *s, const in_flight *r) {
+    uint32_t i;
+    for (i = 0; i < r->segment_count; i++)
+        if (store_log_may_hold(s->log, r->segments[i] / SEGMENT_BYTES)) return 1;
+    return 0;
+}
+
+/* Where a lane reads or writes; not for stores to global memory where the SM has a log. */
 static uint8_t *host_pointer(machine *m, sm *s, const in_flight *r, uint32_t lane) {
     const block *b = &m->blocks[r->block];
     uint64_t offset;
@@ -49,7 +80,7 @@ static uint8_t *host_pointer(machine *m, sm *s, const in_flight *r, uint32_t lan
         return device_memory(
             m, b->local_base + (uint64_t)thread_of(m, r, lane) * m->kernels[b->kernel].program->local_bytes + offset);
     case SPACE_PARAM: return m->kernels[b->kernel].parameters + offset;
-    default: return device_memory(m, offset);
+    default: return (uint8_t *)(uintptr_t)sm_memory(m, s, offset);
     }
 }
 
@@ -57,7 +88,7 @@ static uint8_t *host_pointer(machine *m, sm *s, const in_flight *r, uint32_t lan
 static uint8_t *space_base(machine *m, sm *s, const in_flight *r) {
     switch (r->instruction->space) {
     case SPACE_SHARED: return s->shared + m->blocks[r->block].shared_base;
-    case SPACE_GLOBAL: return m->memory;
+    case SPACE_GLOBAL: return s->log && (!instruction_only_reads(r->instruction) || is_logged(s, r)) ? NULL : m->memory;
     default: return NULL;
     }
 }
@@ -202,7 +233,7 @@ static void coalesce_surface(machine *m, in_flight *r) {
     }
 }
 
-static void access_surface(machine *m, in_flight *r) {
+static void access_surface(machine *m, sm *s, in_flight *r) {
     uint8_t bytes[LANES * ACCESS_BYTES_MAX];
     const uint32_t size = instruction_access_bytes(r->instruction);
     const int stores = r->instruction->opcode == OPCODE_SUST;
@@ -212,9 +243,9 @@ static void access_surface(machine *m, in_flight *r) {
     for (lane = 0; lane < LANES; lane++) {
         if (!(r->active >> lane & 1) || r->addresses[lane] == TEXTURE_NO_TEXEL) continue;
         if (stores)
-            memcpy(device_memory(m, r->addresses[lane]), bytes + lane * size, size);
+            write_global(m, s, r->addresses[lane], bytes + lane * size, size);
         else
-            memcpy(bytes + lane * size, device_memory(m, r->addresses[lane]), size);
+            memcpy(bytes + lane * size, sm_memory(m, s, r->addresses[lane]), size);
     }
     if (!stores) lanes_from_memory(r->instruction, r->active, bytes, size, r->results);
 }
@@ -264,7 +295,7 @@ static void copy(machine *m, sm *s, in_flight *r) {
         const uint32_t reads = copy_reads(r, lane);
         uint8_t *to = s->shared + b->shared_base + copy_target(r, lane);
         if (!(r->active >> lane & 1)) continue;
-        if (reads) memcpy(to, device_memory(m, r->addresses[lane]), reads);
+        if (reads) memcpy(to, sm_memory(m, s, r->addresses[lane]), reads);
         memset(to + reads, 0, r->instruction->lookup - reads);
     }
 }
@@ -427,7 +458,7 @@ static void load(machine *m, sm *s, in_flight *r) {
     uint32_t size = instruction_access_bytes(r->instruction), stride = size,
              lanes = instruction_address_lanes(r->instruction, r->active);
     const uint8_t *base = space_base(m, s, r);
-    if (r->straight) {
+    if (r->straight && base) {
         lanes_from_memory(r->instruction, r->active, base + space_offset(r, r->addresses[0]), stride, r->results);
         return;
     }
@@ -447,15 +478,25 @@ static void store(machine *m, sm *s, in_flight *r) {
     uint32_t size = instruction_access_bytes(r->instruction),
              lanes = instruction_address_lanes(r->instruction, r->active);
     uint8_t *base = space_base(m, s, r);
-    if (r->straight) {
+    uint64_t address;
+    if (r->straight && base) {
         lanes_to_memory(r->instruction, r->active, r->sources, base + space_offset(r, r->addresses[0]), size);
         return;
     }
     lanes_to_memory(r->instruction, r->active, r->sources, bytes, size);
+    if (r->straight) {
+        write_global(m, s, r->addresses[0], bytes, size * LANES);
+        return;
+    }
     /* In lane order: of lanes that store to the same place, the highest wins. */
     for (; lanes; lanes &= lanes - 1) {
         uint32_t lane = gpump_bits_lowest64(lanes);
-        uint8_t *to = base ? base + space_offset(r, r->addresses[lane]) : host_pointer(m, s, r, lane);
+        uint8_t *to;
+        if (!base && s->log && memory_access_global(r, lane, &address)) {
+            write_global(m, s, address, bytes + lane * size, size);
+            continue;
+        }
+        to = base ? base + space_offset(r, r->addresses[lane]) : host_pointer(m, s, r, lane);
         if (size == 4)
             memcpy(to, bytes + lane * 4, 4);
         else
@@ -463,17 +504,59 @@ static void store(machine *m, sm *s, in_flight *r) {
     }
 }
 
+/* An atomic instruction that waits for the end of the window: its value follows when its turn has come. The record may
+ * be gone then, unless the instruction has a result: that is awaited beyond the window. */
+typedef struct waiting_atomic {
+    const instruction *instruction;
+    in_flight *record;
+    uint64_t addresses[LANES];
+    lanes_operand sources[ATOMIC_SOURCES];
+} waiting_atomic;
+
+static uint64_t atomic_lane(const instruction *instruction, uint32_t lane, const lanes_operand *sources,
+                            uint8_t *place) {
+    const uint32_t size = type_bytes(instruction->type);
+    uint64_t old = 0, new;
+    memcpy(&old, place, size);
+    new = lanes_atomic(instruction, lane, sources, old);
+    memcpy(place, &new, size);
+    return old;
+}
+
 static void atomic(machine *m, sm *s, in_flight *r) {
-    uint32_t size = type_bytes(r->instruction->type), lanes = r->active;
+    uint32_t lanes = r->active, waiting = 0;
+    uint64_t address;
     while (lanes) {
-        uint32_t lane = gpump_bits_lowest64(lanes);
-        uint8_t *place = host_pointer(m, s, r, lane);
-        uint64_t old = 0, new;
+        const uint32_t lane = gpump_bits_lowest64(lanes);
+        const int logged = s->log && memory_access_global(r, lane, &address);
+        uint8_t *place = logged ? logged_bytes(m, s, address) : host_pointer(m, s, r, lane);
+        const uint64_t old = atomic_lane(r->instruction, lane, r->sources, place);
         lanes &= lanes - 1;
-        memcpy(&old, place, size);
-        new = lanes_atomic(r->instruction, lane, r->sources, old);
-        memcpy(place, &new, size);
         if (r->instruction->destination_count) lanes_set(&r->results[0], lane, old);
+        if (logged) waiting |= 1u << lane;
+    }
+    if (waiting) {
+        waiting_atomic a;
+        a.instruction = r->instruction;
+        a.record = r->instruction->destination_count ? r : NULL;
+        for (lanes = waiting; lanes; lanes &= lanes - 1)
+            (void)memory_access_global(r, gpump_bits_lowest64(lanes), &a.addresses[gpump_bits_lowest64(lanes)]);
+        memcpy(a.sources, r->sources, sizeof a.sources);
+        memcpy(store_log_put(s->log, s->now, 0, sizeof a, waiting), &a, sizeof a);
+    }
+}
+
+void memory_access_cross(machine *m, sm *s, uint64_t cycle) {
+    const store_entry *e;
+    while ((e = store_log_take(s->log, cycle))) {
+        const waiting_atomic *a = (const waiting_atomic *)(const void *)store_entry_data(e);
+        uint32_t lanes = e->lanes;
+        if (!lanes) memcpy(device_memory(m, e->address), store_entry_data(e), e->bytes);
+        for (; lanes; lanes &= lanes - 1) {
+            const uint32_t lane = gpump_bits_lowest64(lanes);
+            const uint64_t old = atomic_lane(a->instruction, lane, a->sources, device_memory(m, a->addresses[lane]));
+            if (a->record) lanes_set(&a->record->results[0], lane, old);
+        }
     }
 }
 
@@ -522,7 +605,7 @@ void memory_access_effect(machine *m, sm *s, in_flight *r) {
     case OPCODE_STMATRIX:
     case OPCODE_ST: store(m, s, r); break;
     case OPCODE_SULD:
-    case OPCODE_SUST: access_surface(m, r); break;
+    case OPCODE_SUST: access_surface(m, s, r); break;
     case OPCODE_COPY: copy(m, s, r); break;
     case OPCODE_ATOM:
     case OPCODE_RED: atomic(m, s, r); break;

@@ -15,6 +15,9 @@ int memory_access_global(const in_flight *r, uint32_t lane, uint64_t *address);
 /* The instruction takes effect: loads and atomics get their results into the record, stores and atomics change memory,
  * and the flush bit is kept. All of a warp instruction at once, after its last translation check. */
 void memory_access_effect(machine *m, sm *s, in_flight *r);
+/* Where the SM has a log (store_log.h): what it wrote in this cycle reaches memory, and its atomics get their results.
+ */
+void memory_access_cross(machine *m, sm *s, uint64_t cycle);
 /* A constant or parameter load: reads it straight into the record. */
 void memory_access_constant(machine *m, sm *s, in_flight *r);
 

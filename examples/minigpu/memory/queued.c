@@ -49,6 +49,7 @@ struct queued_memory {
     l2 *l2;
     dram **channels;
     queued_port *ports;
+    network_port *sm_ports; /* they get credits; NULL: SMs see the inputs themselves */
     packet *packets;
     uint8_t *bank_called, *channel_called; /* 1: an event of it waits */
     ratio network, memory;                 /* the network's clock by the SMs', the memory's by the network's */
@@ -294,6 +295,8 @@ static void up_event(queued_memory *q, const event *happened, uint64_t now_sm, u
     port->flits -= done.flits;
     if (port->refused && now_sm + 1 < sm_cycles[sm]) sm_cycles[sm] = now_sm + 1;
     q->flits_up += done.flits;
+    if (q->sm_ports)
+        port_credit_at(&q->sm_ports[sm], sm_cycle_of(q, happened->cycle + q->wire_cycles), done.flits, &sm_cycles[sm]);
     if (q->meter) gpump_meter_report_flits(q->meter, p->kernel, 0, done.flits);
     request.line = p->line;
     request.arrives = happened->cycle + q->wire_cycles;
@@ -395,7 +398,9 @@ static void down_event(queued_memory *q, const event *happened, uint64_t *sm_cyc
 
 /* ---- the door ---- */
 
-static uint32_t up_flits(const queued_memory *q, const memory_packet *request) {
+void queued_set_ports(queued_memory *q, network_port *ports) { q->sm_ports = ports; }
+
+uint32_t queued_flits(const queued_memory *q, const memory_packet *request) {
     const uint32_t bytes = request->bytes && request->bytes < SEGMENT_BYTES ? request->bytes : SEGMENT_BYTES;
     return flits_of(q->config, request_carries_data(request->kind) ? bytes : 0);
 }
@@ -404,7 +409,7 @@ int queued_may_enter(queued_memory *q, uint32_t sm, const memory_packet *request
     queued_port *port = &q->ports[sm];
     const uint32_t count = crossbar_count(q->up, sm) + (port->entering != NONE);
     /* A context's segment goes while at most one packet is there, the one under way. */
-    if (!count || (port->flits + up_flits(q, request) <= q->up->config.queue_packets &&
+    if (!count || (port->flits + queued_flits(q, request) <= q->up->config.queue_packets &&
                    (!request_is_context(request->kind) || count == 1)))
         return 1;
     port->refused = 1;
@@ -417,7 +422,7 @@ void queued_enter(queued_memory *q, uint32_t sm, const memory_packet *request) {
     packet *p = &q->packets[index];
     p->bank = queued_bank(q, request->address / SEGMENT_BYTES, &p->line);
     p->kernel = request_is_context(request->kind) ? 0 : request->kernel;
-    p->up_flits = (uint16_t)up_flits(q, request);
+    p->up_flits = (uint16_t)queued_flits(q, request);
     p->down_flits = (uint16_t)flits_of(q->config, request_returns_data(request->kind)
                                                       ? request->kind == REQUEST_ATOMIC ? request->bytes : SEGMENT_BYTES
                                                       : 0);

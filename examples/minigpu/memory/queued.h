@@ -15,7 +15,7 @@
 #include "memory/crossbar.h"
 #include "memory/dram.h"
 #include "memory/l2.h"
-#include "memory/request.h"
+#include "memory/port.h"
 
 /* Requests of one SM between memory_enter and memory_take, at most; tokens are below it. */
 #define QUEUED_REQUESTS_PER_SM 512u
@@ -24,6 +24,10 @@ typedef struct queued_memory queued_memory;
 
 /* `meter` gets the traffic of each kernel behind the L1s; NULL: nobody counts. */
 queued_memory *queued_make(arena *a, const minigpu_config *config, uint32_t sms, gpump_meter *meter);
+/* Packets that leave an SM's input send credits to its port. */
+void queued_set_ports(queued_memory *q, network_port *ports);
+/* The flits of a request on its way to the L2. */
+uint32_t queued_flits(const queued_memory *q, const memory_packet *request);
 int queued_may_enter(queued_memory *q, uint32_t sm, const memory_packet *request);
 void queued_enter(queued_memory *q, uint32_t sm, const memory_packet *request);
 void queued_write_back(queued_memory *q, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics);

@@ -197,6 +197,9 @@ static const char run_usage[] =
     "line\n"
     "  --races               name words whose value depends on the order of blocks (slower)\n"
     "  --json                print the report as JSON\n"
+    "  --threads N           SMs advance side by side on N threads, in windows as long as the network's shortest way; "
+    "the result is the\n"
+    "                        same for every N from 1 to 64, and not that without --threads (README.md)\n"
     "  --every-cycle         idle cycles are simulated one by one, not skipped: slower, the same result\n"
     "exit status: 0 done and right, 1 something is wrong, 2 bad input, 130 interrupted (Ctrl-C; the report is "
     "written)\n";
@@ -300,6 +303,7 @@ static int command_run(int argc, char **argv) {
                                           {"dump", required_argument, NULL, 'D'},
                                           {"races", no_argument, NULL, 'R'},
                                           {"every-cycle", no_argument, NULL, 'e'},
+                                          {"threads", required_argument, NULL, 'T'},
                                           {"context", required_argument, NULL, 'c'},
                                           {"points", optional_argument, NULL, 'P'},
                                           {"choose", no_argument, NULL, 'C'},
@@ -382,6 +386,10 @@ static int command_run(int argc, char **argv) {
             options.partition = gpump_partition_find(corun_policy_name(which));
             break;
         case 'e': options.skip_idle = 0; break;
+        case 'T':
+            if (option_number("--threads", optarg, 1, THREADS_MAX, &number)) return EXIT_BAD_INPUT;
+            options.threads = (uint32_t)number;
+            break;
         case 'c':
             if (option_choice("--context", optarg, context_form_name, &options.context_form)) return EXIT_BAD_INPUT;
             break;

@@ -1,0 +1,169 @@
+#include "machine/window.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "machine/sm_cycle.h"
+#include "memory/memory_access.h"
+#include "preemption/block_life.h"
+
+typedef struct window {
+    machine *m;
+    uint64_t begin, end;
+    uint32_t count;        /* SMs that run side by side */
+    uint32_t sms[SMS_MAX]; /* which */
+    uint32_t in_turn_count;
+    uint32_t in_turn[SMS_MAX]; /* those that run on the caller's thread */
+} window;
+
+int window_make(machine *m, char error[LAUNCH_ERROR_BYTES]) {
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++) {
+        void *memory = arena_take(&m->arena, store_log_bytes(m->window_cycles));
+        if (!memory) break;
+        m->sms[i]->log = store_log_init(memory, m->window_cycles);
+    }
+    if (i == m->sm_count && !memory_make_ports(m->memory_system, &m->arena, &m->config, m->window_cycles)) return 0;
+    snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for windows of %u cycles", m->window_cycles);
+    return -1;
+}
+
+/* ---- SMs run ---- */
+
+static uint64_t next_cycle(const machine *m, const sm *s) {
+    const uint64_t looks = memory_sm_cycle(m->memory_system, s->index);
+    return looks < s->wake ? looks : s->wake;
+}
+
+/* One SM runs through the window; unless it fails, when it stops there. */
+static void run_sm(void *user, uint32_t item) {
+    const window *w = (const window *)user;
+    sm *s = w->m->sms[w->sms[item]];
+    uint64_t now = w->begin, next;
+    machine_fail_into(&s->failure);
+    while (!s->failure.failed && (next = next_cycle(w->m, s)) < w->end) {
+        if (next > now) now = next;
+        sm_cycle(w->m, s, now++);
+    }
+    machine_fail_into(NULL);
+}
+
+/* Do blocks leave the SM, or come back to it? */
+static int is_preempting(const sm *s) { return s->stopping || s->contexts_moving || s->stall_cycle != NEVER; }
+
+/* Does a kernel there call what all SMs share (runtime_calls.h)? */
+static int calls_runtime(const machine *m, const sm *s) {
+    uint32_t i;
+    for (i = 0; i < m->kernel_count; i++)
+        if (s->kernel_resident[i] && (m->kernels[i].program->uses_printing || m->kernels[i].program->uses_heap))
+            return 1;
+    return 0;
+}
+
+static void choose(window *w) {
+    const machine *m = w->m;
+    const int observed = m->on_access || m->region_log || m->clobbered_at;
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++) {
+        sm *s = m->sms[i];
+        s->ends_wait = !is_preempting(s);
+        if (observed || !s->ends_wait || s->errors || calls_runtime(m, s))
+            w->in_turn[w->in_turn_count++] = i;
+        else if (next_cycle(m, s) < w->end)
+            w->sms[w->count++] = i;
+    }
+}
+
+/* The SMs that touch what all share go on together, cycle by cycle. */
+static void run_in_turn(window *w) {
+    machine *m = w->m;
+    uint64_t now = w->begin;
+    uint32_t i;
+    while (w->in_turn_count && !m->failed) {
+        uint64_t next = w->end;
+        for (i = 0; i < w->in_turn_count; i++) {
+            const uint64_t cycle = next_cycle(m, m->sms[w->in_turn[i]]);
+            if (cycle < next) next = cycle;
+        }
+        if (next == w->end) break;
+        m->now = next > now ? next : now;
+        if (m->now >= w->end) break;
+        for (i = 0; i < w->in_turn_count && !m->failed; i++) {
+            sm *s = m->sms[w->in_turn[i]];
+            if (next_cycle(m, s) <= m->now) sm_cycle(m, s, m->now);
+        }
+        now = m->now + 1;
+    }
+}
+
+/* ---- what crosses at the end ---- */
+
+static void cross_stores(machine *m) {
+    uint32_t i;
+    for (;;) {
+        uint64_t cycle = STORE_LOG_NEVER;
+        for (i = 0; i < m->sm_count; i++)
+            if (m->sms[i]->log->next_cycle < cycle) cycle = m->sms[i]->log->next_cycle;
+        if (cycle == STORE_LOG_NEVER) break;
+        for (i = 0; i < m->sm_count; i++)
+            if (m->sms[i]->log->next_cycle == cycle) memory_access_cross(m, m->sms[i], cycle);
+    }
+    for (i = 0; i < m->sm_count; i++) store_log_clear(m->sms[i]->log);
+}
+
+/* The SM whose next ended block of those from first[] on ended earliest; NULL. */
+static sm *first_to_end(machine *m, const uint32_t *taken) {
+    sm *first = NULL;
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++) {
+        sm *s = m->sms[i];
+        if (taken[i] == s->ended_count) continue;
+        if (!first || s->ended_cycle[taken[i]] < first->ended_cycle[taken[first->index]]) first = s;
+    }
+    return first;
+}
+
+static void end_blocks(machine *m) {
+    uint32_t taken[SMS_MAX], i;
+    sm *s;
+    memset(taken, 0, m->sm_count * sizeof *taken);
+    while ((s = first_to_end(m, taken))) preemption_block_done(m, s, &m->blocks[s->ended[taken[s->index]++]]);
+    for (i = 0; i < m->sm_count; i++) m->sms[i]->ended_count = 0;
+}
+
+/* The first error of the window is the machine's. */
+static void take_failure(machine *m) {
+    const sm *first = NULL;
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++) {
+        const sm *s = m->sms[i];
+        if (s->failure.failed && (!first || s->now < first->now)) first = s;
+    }
+    if (!first || (m->failed && m->now < first->now)) return;
+    m->failed = 1;
+    m->now = first->now;
+    memcpy(m->error, first->failure.text, sizeof m->error);
+}
+
+void window_run(machine *m, team *team) {
+    window w;
+    uint32_t i;
+    w.m = m;
+    w.begin = m->now;
+    w.end = m->now + m->window_cycles;
+    w.count = w.in_turn_count = 0;
+    choose(&w);
+    if (team && w.count > 1)
+        team_do(team, run_sm, &w, w.count);
+    else
+        for (i = 0; i < w.count; i++) run_sm(&w, i);
+    run_in_turn(&w);
+    take_failure(m);
+    if (m->failed) return;
+    cross_stores(m);
+    memory_catch_up(m->memory_system, w.end);
+    m->now = w.end;
+    end_blocks(m);
+    for (i = 0; i < m->sm_count; i++)
+        if (m->sms[i]->progress_cycle > m->progress_cycle) m->progress_cycle = m->sms[i]->progress_cycle;
+}

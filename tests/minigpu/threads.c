@@ -1,0 +1,430 @@
+/* labels: equivalence unit link: minigpu_core */
+/* --threads: SMs that advance side by side come to right results, and to the same bits on every number of threads: all
+ * bytes of the machine, whatever is preempted, observed or called meanwhile. */
+#include "test.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "analysis/analysis.h"
+#include "machine/machine.h"
+#include "machine/runtime_calls.h"
+#include "memory/store_log.h"
+#include "policies.h"
+#include "preemption/context_forms.h"
+#include "preemption/preemption.h"
+#include "preemption/requests.h"
+#include "tools/check.h"
+
+static launch_file launch;
+
+static machine *build(const char *path, const machine_options *options) {
+    char full[1024], error[LAUNCH_ERROR_BYTES];
+    machine *m;
+    snprintf(full, sizeof full, "%s/%s", GPUMP_SOURCE_DIR, path);
+    if (launch_file_read(&launch, full, error)) fail_msg("%s", error);
+    if (!(m = machine_build(&launch, options, error))) fail_msg("%s", error);
+    return m;
+}
+
+static void end(machine *m) {
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
+static machine_options with_threads(uint32_t threads, const char *config) {
+    machine_options options;
+    machine_options_default(&options);
+    options.threads = threads;
+    options.config = config;
+    return options;
+}
+
+static void check_right(machine *m, const char *what) {
+    kernel_check checks[8];
+    uint32_t i;
+    assert_true(m->kernel_count <= 8);
+    if (check_results(m, &launch, checks))
+        for (i = 0; i < m->kernel_count; i++)
+            if (checks[i].result == CHECK_WRONG) fail_msg("%s: %s", what, checks[i].text);
+}
+
+/* Runs to the end on so many threads. */
+static void finish(machine *m, uint32_t threads, const char *what) {
+    m->threads = threads;
+    if (machine_run(m, NEVER) != 1) fail_msg("%s on %u threads: %s", what, threads, m->error);
+    m->threads = 1;
+}
+
+/* Records of instructions that have ended, and logs of windows that are over, hold what the stack had in lanes that did
+ * not execute: that is blanked. Everything else of the machine is compared. */
+static void blank(machine *m) {
+    uint32_t i, n;
+    for (i = 0; i < m->sm_count; i++) {
+        for (n = 0; n < m->config.in_flight_records; n++) {
+            in_flight *r = &m->sms[i]->records[n];
+            assert_int_equal(r->stage, RECORD_FREE);
+            memset(r->results, 0, sizeof r->results);
+            memset(r->sources, 0, sizeof r->sources);
+            memset(r->addresses, 0, sizeof r->addresses);
+        }
+        assert_int_equal(m->sms[i]->log->bytes, 0);
+        memset(m->sms[i]->log, 0, store_log_bytes(m->window_cycles));
+    }
+}
+
+/* From where the machine is, runs to the end on one thread, and again on `from` to `to`: all bytes are the same. The
+ * machine stays at its end. */
+static void same_bits(machine *m, uint32_t from, uint32_t to, const char *what) {
+    const uint32_t was = m->threads;
+    uint8_t *start, *ended;
+    uint32_t threads;
+    size_t i;
+    m->threads = 1;
+    assert_non_null(start = (uint8_t *)arena_checkpoint(&m->arena));
+    finish(m, 1, what);
+    blank(m);
+    assert_non_null(ended = (uint8_t *)arena_checkpoint(&m->arena));
+    for (threads = from; threads <= to; threads++) {
+        arena_restore(&m->arena, start);
+        finish(m, threads, what);
+        blank(m);
+        if (!memcmp(m->arena.base, ended, m->arena.used)) continue;
+        for (i = 0; m->arena.base[i] == ended[i]; i++) {}
+        fail_msg("%s on %u threads: byte %zu of the machine is another", what, threads, i);
+    }
+    m->threads = was;
+    free(start);
+    free(ended);
+}
+
+/* ---- results ---- */
+
+static void every_kernel_is_right_and_the_same(void **state) {
+    static const char *const models[] = {"memory_model=0", "memory_model=1"};
+    const reference_entry *entry;
+    uint32_t n = 0;
+    (void)state;
+    for (entry = reference_entries; entry->name; entry++, n++) {
+        machine_options options = with_threads(1, models[n % 2]);
+        char path[512];
+        machine *m;
+        snprintf(path, sizeof path, "examples/minigpu/kernels/%s/small.yaml", entry->name);
+        m = build(path, &options);
+        same_bits(m, 2 + n % 3, 2 + n % 3, entry->name);
+        check_right(m, entry->name);
+        end(m);
+    }
+}
+
+static const uint32_t *words(machine *m, uint32_t buffer) {
+    return (const uint32_t *)(void *)device_memory(m, launch.buffers[buffer].address);
+}
+
+/* What one SM writes and another reads: in the end everybody has seen everything, in an order that could have been. */
+static void what_crosses_arrives(void **state) {
+    static const char *const configs[] = {"memory_model=0", "memory_model=1", "memory_model=1,network_cycles=1",
+                                          "memory_model=0,network_cycles=300"};
+    uint32_t c, i;
+    (void)state;
+    for (c = 0; c < 4; c++) {
+        machine_options options = with_threads(1, configs[c]);
+        machine *m = build("tests/minigpu/machine/crossing.yaml", &options);
+        uint32_t sum = 0;
+        same_bits(m, 2, 4, configs[c]);
+        for (i = 0; i < 2560; i++) assert_int_equal(words(m, 0)[i], 3 * i + 13);
+        assert_int_equal(words(m, 1)[0], 2560);
+        for (i = 0; i < 2560; i++) assert_int_equal(device_memory(m, launch.buffers[2].address)[i], 1);
+        assert_int_equal(words(m, 3)[0], 0);
+        assert_int_equal(words(m, 3)[1], 40);
+        assert_int_equal(words(m, 4)[0], 40);
+        for (i = 0; i < 40; i++) {
+            sum += i;
+            assert_int_equal(words(m, 4)[1 + i], sum);
+        }
+        end(m);
+    }
+}
+
+/* Kernels that print and allocate touch what all SMs share. */
+static void calls_of_the_runtime(void **state) {
+    static const char *const names[] = {"greets", "lists"};
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        machine_options options = with_threads(1, NULL);
+        char path[512];
+        uint64_t hash;
+        machine *m;
+        snprintf(path, sizeof path, "tests/ptx/corpus_launches/%s.yaml", names[i]);
+        m = build(path, &options);
+        same_bits(m, 2, 4, names[i]);
+        hash = runtime_calls_hash(m, GPUMP_HASH_SEED);
+        end(m);
+        options.threads = 0;
+        m = build(path, &options);
+        assert_int_equal(machine_run(m, NEVER), 1);
+        assert_int_equal(runtime_calls_hash(m, GPUMP_HASH_SEED), hash);
+        end(m);
+    }
+}
+
+/* An error is that of the first cycle and SM, on every number of threads. */
+static void errors_are_the_same(void **state) {
+    char first[LAUNCH_ERROR_BYTES] = "";
+    uint64_t cycle = 0;
+    uint32_t threads;
+    (void)state;
+    for (threads = 1; threads <= 4; threads++) {
+        machine_options options = with_threads(threads, NULL);
+        machine *m = build("tests/minigpu/machine/crossing.yaml", &options);
+        uint64_t *own = (uint64_t *)(void *)m->kernels[0].parameters;
+        own[0] += 4096 * 1024; /* nobody's */
+        assert_int_equal(machine_run(m, NEVER), -1);
+        if (threads == 1) {
+            snprintf(first, sizeof first, "%s", m->error);
+            cycle = m->now;
+            assert_non_null(strstr(first, "belongs to no buffer"));
+        }
+        assert_string_equal(m->error, first);
+        assert_int_equal(m->now, cycle);
+        end(m);
+    }
+}
+
+/* ---- preemption ---- */
+
+static const uint32_t techniques[] = {GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_FLUSH, GPUMP_TECHNIQUE_DRAIN};
+
+/* Every SM is emptied at some cycle, in each way; results and bits stay. */
+static void preempted(const char *path, const char *config, uint32_t form, uint32_t points, uint64_t cases) {
+    machine_options options = with_threads(1, config);
+    uint64_t result, length, n;
+    machine *m;
+    void *start;
+    options.context_form = form;
+    options.point_interval = points;
+    m = build(path, &options);
+    assert_non_null(start = arena_checkpoint(&m->arena));
+    finish(m, 1, path);
+    check_right(m, path);
+    result = machine_result_hash(m, &launch);
+    length = m->kernels[0].end_cycle;
+    for (n = 0; n < cases; n++) {
+        uint32_t i, asked = 0;
+        arena_restore(&m->arena, start);
+        m->threads = 1 + (uint32_t)n % 2;
+        assert_int_equal(machine_run(m, length * (2 * n + 1) / (2 * cases)), 0);
+        for (i = 0; i < m->sm_count; i++)
+            if (m->sms[i]->resident && (i + n) % 3)
+                asked += preemption_request(m, m->sms[i], techniques[n % 3], 0, 0) == GPUMP_REASON_YES;
+        if (m->kernel_count > 1) m->kernels[1].arrival_cycle = m->now;
+        same_bits(m, 2, 2, path);
+        if (machine_result_hash(m, &launch) != result)
+            fail_msg("%s, %s, case %llu: another result", path, config, (unsigned long long)n);
+        assert_true(asked || !m->preemption_count);
+    }
+    free(start);
+    end(m);
+}
+
+static void preempted_anywhere(void **state) {
+    (void)state;
+    preempted("tests/minigpu/preempt/everything.yaml", "memory_model=0", CONTEXT_NAIVE, 0, test_cases(9));
+    preempted("tests/minigpu/preempt/everything.yaml", "memory_model=1", CONTEXT_LIVE, 100, test_cases(9));
+    preempted("tests/minigpu/preempt/hotspot.yaml", "memory_model=1", CONTEXT_LIVE_COMPRESS, 0, test_cases(9));
+    preempted("tests/minigpu/preempt/bfs_1.yaml", "memory_model=0", CONTEXT_TB, 0, test_cases(9));
+    preempted("tests/minigpu/preempt/copies.yaml", "memory_model=1", CONTEXT_NAIVE, 0, test_cases(9));
+    preempted("tests/minigpu/preempt/barrier_objects.yaml", "memory_model=0", CONTEXT_NAIVE, 0, test_cases(9));
+    preempted("tests/minigpu/preempt/printing.yaml", "memory_model=1", CONTEXT_NAIVE, 0, test_cases(9));
+}
+
+/* Who decides about SMs decides at the beginning of windows. */
+static void policies_and_schedules(void **state) {
+    static const char *const policies[] = {"dual", "joint"};
+    static const char *const schedules[] = {"npq", "ppq", "dss", "time_slice"};
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < 4; i++) {
+        machine_options options = with_threads(1, i % 2 ? "memory_model=1" : NULL);
+        machine *m;
+        options.schedule = schedules[i];
+        options.slice_ns = strcmp(schedules[i], "time_slice") ? 0 : 10000;
+        m = build("tests/minigpu/schedule/three.yaml", &options);
+        same_bits(m, 2, 3, schedules[i]);
+        check_right(m, schedules[i]);
+        end(m);
+        if (i > 1) continue;
+        options.schedule = NULL;
+        options.policy = gpump_victim_find(policies[i]);
+        options.limit_cycles = 3000;
+        assert_non_null(options.policy);
+        m = build("examples/minigpu/demo.yaml", &options);
+        same_bits(m, 2, 2, policies[i]);
+        check_right(m, policies[i]);
+        end(m);
+    }
+}
+
+/* Rewinds, contexts that stay in place, blocks that stall (Shieh 4.1). */
+static void other_ways_to_leave(void **state) {
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < 3; i++) {
+        machine_options options = with_threads(1, "memory_model=1");
+        machine *m;
+        options.preempt_cycle = 1000;
+        if (i == 0) {
+            options.regions = REGIONS_SPARSE;
+            options.technique = GPUMP_TECHNIQUE_REWIND;
+            options.context_form = CONTEXT_LIVE;
+        }
+        options.in_place = i == 1;
+        options.switch_stalls = i == 2;
+        m = build("tests/minigpu/preempt/hotspot.yaml", &options);
+        same_bits(m, 2, 2, "hotspot");
+        check_right(m, "hotspot");
+        assert_true(m->preemption_count > 0);
+        end(m);
+    }
+}
+
+/* Errors are counted over all SMs (errors.h). */
+static void instructions_that_err(void **state) {
+    machine_options options = with_threads(1, NULL);
+    machine *m;
+    (void)state;
+    options.regions = REGIONS_SPARSE;
+    options.errors.detection = "razor2";
+    options.errors.at = 20;
+    options.errors.interval = 150;
+    m = build("examples/minigpu/kernels/hotspot/small.yaml", &options);
+    same_bits(m, 2, 4, "hotspot with errors");
+    check_right(m, "hotspot with errors");
+    end(m);
+}
+
+/* ---- copies of a machine ---- */
+
+static void checkpoints_and_forks(void **state) {
+    uint64_t cycle;
+    (void)state;
+    for (cycle = 100; cycle < 1500; cycle += 311) {
+        machine_options options = with_threads(2, cycle % 2 ? "memory_model=0" : "memory_model=1");
+        machine *m = build("tests/minigpu/preempt/everything.yaml", &options);
+        uint64_t ours, theirs = 0;
+        int ends[2], status;
+        void *copy;
+        pid_t pid;
+        assert_int_equal(machine_run(m, cycle), 0);
+        assert_int_equal(m->now % m->window_cycles, 0);
+        assert_true(m->now >= cycle && m->now < cycle + m->window_cycles);
+        m->kernels[1].arrival_cycle = m->now;
+        preemption_request(m, m->sms[cycle % m->sm_count], GPUMP_TECHNIQUE_SWITCH, 2, 0);
+        assert_int_equal(machine_run(m, cycle + 150), 0);
+        assert_int_equal(pipe(ends), 0);
+        if ((pid = fork()) == 0) {
+            theirs = machine_run(m, NEVER) == 1 ? machine_hash(m) : 0;
+            _exit(write(ends[1], &theirs, sizeof theirs) != sizeof theirs);
+        }
+        assert_true(pid > 0);
+        copy = arena_checkpoint(&m->arena);
+        assert_non_null(copy);
+        assert_int_equal(machine_run(m, NEVER), 1);
+        ours = machine_hash(m);
+        assert_int_equal(read(ends[0], &theirs, sizeof theirs), sizeof theirs);
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(status, 0);
+        assert_int_equal(theirs, ours);
+        arena_restore(&m->arena, copy);
+        while (machine_run(m, m->now + 7) == 0) {} /* stops between windows change nothing */
+        assert_int_equal(machine_hash(m), ours);
+        free(copy);
+        close(ends[0]);
+        close(ends[1]);
+        end(m);
+    }
+}
+
+/* ---- what does not go together ---- */
+
+static void refusals_name_what_is_in_the_way(void **state) {
+    static const char *const words[] = {"network_cycles", "TLBs",          "--faults",
+                                        "--absent",       "--page-checks", "--partition"};
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < sizeof words / sizeof *words; i++) {
+        machine_options options = with_threads(2, i == 0 ? "network_cycles=0" : i == 1 ? "l1_tlb_entries=32" : NULL);
+        char error[LAUNCH_ERROR_BYTES] = "";
+        if (i == 2) options.faults.scheme = "queue";
+        if (i == 3) options.absent = "all";
+        if (i == 4) options.page_checks = 1;
+        if (i == 5) options.partition = gpump_partition_find("even");
+        assert_int_equal(launch_file_read(&launch, GPUMP_SOURCE_DIR "/examples/minigpu/demo.yaml", error), 0);
+        assert_null(machine_build(&launch, &options, error));
+        assert_non_null(strstr(error, words[i]));
+        assert_non_null(strstr(error, "leave --threads away"));
+        launch_file_free(&launch);
+    }
+}
+
+/* ---- the log alone ---- */
+
+/* Stores of random places and sizes against a plain copy of memory: the SM sees its own, memory only those taken. */
+static void the_log_against_a_copy_of_memory(void **state) {
+    enum { LINES = 24, BYTES = LINES * SEGMENT_BYTES, CYCLES = 60 };
+    static uint8_t memory[BYTES], seen[BYTES];
+    uint64_t random = test_seed() * 2 + 1, number, cases = test_cases(2000);
+    store_log *log = store_log_init(calloc(1, store_log_bytes(CYCLES)), CYCLES);
+    uint32_t cycle, i;
+    (void)state;
+    for (number = 0; number < cases; number++) {
+        const store_entry *e;
+        for (cycle = 0; cycle < CYCLES; cycle++) {
+            uint8_t data[32];
+            uint32_t at, bytes;
+            random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            bytes = 1u << (random >> 33) % 6;
+            at = (uint32_t)(random >> 40) % (BYTES / bytes) * bytes;
+            if (random >> 63) continue;
+            for (i = 0; i < bytes; i++) data[i] = (uint8_t)(random >> (i % 8 * 8)) ^ (uint8_t)cycle;
+            memcpy(store_log_put(log, cycle, at, bytes, 0), data, bytes);
+            memcpy(store_log_open(log, at / SEGMENT_BYTES, memory + at / SEGMENT_BYTES * SEGMENT_BYTES) +
+                       at % SEGMENT_BYTES,
+                   data, bytes);
+            memcpy(seen + at, data, bytes);
+        }
+        for (i = 0; i < LINES; i++) {
+            const uint8_t *line = store_log_line(log, i);
+            test_check(!line || store_log_may_hold(log, i), test_seed(), number);
+            test_check(!memcmp(line ? line : memory + i * SEGMENT_BYTES, seen + i * SEGMENT_BYTES, SEGMENT_BYTES),
+                       test_seed(), number);
+        }
+        for (cycle = 0; cycle < CYCLES; cycle++)
+            while ((e = store_log_take(log, cycle))) {
+                test_check(e->cycle == cycle && !e->lanes, test_seed(), number);
+                memcpy(memory + e->address, store_entry_data(e), e->bytes);
+            }
+        test_check(log->next_cycle == STORE_LOG_NEVER && !memcmp(memory, seen, BYTES), test_seed(), number);
+        store_log_clear(log);
+        for (i = 0; i < LINES; i++) test_check(!store_log_line(log, i), test_seed(), number);
+    }
+    free(log);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kernel_is_right_and_the_same),
+        cmocka_unit_test(what_crosses_arrives),
+        cmocka_unit_test(calls_of_the_runtime),
+        cmocka_unit_test(errors_are_the_same),
+        cmocka_unit_test(preempted_anywhere),
+        cmocka_unit_test(policies_and_schedules),
+        cmocka_unit_test(other_ways_to_leave),
+        cmocka_unit_test(instructions_that_err),
+        cmocka_unit_test(checkpoints_and_forks),
+        cmocka_unit_test(refusals_name_what_is_in_the_way),
+        cmocka_unit_test(the_log_against_a_copy_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
