@@ -4321,6 +4321,8 @@ GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
  * flush: 0 cycles, all executed instructions. switch: bytes over bandwidth; the function's mean IPC of a block on this
  * SM x 2 latencies (saved and restored). drain: (mean instructions of finished blocks - executed) x CPI, at least 0;
  * nothing lost. rewind: its bytes over bandwidth; the instructions since the boundary and the two stalls as in switch.
+ * A block that waits for pages (gpump_block_view.fault_cycles) drains that much later, and so does a switch where
+ * faults stall; elsewhere the two stalls of a switch or a rewind lose nothing while the block would have waited anyway.
  * The function does not ask whether a technique is allowed (gpump_block_view.may). An estimate without enough samples
  * is GPUMP_UNKNOWN: a deviation needs two samples, an average one. Each block is estimated alone; gpump_cost_port has
  * the times of several saves that share the SM's port. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT.
@@ -22156,17 +22158,26 @@ static void gpumpi_cost_rewinds(const gpump_gpu *gpu, uint64_t blocks, const gpu
     }
 }
 
-/* A block that waits for pages drains, and under stall on fault is saved, after they are there. A block that is saved
- * with its faults loses nothing while they are served: a switch costs the warp instructions of the rest only. */
-static void gpumpi_cost_faults(const gpump_block_view *blocks, uint64_t mine, gpump_cost_estimate *estimates) {
+/* A block that waits for pages drains, and under stall on fault is saved, after they are there. A block that leaves
+ * with its faults loses only those cycles of saving and restoring in which it would not have waited anyway. */
+static void gpumpi_cost_faults(const gpump_block_view *blocks, uint64_t mine, const gpump_cost_rewind *rewind,
+                               uint64_t ipc, gpump_cost_estimate *estimates) {
     for (; mine; mine &= mine - 1) {
         const uint32_t at = gpump_bits_lowest64(mine);
         const uint64_t wait = blocks[at].fault_cycles;
         gpump_cost_estimate *e = &estimates[at];
         if (!wait) continue;
         e->latency[GPUMP_TECHNIQUE_DRAIN] = gpump_add_saturated(e->latency[GPUMP_TECHNIQUE_DRAIN], wait);
-        if (blocks[at].fault_stalls)
+        if (blocks[at].fault_stalls) {
             e->latency[GPUMP_TECHNIQUE_SWITCH] = gpump_add_saturated(e->latency[GPUMP_TECHNIQUE_SWITCH], wait);
+            continue;
+        }
+        for (uint32_t t = GPUMP_TECHNIQUE_SWITCH; t < GPUMP_TECHNIQUES; t++) {
+            const uint64_t stalls = gpump_add_saturated(e->latency[t], e->latency[t]);
+            if (t == GPUMP_TECHNIQUE_DRAIN || e->overhead[t] == GPUMP_UNKNOWN) continue;
+            e->overhead[t] = gpump_add_saturated(t == GPUMP_TECHNIQUE_REWIND ? rewind[at].executed : 0,
+                                                 stalls > wait ? gpumpi_cost_times(stalls - wait, ipc) : 0);
+        }
     }
 }
 
@@ -22225,7 +22236,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
             e->latency[GPUMP_TECHNIQUE_REWIND] = e->overhead[GPUMP_TECHNIQUE_REWIND] = GPUMP_UNKNOWN;
         }
         if (rewind) gpumpi_cost_rewinds(gpu, mine, rewind, ipc, estimates);
-        gpumpi_cost_faults(blocks, mine, estimates);
+        gpumpi_cost_faults(blocks, mine, rewind, ipc, estimates);
         if (options->flags & GPUMP_COST_DRAIN_LOSES)
             gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
     }

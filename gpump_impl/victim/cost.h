@@ -90,6 +90,8 @@ GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
  * flush: 0 cycles, all executed instructions. switch: bytes over bandwidth; the function's mean IPC of a block on this
  * SM x 2 latencies (saved and restored). drain: (mean instructions of finished blocks - executed) x CPI, at least 0;
  * nothing lost. rewind: its bytes over bandwidth; the instructions since the boundary and the two stalls as in switch.
+ * A block that waits for pages (gpump_block_view.fault_cycles) drains that much later, and so does a switch where
+ * faults stall; elsewhere the two stalls of a switch or a rewind lose nothing while the block would have waited anyway.
  * The function does not ask whether a technique is allowed (gpump_block_view.may). An estimate without enough samples
  * is GPUMP_UNKNOWN: a deviation needs two samples, an average one. Each block is estimated alone; gpump_cost_port has
  * the times of several saves that share the SM's port. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT.
