@@ -4267,7 +4267,8 @@ typedef enum gpump_cost_cpi {
     GPUMP_COST_CPI_SMALLER_DEVIATION = 0,
     GPUMP_COST_CPI_RUNNING = 1,  /* the block's own CPI so far (Chimera, as recalled: docs/papers.md) */
     GPUMP_COST_CPI_FINISHED = 2, /* mean CPI of the last finished blocks */
-    GPUMP_COST_CPI_SOURCES = 3
+    GPUMP_COST_CPI_LARGER = 3,   /* the larger of the two, or the one that is known (ours): fewer drains are late */
+    GPUMP_COST_CPI_SOURCES = 4
 } gpump_cost_cpi;
 
 /* Bits of gpump_cost_options.flags. DRAIN_LOSES: a drain is charged with the issue slots that idle until the last block
@@ -22206,7 +22207,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
         history = histories && function < history_count && histories[function].finished ? &histories[function] : NULL;
         if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
         if (history) mean_length = gpump_cost_history_instructions(history);
-        if (history && source == GPUMP_COST_CPI_FINISHED)
+        if (history && (source == GPUMP_COST_CPI_FINISHED || source == GPUMP_COST_CPI_LARGER))
             pace = gpumpi_cost_mean(history->cpi_sum, gpump_cost_history_count(history));
         longest = history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) ? gpumpi_cost_longest(history) : mean_length;
         ipc = gpumpi_cost_cpi(running.cycles,
@@ -22220,6 +22221,9 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
             gpump_cost_estimate *e = &estimates[at];
             uint64_t length = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? mean_length : longest;
             uint64_t each = source == GPUMP_COST_CPI_RUNNING ? cpi[at] : pace, executed = block->executed;
+            if (source == GPUMP_COST_CPI_LARGER && cpi[at] != GPUMP_UNKNOWN &&
+                (pace == GPUMP_UNKNOWN || cpi[at] > pace))
+                each = cpi[at];
             if (block->context_bytes != bytes) { /* a function's blocks mostly have contexts of the same size */
                 bytes = block->context_bytes;
                 save = gpump_gpu_save_cycles(gpu, bytes);
@@ -23397,6 +23401,17 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      gpumpi_victim_plan_joint},
+    {GPUMPI_VICTIM_SIZE,
+     GPUMP_VICTIM_EVICTED,
+     GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D,
+     0,
+     {GPUMP_COST_CPI_LARGER, 0, 0},
+     "dual-larger",
+     "The dual-kernel scheme with the larger CPI for every drain: fewer late drains, more waste.",
+     NULL,
+     NULL,
+     NULL,
+     NULL},
 };
 
 GPUMP_API const gpump_victim_policy *gpump_victim_policy_at(uint32_t index) {

@@ -148,6 +148,7 @@ static void usage(FILE *file) {
           "Prints the published results of data/targets.csv, ours beside them, and the verdict.\n"
           "  --only ID-PREFIX  only rows whose id begins so; may be repeated\n"
           "  --short           fewer samples\n"
+          "  --requests N      of each kernel of the rows S.*, whose notes say how many\n"
           "  --csv             id,paper,ours,unit,kind,verdict\n"
           "  --markdown        the page docs/results.md\n"
           "  --list            says what each row is and measures nothing\n"
@@ -169,12 +170,17 @@ static int is_wanted(const options *options, const char *id) {
 
 /* Returns -1 to go on, else the exit status. */
 static int parse(options *options, int argc, char **argv) {
-    static const struct option names[] = {
-        {"only", required_argument, NULL, 'o'}, {"short", no_argument, NULL, 's'},
-        {"csv", no_argument, NULL, 'c'},        {"markdown", no_argument, NULL, 'm'},
-        {"list", no_argument, NULL, 'l'},       {"data", required_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},       {"shard", required_argument, NULL, 'p'},
-        {"merge", no_argument, NULL, 'g'},      {NULL, 0, NULL, 0}};
+    static const struct option names[] = {{"only", required_argument, NULL, 'o'},
+                                          {"short", no_argument, NULL, 's'},
+                                          {"csv", no_argument, NULL, 'c'},
+                                          {"markdown", no_argument, NULL, 'm'},
+                                          {"list", no_argument, NULL, 'l'},
+                                          {"data", required_argument, NULL, 'd'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"shard", required_argument, NULL, 'p'},
+                                          {"merge", no_argument, NULL, 'g'},
+                                          {"requests", required_argument, NULL, 'r'},
+                                          {NULL, 0, NULL, 0}};
     char extra;
     int option;
     memset(options, 0, sizeof *options);
@@ -195,6 +201,13 @@ static int parse(options *options, int argc, char **argv) {
         case 'm': options->format = MARKDOWN; break;
         case 'l': options->list = 1; break;
         case 'g': options->parts.merges = 1; break;
+        case 'r':
+            if (sscanf(optarg, "%u%c", &options->context.requests, &extra) != 1 || !options->context.requests ||
+                options->context.requests > 10000) {
+                fprintf(stderr, "reproduce: --requests wants 1 to 10000, not '%s'\n", optarg);
+                return 2;
+            }
+            break;
         case 'p':
             if (sscanf(optarg, "%u/%u%c", &options->parts.shard, &options->parts.shards, &extra) != 2 ||
                 options->parts.shard >= options->parts.shards) {

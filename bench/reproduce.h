@@ -23,11 +23,13 @@
 #ifndef BENCH_REPRODUCE_H
 #define BENCH_REPRODUCE_H
 #include <stddef.h>
+#include <stdint.h>
 #include "csv.h"
 
 typedef struct reproduce_context {
     int is_short;         /* --short: fewer samples, same machine; for trying things out and for CI */
     const char *data_dir; /* the directory of the papers' tables (targets.csv and others) */
+    uint32_t requests;    /* --requests: of each kernel of the rows S.*; 0: as many as these rows take */
     struct reproduce_parts *parts;
 } reproduce_context;
 

@@ -223,7 +223,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
         history = histories && function < history_count && histories[function].finished ? &histories[function] : NULL;
         if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
         if (history) mean_length = gpump_cost_history_instructions(history);
-        if (history && source == GPUMP_COST_CPI_FINISHED)
+        if (history && (source == GPUMP_COST_CPI_FINISHED || source == GPUMP_COST_CPI_LARGER))
             pace = gpumpi_cost_mean(history->cpi_sum, gpump_cost_history_count(history));
         longest = history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) ? gpumpi_cost_longest(history) : mean_length;
         ipc = gpumpi_cost_cpi(running.cycles,
@@ -237,6 +237,9 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
             gpump_cost_estimate *e = &estimates[at];
             uint64_t length = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? mean_length : longest;
             uint64_t each = source == GPUMP_COST_CPI_RUNNING ? cpi[at] : pace, executed = block->executed;
+            if (source == GPUMP_COST_CPI_LARGER && cpi[at] != GPUMP_UNKNOWN &&
+                (pace == GPUMP_UNKNOWN || cpi[at] > pace))
+                each = cpi[at];
             if (block->context_bytes != bytes) { /* a function's blocks mostly have contexts of the same size */
                 bytes = block->context_bytes;
                 save = gpump_gpu_save_cycles(gpu, bytes);

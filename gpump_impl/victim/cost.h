@@ -36,7 +36,8 @@ typedef enum gpump_cost_cpi {
     GPUMP_COST_CPI_SMALLER_DEVIATION = 0,
     GPUMP_COST_CPI_RUNNING = 1,  /* the block's own CPI so far (Chimera, as recalled: docs/papers.md) */
     GPUMP_COST_CPI_FINISHED = 2, /* mean CPI of the last finished blocks */
-    GPUMP_COST_CPI_SOURCES = 3
+    GPUMP_COST_CPI_LARGER = 3,   /* the larger of the two, or the one that is known (ours): fewer drains are late */
+    GPUMP_COST_CPI_SOURCES = 4
 } gpump_cost_cpi;
 
 /* Bits of gpump_cost_options.flags. DRAIN_LOSES: a drain is charged with the issue slots that idle until the last block

@@ -150,6 +150,17 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      gpumpi_victim_plan_joint},
+    {GPUMPI_VICTIM_SIZE,
+     GPUMP_VICTIM_EVICTED,
+     GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D,
+     0,
+     {GPUMP_COST_CPI_LARGER, 0, 0},
+     "dual-larger",
+     "The dual-kernel scheme with the larger CPI for every drain: fewer late drains, more waste.",
+     NULL,
+     NULL,
+     NULL,
+     NULL},
 };
 
 GPUMP_API const gpump_victim_policy *gpump_victim_policy_at(uint32_t index) {

@@ -476,7 +476,7 @@ static void costs(void **state) {
         memset(estimates, 0, sizeof estimates);
         memset(&options, 0, sizeof options);
         assert_int_equal(gpump_gpu_config_preset(&gpu, "k20c"), GPUMP_OK);
-        options.cpi = gpump_random_below(&random, 3);
+        options.cpi = gpump_random_below(&random, GPUMP_COST_CPI_SOURCES);
         options.flags = careful ? GPUMP_COST_DRAIN_CAREFUL : 0;
         for (uint32_t f = 1; f < 4; f++)
             for (uint32_t k = gpump_random_below(&random, 5) * gpump_random_below(&random, 30); k; k--)
@@ -534,6 +534,11 @@ static void costs(void **state) {
             pace = source == GPUMP_COST_CPI_RUNNING         ? gpump_cost_cpi_of(b->executed, b->cycles)
                    : source == GPUMP_COST_CPI_FINISHED && h ? (h->cpi_sum + finished - 1) / finished
                                                             : GPUMP_UNKNOWN;
+            if (source == GPUMP_COST_CPI_LARGER) {
+                const uint64_t own = gpump_cost_cpi_of(b->executed, b->cycles),
+                               others = h ? (h->cpi_sum + finished - 1) / finished : GPUMP_UNKNOWN;
+                pace = own == GPUMP_UNKNOWN || (others != GPUMP_UNKNOWN && others > own) ? others : own;
+            }
             ipc = gpump_cost_cpi_of(cycles, executed); /* instructions per cycle: the fraction turned over */
             save = gpump_gpu_save_cycles(&gpu, b->context_bytes);
             test_check(estimates[i].latency[GPUMP_TECHNIQUE_FLUSH] == 0, seed, n);
@@ -596,7 +601,7 @@ static void charged_drains(void **state) {
               "count", 0, 65, 0, 64);
     options.cpi = GPUMP_COST_CPI_SOURCES;
     diagnosed(gpump_cost_estimate_blocks(&gpu, history, 2, blocks, 3, NULL, &options, e, DIAG), GPUMP_ERROR_ARGUMENT,
-              "options.cpi", 0, 3, 0, 2);
+              "options.cpi", 0, 4, 0, 3);
     assert_int_equal(gpump_cost_history_bits(), 64 * 64 + 5 * 64);
 }
 

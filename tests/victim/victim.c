@@ -864,8 +864,8 @@ static void a_hook_may_be_the_greedy_plan(void **state) {
 }
 
 static void policies_by_name(void **state) {
-    static const char *names[] = {"dual",   "chimera", "chimera+", "switch", "drain", "flush", "drain-then-switch",
-                                  "oracle", "exact",   "rewind",   "joint"};
+    static const char *names[] = {"dual",   "chimera", "chimera+", "switch", "drain",      "flush", "drain-then-switch",
+                                  "oracle", "exact",   "rewind",   "joint",  "dual-larger"};
     uint32_t i;
     (void)state;
     for (i = 0; i < sizeof names / sizeof *names; i++) {

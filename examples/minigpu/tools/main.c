@@ -179,7 +179,7 @@ static const char run_usage[] =
     "  --cure NAME           with --trap: what ends a live-lock of two exceptions: split (default), step\n"
     "  --policy NAME         who makes room for a kernel of higher priority, block by block: dual, chimera, chimera+, "
     "switch, drain, flush,\n"
-    "                        drain-then-switch, oracle, exact, joint, rewind (it wants --regions)\n"
+    "                        drain-then-switch, oracle, exact, joint, dual-larger, rewind (it wants --regions)\n"
     "  --limit US            with --policy: within how many microseconds (default: no limit)\n"
     "  --late-price N        with --limit and policy joint: a cycle beyond it is worth N warp instructions (default: "
     "the limit comes first)\n"

@@ -19,31 +19,34 @@
 #include "preemption/preemption.h"
 #include "preemption/victims.h"
 
+#define LAUNCHES_MAX 16
+
 /* Table 4.2: registers and shared memory per block; 0: what the kernel needs. Ours needs more shared memory than
- * printed in two places. */
+ * printed in two places. launches: those of the application, launch_1.yaml and so on; 0: measure.yaml or launch.yaml.
+ */
 static const struct {
     const char *folder;
-    uint32_t registers, shared_bytes;
+    uint32_t registers, shared_bytes, launches;
 } table[VICTIM_EXPERIMENT_KERNELS] = {
-    {"pathfinder", 4096, 2048},
-    {"hotspot", 9216, 3072},
-    {"streamcluster", 6144, 0},
-    {"dwt2d_copy", 3584, 3096},
-    {"dwt2d_fdwt53", 3072, 4900},
-    {"kmeans_invert_mapping", 3072, 3072},
-    {"kmeans_point", 3072, 3072},
-    {"stencil", 3584, 0},
-    {"srad_1", 5120, 6144},
-    {"srad_2", 5120, 5120},
-    {"btree_find_range_k", 5120, 0},
-    {"btree_find_k", 4096, 0},
-    {"nw_1", 1536, 2180},
-    {"nw_2", 1536, 2180},
-    {"bfs_1", 8192, 0},
-    {"bfs_2", 6144, 0},
-    {"backprop_layer_forward", 3072, 1088},
-    {"backprop_adjust_weights", 6144, 0},
-    {"heartwall", 8192, 11908},
+    {"pathfinder", 4096, 2048, 0},
+    {"hotspot", 9216, 3072, 0},
+    {"streamcluster", 6144, 0, 0},
+    {"dwt2d_copy", 3584, 3096, 0},
+    {"dwt2d_fdwt53", 3072, 4900, 0},
+    {"kmeans_invert_mapping", 3072, 3072, 0},
+    {"kmeans_point", 3072, 3072, 0},
+    {"stencil", 3584, 0, 0},
+    {"srad_1", 5120, 6144, 0},
+    {"srad_2", 5120, 5120, 0},
+    {"btree_find_range_k", 5120, 0, 0},
+    {"btree_find_k", 4096, 0, 0},
+    {"nw_1", 1536, 2180, 0},
+    {"nw_2", 1536, 2180, 0},
+    {"bfs_1", 8192, 0, 10},
+    {"bfs_2", 6144, 0, 10},
+    {"backprop_layer_forward", 3072, 1088, 0},
+    {"backprop_adjust_weights", 6144, 0, 0},
+    {"heartwall", 8192, 11908, 0},
 };
 
 const char *victim_experiment_kernel(uint32_t index) {
@@ -107,19 +110,18 @@ static int append_launch(launch_file *first, launch_file *second) {
     return 0;
 }
 
-/* The synthetic kernel's length is not printed. Ours computes this many rows of pathfinder's 20 and takes about 5 us
- * alone, of the order of the limits, so that a late start shows in its end. */
-#define SYNTHETIC_ROWS 6
-
-/* The machine before its first cycle: the kernel of Table 4.2, and the synthetic one waiting. With `alone` only the
- * latter, from cycle 0. */
-static machine *build(const victim_experiment *e, int alone, launch_file *launch, char error[LAUNCH_ERROR_BYTES]) {
+/* The machine before its first cycle: the kernel of Table 4.2 in its number-th launch (0: it has one), and the
+ * synthetic one waiting. With `alone` only the latter, from cycle 0. */
+static machine *build(const victim_experiment *e, uint32_t number, int alone, launch_file *launch,
+                      char error[LAUNCH_ERROR_BYTES]) {
     launch_file synthetic;
     machine_options options;
+    char name[32] = "measure.yaml";
     uint32_t c;
+    if (number) snprintf(name, sizeof name, "launch_%u.yaml", number);
     if (read_launch(alone ? launch : &synthetic, e->kernels_dir, "synthetic", "launch.yaml", error)) return NULL;
     if (!alone) {
-        if (read_launch(launch, e->kernels_dir, table[e->kernel].folder, "measure.yaml", error)) {
+        if (read_launch(launch, e->kernels_dir, table[e->kernel].folder, name, error)) {
             launch_file_free(&synthetic);
             return NULL;
         }
@@ -134,7 +136,6 @@ static machine *build(const victim_experiment *e, int alone, launch_file *launch
             return NULL;
         }
     }
-    launch->kernels[launch->kernel_count - 1].arguments[0].scalar = SYNTHETIC_ROWS;
     machine_options_default(&options);
     options.gpu = "gtx480_shieh";
     for (c = 0; c < e->case_count && !alone; c++)
@@ -357,7 +358,8 @@ static int try_oracle(machine *m, const victim_case *one, uint64_t own_cycles, u
         }
         if (wait_for(child)) return -1;
         if (n == 0 || !outcome->violated) *out = *outcome;
-        if (!outcome->violated || outcome->failed || !limit || !outcome->by[GPUMP_TECHNIQUE_DRAIN]) return 0;
+        if (one->decides_once || !outcome->violated || outcome->failed || !limit || !outcome->by[GPUMP_TECHNIQUE_DRAIN])
+            return 0;
         memcpy(known, seen, table_bytes);
         if (!n) continue;
         late = outcome->end_cycles - one->limit_cycles - own_cycles;
@@ -388,98 +390,131 @@ static int compare_cycles(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-int victim_experiment_run(const victim_experiment *e, victim_outcome *outcomes, victim_drain_error *errors,
-                          uint64_t *own_cycles, char error[LAUNCH_ERROR_BYTES]) {
+/* What a run needs beside the experiment: memory that the copies share. */
+typedef struct experiment_run {
+    uint64_t own_cycles, *times, *ends, blocks;
+    victim_outcome *outcomes;
+    victim_drain_error *errors;
+} experiment_run;
+
+/* Runs a kernel alone to its end, the synthetic one with number ALONE. Returns its cycles, 0 with the reason in error.
+ */
+#define ALONE UINT32_MAX
+static uint64_t run_alone(const victim_experiment *e, uint32_t number, uint64_t *blocks,
+                          char error[LAUNCH_ERROR_BYTES]) {
     launch_file launch;
-    machine *m;
-    uint64_t total, random = e->seed * UINT64_C(1000003) + e->kernel, *times, *ends = NULL, blocks;
-    size_t outcome_bytes = (size_t)e->requests * e->case_count * sizeof *outcomes,
-           error_bytes = e->requests * sizeof *errors;
-    victim_outcome *shared_outcomes = NULL;
-    victim_drain_error *shared_errors = NULL;
-    uint32_t i, c, running = 0;
-    int result = -1;
-    /* The synthetic kernel alone. */
-    if (!(m = build(e, 1, &launch, error))) return -1;
-    if (machine_run(m, NEVER) != 1) {
-        snprintf(error, LAUNCH_ERROR_BYTES, "the synthetic kernel alone: %.400s", m->error);
-        machine_free(m);
-        launch_file_free(&launch);
-        return -1;
-    }
-    *own_cycles = m->kernels[0].end_cycle - m->kernels[0].ready_cycle;
-    machine_free(m);
-    launch_file_free(&launch);
-    /* How long the other one runs alone. */
-    if (!(m = build(e, 0, &launch, error))) return -1;
+    machine *m = build(e, number == ALONE ? 0 : number, number == ALONE, &launch, error);
+    uint64_t cycles = 0;
+    if (!m) return 0;
     while (m->kernels[0].state != KERNEL_DONE && !m->failed)
         if (machine_run(m, m->now + 1000) != 0) break;
-    total = m->kernels[0].end_cycle;
-    blocks = m->kernels[0].blocks;
-    if (total == NEVER) {
-        snprintf(error, LAUNCH_ERROR_BYTES, "%s alone: %.400s", table[e->kernel].folder, m->error);
-        machine_free(m);
-        launch_file_free(&launch);
-        return -1;
-    }
+    if (m->kernels[0].end_cycle == NEVER)
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s alone: %.400s",
+                 number == ALONE ? "the synthetic kernel" : table[e->kernel].folder, m->error);
+    else
+        cycles = m->kernels[0].end_cycle - (number == ALONE ? m->kernels[0].ready_cycle : 0);
+    if (m->kernels[0].blocks > *blocks) *blocks = m->kernels[0].blocks;
     machine_free(m);
     launch_file_free(&launch);
-    if (!(m = build(e, 0, &launch, error))) return -1;
-    if (e->show && !e->show->about) e->show->about = html_page_about(m, NULL, "", "");
-    times = (uint64_t *)malloc(e->requests * sizeof *times);
-    shared_outcomes = (victim_outcome *)share(outcome_bytes);
-    shared_errors = (victim_drain_error *)share(error_bytes);
-    ends = (uint64_t *)share(blocks * sizeof *ends);
+    return cycles;
+}
+
+/* One request, `now` in this machine: a copy for the truth, then one for each case. Returns 0, or -1. */
+static int try_request(const victim_experiment *e, const experiment_run *run, machine *m, uint32_t request,
+                       uint32_t *running) {
+    pid_t child;
+    uint32_t c;
+    if (wait_below(running, 1)) return -1; /* the table of the last request is still being read */
+    memset(run->ends, 0xff, run->blocks * sizeof *run->ends);
+    fflush(NULL);
+    if ((child = fork_child()) == 0) {
+        find_truth(m, run->ends, &run->errors[request]);
+        _exit(0);
+    }
+    if (child < 0) return -1;
+    (*running)++;
+    if (wait_below(running, 1)) return -1;
+    m->true_ends = run->ends;
+    for (c = 0; c < e->case_count; c++) {
+        if (wait_below(running, e->parallel ? e->parallel : 1)) return -1;
+        if ((child = fork_child()) == 0) {
+            victim_outcome *out = &run->outcomes[(size_t)request * e->case_count + c];
+            const gpump_victim_policy *policy = policies_find_victim(e->cases[c].policy);
+            FILE *file = e->show && e->show->request == request ? e->show->runs[c] : NULL;
+            if (policy && (policy->flags & GPUMP_VICTIM_TRUE_COSTS))
+                _exit(try_oracle(m, &e->cases[c], run->own_cycles, run->blocks, out, file) != 0);
+            show_case(m, &e->cases[c], e->cases[c].limit_cycles, run->own_cycles, out, file, 0);
+            _exit(0);
+        }
+        if (child < 0) return -1;
+        (*running)++;
+    }
+    return 0;
+}
+
+/* The requests from `first` on that fall into this launch, which begins at `begin` of all launches together and takes
+ * `length`. Returns the first that does not; UINT32_MAX with the reason in error. */
+static uint32_t run_launch(const victim_experiment *e, const experiment_run *run, uint32_t number, uint32_t first,
+                           uint64_t begin, uint64_t length, char error[LAUNCH_ERROR_BYTES]) {
+    launch_file launch;
+    machine *m;
+    uint32_t i = first, running = 0;
+    int failed = 0;
+    if (first == e->requests || run->times[first] - begin >= length) return first;
+    if (!(m = build(e, number, 0, &launch, error))) return UINT32_MAX;
     snprintf(error, LAUNCH_ERROR_BYTES, "out of memory, or a copy of the machine failed");
-    if (!times || !shared_outcomes || !shared_errors || !ends) goto done;
-    for (i = 0; i < e->requests; i++) times[i] = gpump_random_next(&random) % total;
-    qsort(times, e->requests, sizeof *times, compare_cycles);
-    for (i = 0; i < e->requests; i++) {
-        pid_t child;
+    if (e->show && !e->show->about) e->show->about = html_page_about(m, NULL, "", "");
+    for (; !failed && i < e->requests && run->times[i] - begin < length; i++) {
         if (e->progress)
             progress_show(e->progress, (double)(e->earlier_requests + i) / (e->all_requests ? e->all_requests : 1),
                           table[e->kernel].folder);
-        if (machine_run(m, times[i]) != 0) {
+        if (machine_run(m, run->times[i] - begin) != 0) {
             snprintf(error, LAUNCH_ERROR_BYTES, "%s: %.400s", table[e->kernel].folder, m->error);
-            goto done;
-        }
-        if (wait_below(&running, 1)) goto done; /* the table of the last request is still being read */
-        memset(ends, 0xff, blocks * sizeof *ends);
-        fflush(NULL);
-        if ((child = fork_child()) == 0) {
-            find_truth(m, ends, &shared_errors[i]);
-            _exit(0);
-        }
-        if (child < 0) goto done;
-        running++;
-        if (wait_below(&running, 1)) goto done;
-        m->true_ends = ends;
-        for (c = 0; c < e->case_count; c++) {
-            if (wait_below(&running, e->parallel ? e->parallel : 1)) goto done;
-            if ((child = fork_child()) == 0) {
-                victim_outcome *out = &shared_outcomes[(size_t)i * e->case_count + c];
-                const gpump_victim_policy *policy = policies_find_victim(e->cases[c].policy);
-                FILE *file = e->show && e->show->request == i ? e->show->runs[c] : NULL;
-                if (policy && (policy->flags & GPUMP_VICTIM_TRUE_COSTS))
-                    _exit(try_oracle(m, &e->cases[c], *own_cycles, blocks, out, file) != 0);
-                show_case(m, &e->cases[c], e->cases[c].limit_cycles, *own_cycles, out, file, 0);
-                _exit(0);
-            }
-            if (child < 0) goto done;
-            running++;
-        }
+            failed = 1;
+        } else
+            failed = try_request(e, run, m, i, &running);
     }
-    if (wait_below(&running, 1)) goto done;
-    memcpy(outcomes, shared_outcomes, outcome_bytes);
-    memcpy(errors, shared_errors, error_bytes);
-    result = 0;
-done:
-    while (running && wait_below(&running, 1)) {}
-    if (shared_outcomes) munmap(shared_outcomes, outcome_bytes);
-    if (shared_errors) munmap(shared_errors, error_bytes);
-    if (ends) munmap(ends, blocks * sizeof *ends);
-    free(times);
+    while (running)
+        if (wait_below(&running, 1)) failed = 1;
     machine_free(m);
     launch_file_free(&launch);
-    return result;
+    return failed ? UINT32_MAX : i;
+}
+
+int victim_experiment_run(const victim_experiment *e, victim_outcome *outcomes, victim_drain_error *errors,
+                          uint64_t *own_cycles, char error[LAUNCH_ERROR_BYTES]) {
+    const uint32_t several = table[e->kernel].launches, launches = several ? several : 1;
+    const size_t outcome_bytes = (size_t)e->requests * e->case_count * sizeof *outcomes,
+                 error_bytes = e->requests * sizeof *errors;
+    uint64_t lengths[LAUNCHES_MAX], total = 0, begin = 0, unused = 0, random = e->seed * UINT64_C(1000003) + e->kernel;
+    uint32_t i, next = 0;
+    experiment_run run;
+    memset(&run, 0, sizeof run);
+    if (!(*own_cycles = run.own_cycles = run_alone(e, ALONE, &unused, error))) return -1;
+    for (i = 0; i < launches; i++) {
+        if (!(lengths[i] = run_alone(e, several ? i + 1 : 0, &run.blocks, error))) return -1;
+        total += lengths[i];
+    }
+    run.times = (uint64_t *)malloc(e->requests * sizeof *run.times);
+    run.outcomes = (victim_outcome *)share(outcome_bytes);
+    run.errors = (victim_drain_error *)share(error_bytes);
+    run.ends = (uint64_t *)share(run.blocks * sizeof *run.ends);
+    if (!run.times || !run.outcomes || !run.errors || !run.ends) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
+        next = UINT32_MAX;
+    } else {
+        for (i = 0; i < e->requests; i++) run.times[i] = gpump_random_next(&random) % total;
+        qsort(run.times, e->requests, sizeof *run.times, compare_cycles);
+    }
+    for (i = 0; i < launches && next != UINT32_MAX; begin += lengths[i++])
+        next = run_launch(e, &run, several ? i + 1 : 0, next, begin, lengths[i], error);
+    if (next != UINT32_MAX) {
+        memcpy(outcomes, run.outcomes, outcome_bytes);
+        memcpy(errors, run.errors, error_bytes);
+    }
+    if (run.outcomes) munmap(run.outcomes, outcome_bytes);
+    if (run.errors) munmap(run.errors, error_bytes);
+    if (run.ends) munmap(run.ends, run.blocks * sizeof *run.ends);
+    free(run.times);
+    return next == UINT32_MAX ? -1 : 0;
 }

@@ -1,6 +1,7 @@
 /* victim_experiment: the measurement of Shieh chapter 4 on the mini-GPU.
  *
- * A kernel of Table 4.2 runs, with the paper's footprint. At request times spread evenly at random over its run the
+ * A kernel of Table 4.2 runs, with the paper's footprint. A kernel that its application launches again and again runs
+ * launch by launch, each from a launch file of its own. At request times spread evenly at random over these runs the
  * whole machine forks, once for every policy and limit: in each copy the synthetic high-priority kernel arrives at that
  * very cycle. So all policies meet the same machine, block for block and cache line for cache line. One more copy
  * drains everything and tells the oracle when each block would end. */
@@ -25,6 +26,8 @@ typedef struct victim_case {
     uint64_t late_price;    /* of gpump_victim_request */
     uint32_t switch_stalls; /* 1: the paper's model of a switch; 0: real save traffic */
     uint32_t context_form;  /* context_form, with real traffic */
+    uint32_t decides_once;  /* an oracle: 1: it knows how long drains take where all drain, and decides once; 0: it
+                               decides again where its decision turns out late */
 } victim_case;
 
 /* What came of it. */

@@ -1,5 +1,5 @@
 /* Inputs of bfs_1: the level of a random graph's search that finds the most new nodes, or the level that the launch
- * file fills cost with. */
+ * file fills cost with (-1: level 0, which 0 cannot say). */
 #include <stdlib.h>
 #include "graph.h"
 #include "reference.h"
@@ -108,7 +108,7 @@ const char *generate_bfs_1(const reference_launch *launch, uint64_t seed) {
     const int32_t wanted = count > 0 ? cost[0] : 0;
     const char *error = bfs_graph_build(&graph, count, (uint32_t)edge_count, seed);
     if (error) return error;
-    if (wanted > 0) graph.frontier = wanted;
+    if (wanted) graph.frontier = wanted > 0 ? wanted : 0;
     memcpy(nodes, graph.nodes, 2 * (size_t)count * sizeof *nodes);
     memcpy(edges, graph.edges, (size_t)edge_count * sizeof *edges);
     for (uint32_t node = 0; node < count; node++) {

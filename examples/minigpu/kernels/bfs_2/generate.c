@@ -1,5 +1,5 @@
-/* Inputs of bfs_2: what bfs_1 leaves behind at the busiest level of a search in a random graph with six edges per node.
- */
+/* Inputs of bfs_2: what bfs_1 leaves behind in a random graph with six edges per node, at the busiest level of the
+ * search, or at the level before the one that the launch file fills more with. */
 #include "../bfs_1/graph.h"
 #include "reference.h"
 
@@ -12,6 +12,7 @@ const char *generate_bfs_2(const reference_launch *launch, uint64_t seed) {
     bfs_graph graph;
     const char *error = bfs_graph_build(&graph, count, count * 6, seed);
     if (error) return error;
+    if (*more) graph.frontier = *more - 1;
     for (uint32_t node = 0; node < count; node++) {
         frontier[node] = 0;
         marked[node] = graph.level[node] == graph.frontier + 1;
