@@ -4700,9 +4700,11 @@ GPUMP_END
 
 GPUMP_BEGIN
 
-#define GPUMP_RATE_KERNELS 8              /* kernels that share an SM at most */
-#define GPUMP_RATE_NO_LIMIT UINT32_MAX    /* in a field of gpump_rate_limits */
-#define GPUMP_RATE_MISS UINT32_C(0x10000) /* one L1 miss, Q16.16 */
+#define GPUMP_RATE_KERNELS 8                /* kernels that share an SM at most */
+#define GPUMP_RATE_NO_LIMIT UINT32_MAX      /* in a field of gpump_rate_limits */
+#define GPUMP_RATE_RENEWED (UINT32_MAX - 1) /* in gpump_rate_limits.in_flight: the controller sets the limit itself */
+#define GPUMP_RATE_ACCESSES 1024            /* L1 accesses after which such a limit is renewed (Dai et al.) */
+#define GPUMP_RATE_MISS UINT32_C(0x10000)   /* one L1 miss, Q16.16 */
 
 /* Filled by gpump_rate_config_preset only; every field may then be changed. */
 typedef struct gpump_rate_config {
@@ -4715,7 +4717,9 @@ typedef struct gpump_rate_config {
 /* The limits of one kernel on one SM. GPUMP_RATE_NO_LIMIT: none. 0: nothing passes. */
 typedef struct gpump_rate_limits {
     uint32_t instructions; /* warp instructions per epoch (SMK) */
-    uint32_t in_flight;    /* memory instructions in flight at once (Dai et al.) */
+    /* Memory instructions in flight at once (Dai et al.). GPUMP_RATE_RENEWED: after every GPUMP_RATE_ACCESSES accesses
+     * the most that were in flight since, divided by the failures per access; no limit before. */
+    uint32_t in_flight;
     uint32_t misses_q16;   /* L1 misses per unit, Q16.16 (Lin 4.5.1) */
     uint32_t memory_quota; /* memory instructions per round, the order between kernels (Dai et al.); 0: no order */
 } gpump_rate_limits;
@@ -4747,8 +4751,12 @@ typedef struct gpumpi_rate_kernel {
     int64_t memory_credit;     /* memory instructions left of the round */
     gpump_rate_statistics statistics;
     gpump_rate_limits limits;
-    uint32_t in_flight; /* memory instructions */
-    uint32_t closed;    /* gates that are closed: GPUMPI_RATE_... */
+    uint32_t in_flight;       /* memory instructions */
+    uint32_t closed;          /* gates that are closed: GPUMPI_RATE_... */
+    uint32_t in_flight_limit; /* limits.in_flight, or what it was renewed to */
+    uint32_t in_flight_peak;  /* memory instructions at once since the last renewal */
+    uint32_t accesses;        /* of L1 since then */
+    uint32_t failures;        /* and attempts among them that found no place */
 } gpumpi_rate_kernel;
 /* The head of a rate controller. Behind it: config.kernels times gpumpi_rate_kernel. */
 typedef struct gpump_rate {
@@ -4784,12 +4792,13 @@ GPUMP_API uint64_t gpump_rate_hash(const gpump_rate *rate);
 typedef struct gpump_rate_storage {
     uint64_t misses_bits;       /* the issue-rate controller: rate and tokens of each kernel, and the unit's counter */
     uint64_t instructions_bits; /* quota and what is left of it for each kernel, and the epoch's counter */
-    uint64_t in_flight_bits;    /* limit and counter of each kernel */
+    uint64_t in_flight_bits;    /* limit, counter, peak, accesses and failures of each kernel */
     uint64_t order_bits;        /* quota and credit of each kernel */
 } gpump_rate_storage;
 /* Sets *bits to the storage of one SM's rate controller, and *storage, which may be NULL, to its parts: rates and
- * tokens with 10 bits before the point and 16 behind it, quotas of 16 bits, limits of 10 bits, orders of 8 bits
- * (assumed; the thesis prints none), and counters as wide as unit and epoch need. GPUMP_ERROR_CONFIG. */
+ * tokens with 10 bits before the point and 16 behind it, quotas of 16 bits, limits, counters and peaks in flight
+ * of 10 bits, failures of 20 bits, orders of 8 bits (assumed; the thesis prints none), and counters as wide as unit and
+ * epoch need. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_rate_bits(const gpump_rate_config *config, uint64_t *bits, gpump_rate_storage *storage,
                                        gpump_diag *diag);
 
@@ -4824,8 +4833,11 @@ GPUMP_API void gpump_rate_report_memory_issued(gpump_rate *rate, uint32_t kernel
 /* Reports that a memory instruction of the kernel has its data, or that its stores are acknowledged. */
 GPUMP_INLINE void gpump_rate_report_memory_done(gpump_rate *rate, uint32_t kernel) {
     gpumpi_rate_kernel *k = gpumpi_rate_kernels(rate) + kernel;
-    if (--k->in_flight < k->limits.in_flight) k->closed &= ~GPUMPI_RATE_MEMORY;
+    if (--k->in_flight < k->in_flight_limit) k->closed &= ~GPUMPI_RATE_MEMORY;
 }
+/* Reports that L1 has taken a line's access of the kernel after `failures` attempts for which it had no place (line,
+ * miss queue entry or MSHR). An attempt is a cycle. Renews the limit of GPUMP_RATE_RENEWED. */
+GPUMP_API void gpump_rate_report_access(gpump_rate *rate, uint32_t kernel, uint64_t failures);
 /* Reports that a request of the kernel has left the L1 miss queue. `lines` is the tokens that it takes: 1, or the lines
  * of an asynchronous copy; a large request passes with one token and leaves a debt. */
 GPUMP_INLINE void gpump_rate_report_sent(gpump_rate *rate, uint32_t kernel, uint32_t lines) {
@@ -4938,8 +4950,6 @@ typedef struct gpump_partition_kernel {
     uint32_t priority;    /* of a latency-sensitive kernel: its static share counts 1 / priority; at least 1 */
     const gpump_partition_point *curve; /* curve[c - 1]: with c blocks; read as if it never decreased */
     const gpump_demand *demand;         /* bytes per miss, for gpump_rate limits; NULL: no rates are set */
-    uint32_t in_flight_peak;            /* policy ws+dai: memory instructions in flight at most so far; 0: no limit */
-    uint32_t failures_q16;              /* policy ws+dai: L1 reservation failures per request, Q16.16 */
 } gpump_partition_kernel;
 
 /* Bits of gpump_partition_request.flags. */
@@ -24215,7 +24225,7 @@ GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_question *ques
 
 #define GPUMPI_RATE_MAGIC UINT64_C(0x67706d7072617400) /* "gpmprat" */
 #define GPUMPI_RATE_UNLIMITED (INT64_C(1) << 62)
-typedef char gpumpi_rate_kernel_has_no_padding[sizeof(gpumpi_rate_kernel) == 8 * 8 + 6 * 4 ? 1 : -1];
+typedef char gpumpi_rate_kernel_has_no_padding[sizeof(gpumpi_rate_kernel) == 8 * 8 + 10 * 4 ? 1 : -1];
 
 GPUMP_API gpump_result gpump_rate_config_preset(gpump_rate_config *config, const char *preset) {
     if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
@@ -24270,7 +24280,7 @@ static int64_t gpumpi_rate_tokens(const gpumpi_rate_kernel *k) {
 }
 static uint32_t gpumpi_rate_gates(const gpumpi_rate_kernel *k) {
     return (k->instructions_left <= 0 ? GPUMPI_RATE_ISSUE : 0u) |
-           (k->in_flight >= k->limits.in_flight ? GPUMPI_RATE_MEMORY : 0u) |
+           (k->in_flight >= k->in_flight_limit ? GPUMPI_RATE_MEMORY : 0u) |
            (k->tokens_q16 < GPUMP_RATE_MISS ? GPUMPI_RATE_SEND : 0u);
 }
 
@@ -24317,6 +24327,7 @@ GPUMP_API gpump_result gpump_rate_init(void *memory, size_t bytes, const gpump_r
     for (i = 0; i < config->kernels; i++) {
         gpumpi_rate_kernel *k = gpumpi_rate_kernels(fresh) + i;
         k->limits = gpump_rate_limits_none();
+        k->in_flight_limit = GPUMP_RATE_NO_LIMIT;
         k->instructions_left = k->tokens_q16 = GPUMPI_RATE_UNLIMITED;
     }
     *rate = fresh;
@@ -24356,6 +24367,11 @@ GPUMP_API gpump_result gpump_rate_check(const gpump_rate *rate, gpump_diag *diag
         if (k->tokens_q16 > gpumpi_rate_tokens(k) || k->tokens_q16 < least)
             return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "tokens_q16", i, (uint64_t)k->tokens_q16, 0,
                                (uint64_t)gpumpi_rate_tokens(k));
+        if (k->limits.in_flight != GPUMP_RATE_RENEWED && k->in_flight_limit != k->limits.in_flight)
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "in_flight_limit", i, k->in_flight_limit, k->limits.in_flight,
+                               k->limits.in_flight);
+        if (k->accesses >= GPUMP_RATE_ACCESSES)
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "accesses", i, k->accesses, 0, GPUMP_RATE_ACCESSES - 1);
         if (k->memory_credit > GPUMPI_RATE_UNLIMITED || k->memory_credit < least)
             return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "memory_credit", i, (uint64_t)k->memory_credit, 0,
                                (uint64_t)GPUMPI_RATE_UNLIMITED);
@@ -24371,7 +24387,7 @@ GPUMP_API uint64_t gpump_rate_hash(const gpump_rate *rate) {
         const gpumpi_rate_kernel *k = gpumpi_rate_kernel_of(rate, i);
         hash = gpump_hash_u64s(hash, (const uint64_t *)(const void *)&k->instructions_left, 3);
         hash = gpump_hash_u64s(hash, &k->statistics.instructions, sizeof k->statistics / 8);
-        hash = gpump_hash_u32s(hash, &k->limits.instructions, 6);
+        hash = gpump_hash_u32s(hash, &k->limits.instructions, 10);
     }
     return hash;
 }
@@ -24390,7 +24406,7 @@ GPUMP_API gpump_result gpump_rate_bits(const gpump_rate_config *config, uint64_t
     if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
     parts.misses_bits = (uint64_t)config->kernels * (2 * 26) + gpumpi_rate_counter_bits(config->unit_cycles);
     parts.instructions_bits = (uint64_t)config->kernels * (2 * 16) + gpumpi_rate_counter_bits(config->epoch_cycles);
-    parts.in_flight_bits = (uint64_t)config->kernels * (2 * 10);
+    parts.in_flight_bits = (uint64_t)config->kernels * (4 * 10 + 20);
     parts.order_bits = (uint64_t)config->kernels * (2 * 8);
     if (storage) *storage = parts;
     *bits = parts.misses_bits + parts.instructions_bits + parts.in_flight_bits + parts.order_bits;
@@ -24411,10 +24427,26 @@ GPUMP_API void gpump_rate_report_memory_issued(gpump_rate *rate, uint32_t kernel
     gpumpi_rate_kernel *kernels = gpumpi_rate_kernels(rate), *k = kernels + kernel;
     uint32_t i;
     k->statistics.memory_instructions++;
-    if (++k->in_flight >= k->limits.in_flight) k->closed |= GPUMPI_RATE_MEMORY;
+    if (++k->in_flight >= k->in_flight_limit) k->closed |= GPUMPI_RATE_MEMORY;
+    if (k->in_flight > k->in_flight_peak) k->in_flight_peak = k->in_flight;
     /* A round ends when one kernel has used its quota up: every kernel gets its quota on top of what is left. */
     if (!k->limits.memory_quota || --k->memory_credit > 0) return;
     for (i = 0; i < rate->config.kernels; i++) kernels[i].memory_credit += kernels[i].limits.memory_quota;
+}
+
+GPUMP_API void gpump_rate_report_access(gpump_rate *rate, uint32_t kernel, uint64_t failures) {
+    gpumpi_rate_kernel *k = gpumpi_rate_kernels(rate) + kernel;
+    const uint32_t most = UINT32_MAX - k->failures;
+    k->failures += failures > most ? most : (uint32_t)failures;
+    if (++k->accesses < GPUMP_RATE_ACCESSES) return;
+    if (k->limits.in_flight == GPUMP_RATE_RENEWED) {
+        const uint64_t limit = k->failures ? (uint64_t)k->in_flight_peak * GPUMP_RATE_ACCESSES / k->failures
+                                           : (uint64_t)GPUMP_RATE_NO_LIMIT;
+        k->in_flight_limit = limit > GPUMP_RATE_NO_LIMIT ? GPUMP_RATE_NO_LIMIT : limit ? (uint32_t)limit : 1u;
+        k->closed = gpumpi_rate_gates(k);
+    }
+    k->accesses = k->failures = 0;
+    k->in_flight_peak = k->in_flight;
 }
 
 GPUMP_API gpump_result gpump_rate_report_starved(gpump_rate *rate, uint64_t now) {
@@ -24434,6 +24466,10 @@ GPUMP_API gpump_result gpump_rate_set(gpump_rate *rate, uint64_t now, uint32_t k
     if (result) return result;
     k = gpumpi_rate_kernels(rate) + kernel;
     if (!limits->memory_quota || !k->limits.memory_quota) k->memory_credit = limits->memory_quota;
+    if (limits->in_flight != GPUMP_RATE_RENEWED)
+        k->in_flight_limit = limits->in_flight;
+    else if (k->limits.in_flight != GPUMP_RATE_RENEWED)
+        k->in_flight_limit = GPUMP_RATE_NO_LIMIT;
     k->limits = *limits;
     k->instructions_left = gpumpi_rate_quota(k) == GPUMPI_RATE_UNLIMITED
                                ? GPUMPI_RATE_UNLIMITED
@@ -24871,6 +24907,7 @@ static void gpumpi_partition_ws_dai(const gpump_partition_args *args, gpump_part
     const gpump_partition_request *request = args->request;
     uint32_t most = 1, k;
     gpumpi_partition_ws(args, shares);
+    if (shares[0].sms < request->config->gpu.sms) return; /* the SMs are divided: nobody shares an L1 */
     for (k = 0; k < request->count; k++)
         if (request->kernels[k].demand && request->kernels[k].demand->misses_per_1000_q4 > most)
             most = request->kernels[k].demand->misses_per_1000_q4;
@@ -24881,10 +24918,7 @@ static void gpumpi_partition_ws_dai(const gpump_partition_args *args, gpump_part
             uint64_t quota = gpump_muldiv_down(most, 4, misses ? misses : 1);
             shares[k].limits.memory_quota = quota > 255 ? 255u : (uint32_t)quota;
         }
-        if (kernel->in_flight_peak && kernel->failures_q16 > UINT32_C(0x10000)) {
-            uint64_t limit = gpump_muldiv_down(kernel->in_flight_peak, UINT64_C(0x10000), kernel->failures_q16);
-            shares[k].limits.in_flight = limit ? (uint32_t)limit : 1u;
-        }
+        shares[k].limits.in_flight = GPUMP_RATE_RENEWED;
     }
 }
 

@@ -20,6 +20,15 @@ const gpump_scheduler_policy *policies_scheduler_at(uint32_t index) {
     return policies_own_schedulers[index - built_in];
 }
 
+const gpump_partition_policy *policies_partition_at(uint32_t index) {
+    uint32_t built_in = 0;
+    while (built_in <= index && gpump_partition_policy_at(built_in)) built_in++;
+    if (index < built_in) return gpump_partition_policy_at(index);
+    for (uint32_t i = 0; i < index - built_in; i++)
+        if (!policies_own_partitions[i]) return NULL;
+    return policies_own_partitions[index - built_in];
+}
+
 const char *policies_victim_name(uint32_t index) {
     const gpump_victim_policy *policy = policies_victim_at(index);
     return policy ? policy->name : NULL;
@@ -27,6 +36,11 @@ const char *policies_victim_name(uint32_t index) {
 
 const char *policies_scheduler_name(uint32_t index) {
     const gpump_scheduler_policy *policy = policies_scheduler_at(index);
+    return policy ? policy->name : NULL;
+}
+
+const char *policies_partition_name(uint32_t index) {
+    const gpump_partition_policy *policy = policies_partition_at(index);
     return policy ? policy->name : NULL;
 }
 
@@ -40,4 +54,10 @@ const gpump_scheduler_policy *policies_find_scheduler(const char *name) {
     for (uint32_t i = 0; policies_own_schedulers[i]; i++)
         if (!strcmp(policies_own_schedulers[i]->name, name)) return policies_own_schedulers[i];
     return gpump_scheduler_find(name);
+}
+
+const gpump_partition_policy *policies_find_partition(const char *name) {
+    for (uint32_t i = 0; policies_own_partitions[i]; i++)
+        if (!strcmp(policies_own_partitions[i]->name, name)) return policies_own_partitions[i];
+    return gpump_partition_find(name);
 }

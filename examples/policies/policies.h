@@ -8,14 +8,18 @@
 /* The policies of the files in GPUMP_POLICY; each list ends with NULL. Generated from own_policies.c.in. */
 extern const gpump_victim_policy *const policies_own_victims[];
 extern const gpump_scheduler_policy *const policies_own_schedulers[];
+extern const gpump_partition_policy *const policies_own_partitions[];
 
 /* The policy of that name, or NULL. A policy of one's own hides a built-in one of the same name. */
 const gpump_victim_policy *policies_find_victim(const char *name);
 const gpump_scheduler_policy *policies_find_scheduler(const char *name);
+const gpump_partition_policy *policies_find_partition(const char *name);
 /* The index-th policy, from 0, and its name; NULL past the last. */
 const gpump_victim_policy *policies_victim_at(uint32_t index);
 const gpump_scheduler_policy *policies_scheduler_at(uint32_t index);
+const gpump_partition_policy *policies_partition_at(uint32_t index);
 const char *policies_victim_name(uint32_t index);
 const char *policies_scheduler_name(uint32_t index);
+const char *policies_partition_name(uint32_t index);
 
 #endif

@@ -362,6 +362,7 @@ static void gpumpi_partition_ws_dai(const gpump_partition_args *args, gpump_part
     const gpump_partition_request *request = args->request;
     uint32_t most = 1, k;
     gpumpi_partition_ws(args, shares);
+    if (shares[0].sms < request->config->gpu.sms) return; /* the SMs are divided: nobody shares an L1 */
     for (k = 0; k < request->count; k++)
         if (request->kernels[k].demand && request->kernels[k].demand->misses_per_1000_q4 > most)
             most = request->kernels[k].demand->misses_per_1000_q4;
@@ -372,10 +373,7 @@ static void gpumpi_partition_ws_dai(const gpump_partition_args *args, gpump_part
             uint64_t quota = gpump_muldiv_down(most, 4, misses ? misses : 1);
             shares[k].limits.memory_quota = quota > 255 ? 255u : (uint32_t)quota;
         }
-        if (kernel->in_flight_peak && kernel->failures_q16 > UINT32_C(0x10000)) {
-            uint64_t limit = gpump_muldiv_down(kernel->in_flight_peak, UINT64_C(0x10000), kernel->failures_q16);
-            shares[k].limits.in_flight = limit ? (uint32_t)limit : 1u;
-        }
+        shares[k].limits.in_flight = GPUMP_RATE_RENEWED;
     }
 }
 

@@ -67,8 +67,6 @@ typedef struct gpump_partition_kernel {
     uint32_t priority;    /* of a latency-sensitive kernel: its static share counts 1 / priority; at least 1 */
     const gpump_partition_point *curve; /* curve[c - 1]: with c blocks; read as if it never decreased */
     const gpump_demand *demand;         /* bytes per miss, for gpump_rate limits; NULL: no rates are set */
-    uint32_t in_flight_peak;            /* policy ws+dai: memory instructions in flight at most so far; 0: no limit */
-    uint32_t failures_q16;              /* policy ws+dai: L1 reservation failures per request, Q16.16 */
 } gpump_partition_kernel;
 
 /* Bits of gpump_partition_request.flags. */

@@ -4,7 +4,7 @@
 
 #define GPUMPI_RATE_MAGIC UINT64_C(0x67706d7072617400) /* "gpmprat" */
 #define GPUMPI_RATE_UNLIMITED (INT64_C(1) << 62)
-typedef char gpumpi_rate_kernel_has_no_padding[sizeof(gpumpi_rate_kernel) == 8 * 8 + 6 * 4 ? 1 : -1];
+typedef char gpumpi_rate_kernel_has_no_padding[sizeof(gpumpi_rate_kernel) == 8 * 8 + 10 * 4 ? 1 : -1];
 
 GPUMP_API gpump_result gpump_rate_config_preset(gpump_rate_config *config, const char *preset) {
     if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
@@ -59,7 +59,7 @@ static int64_t gpumpi_rate_tokens(const gpumpi_rate_kernel *k) {
 }
 static uint32_t gpumpi_rate_gates(const gpumpi_rate_kernel *k) {
     return (k->instructions_left <= 0 ? GPUMPI_RATE_ISSUE : 0u) |
-           (k->in_flight >= k->limits.in_flight ? GPUMPI_RATE_MEMORY : 0u) |
+           (k->in_flight >= k->in_flight_limit ? GPUMPI_RATE_MEMORY : 0u) |
            (k->tokens_q16 < GPUMP_RATE_MISS ? GPUMPI_RATE_SEND : 0u);
 }
 
@@ -106,6 +106,7 @@ GPUMP_API gpump_result gpump_rate_init(void *memory, size_t bytes, const gpump_r
     for (i = 0; i < config->kernels; i++) {
         gpumpi_rate_kernel *k = gpumpi_rate_kernels(fresh) + i;
         k->limits = gpump_rate_limits_none();
+        k->in_flight_limit = GPUMP_RATE_NO_LIMIT;
         k->instructions_left = k->tokens_q16 = GPUMPI_RATE_UNLIMITED;
     }
     *rate = fresh;
@@ -145,6 +146,11 @@ GPUMP_API gpump_result gpump_rate_check(const gpump_rate *rate, gpump_diag *diag
         if (k->tokens_q16 > gpumpi_rate_tokens(k) || k->tokens_q16 < least)
             return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "tokens_q16", i, (uint64_t)k->tokens_q16, 0,
                                (uint64_t)gpumpi_rate_tokens(k));
+        if (k->limits.in_flight != GPUMP_RATE_RENEWED && k->in_flight_limit != k->limits.in_flight)
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "in_flight_limit", i, k->in_flight_limit, k->limits.in_flight,
+                               k->limits.in_flight);
+        if (k->accesses >= GPUMP_RATE_ACCESSES)
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "accesses", i, k->accesses, 0, GPUMP_RATE_ACCESSES - 1);
         if (k->memory_credit > GPUMPI_RATE_UNLIMITED || k->memory_credit < least)
             return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "memory_credit", i, (uint64_t)k->memory_credit, 0,
                                (uint64_t)GPUMPI_RATE_UNLIMITED);
@@ -160,7 +166,7 @@ GPUMP_API uint64_t gpump_rate_hash(const gpump_rate *rate) {
         const gpumpi_rate_kernel *k = gpumpi_rate_kernel_of(rate, i);
         hash = gpump_hash_u64s(hash, (const uint64_t *)(const void *)&k->instructions_left, 3);
         hash = gpump_hash_u64s(hash, &k->statistics.instructions, sizeof k->statistics / 8);
-        hash = gpump_hash_u32s(hash, &k->limits.instructions, 6);
+        hash = gpump_hash_u32s(hash, &k->limits.instructions, 10);
     }
     return hash;
 }
@@ -179,7 +185,7 @@ GPUMP_API gpump_result gpump_rate_bits(const gpump_rate_config *config, uint64_t
     if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
     parts.misses_bits = (uint64_t)config->kernels * (2 * 26) + gpumpi_rate_counter_bits(config->unit_cycles);
     parts.instructions_bits = (uint64_t)config->kernels * (2 * 16) + gpumpi_rate_counter_bits(config->epoch_cycles);
-    parts.in_flight_bits = (uint64_t)config->kernels * (2 * 10);
+    parts.in_flight_bits = (uint64_t)config->kernels * (4 * 10 + 20);
     parts.order_bits = (uint64_t)config->kernels * (2 * 8);
     if (storage) *storage = parts;
     *bits = parts.misses_bits + parts.instructions_bits + parts.in_flight_bits + parts.order_bits;
@@ -200,10 +206,26 @@ GPUMP_API void gpump_rate_report_memory_issued(gpump_rate *rate, uint32_t kernel
     gpumpi_rate_kernel *kernels = gpumpi_rate_kernels(rate), *k = kernels + kernel;
     uint32_t i;
     k->statistics.memory_instructions++;
-    if (++k->in_flight >= k->limits.in_flight) k->closed |= GPUMPI_RATE_MEMORY;
+    if (++k->in_flight >= k->in_flight_limit) k->closed |= GPUMPI_RATE_MEMORY;
+    if (k->in_flight > k->in_flight_peak) k->in_flight_peak = k->in_flight;
     /* A round ends when one kernel has used its quota up: every kernel gets its quota on top of what is left. */
     if (!k->limits.memory_quota || --k->memory_credit > 0) return;
     for (i = 0; i < rate->config.kernels; i++) kernels[i].memory_credit += kernels[i].limits.memory_quota;
+}
+
+GPUMP_API void gpump_rate_report_access(gpump_rate *rate, uint32_t kernel, uint64_t failures) {
+    gpumpi_rate_kernel *k = gpumpi_rate_kernels(rate) + kernel;
+    const uint32_t most = UINT32_MAX - k->failures;
+    k->failures += failures > most ? most : (uint32_t)failures;
+    if (++k->accesses < GPUMP_RATE_ACCESSES) return;
+    if (k->limits.in_flight == GPUMP_RATE_RENEWED) {
+        const uint64_t limit = k->failures ? (uint64_t)k->in_flight_peak * GPUMP_RATE_ACCESSES / k->failures
+                                           : (uint64_t)GPUMP_RATE_NO_LIMIT;
+        k->in_flight_limit = limit > GPUMP_RATE_NO_LIMIT ? GPUMP_RATE_NO_LIMIT : limit ? (uint32_t)limit : 1u;
+        k->closed = gpumpi_rate_gates(k);
+    }
+    k->accesses = k->failures = 0;
+    k->in_flight_peak = k->in_flight;
 }
 
 GPUMP_API gpump_result gpump_rate_report_starved(gpump_rate *rate, uint64_t now) {
@@ -223,6 +245,10 @@ GPUMP_API gpump_result gpump_rate_set(gpump_rate *rate, uint64_t now, uint32_t k
     if (result) return result;
     k = gpumpi_rate_kernels(rate) + kernel;
     if (!limits->memory_quota || !k->limits.memory_quota) k->memory_credit = limits->memory_quota;
+    if (limits->in_flight != GPUMP_RATE_RENEWED)
+        k->in_flight_limit = limits->in_flight;
+    else if (k->limits.in_flight != GPUMP_RATE_RENEWED)
+        k->in_flight_limit = GPUMP_RATE_NO_LIMIT;
     k->limits = *limits;
     k->instructions_left = gpumpi_rate_quota(k) == GPUMPI_RATE_UNLIMITED
                                ? GPUMPI_RATE_UNLIMITED

@@ -11,9 +11,11 @@
 
 GPUMP_BEGIN
 
-#define GPUMP_RATE_KERNELS 8              /* kernels that share an SM at most */
-#define GPUMP_RATE_NO_LIMIT UINT32_MAX    /* in a field of gpump_rate_limits */
-#define GPUMP_RATE_MISS UINT32_C(0x10000) /* one L1 miss, Q16.16 */
+#define GPUMP_RATE_KERNELS 8                /* kernels that share an SM at most */
+#define GPUMP_RATE_NO_LIMIT UINT32_MAX      /* in a field of gpump_rate_limits */
+#define GPUMP_RATE_RENEWED (UINT32_MAX - 1) /* in gpump_rate_limits.in_flight: the controller sets the limit itself */
+#define GPUMP_RATE_ACCESSES 1024            /* L1 accesses after which such a limit is renewed (Dai et al.) */
+#define GPUMP_RATE_MISS UINT32_C(0x10000)   /* one L1 miss, Q16.16 */
 
 /* Filled by gpump_rate_config_preset only; every field may then be changed. */
 typedef struct gpump_rate_config {
@@ -26,7 +28,9 @@ typedef struct gpump_rate_config {
 /* The limits of one kernel on one SM. GPUMP_RATE_NO_LIMIT: none. 0: nothing passes. */
 typedef struct gpump_rate_limits {
     uint32_t instructions; /* warp instructions per epoch (SMK) */
-    uint32_t in_flight;    /* memory instructions in flight at once (Dai et al.) */
+    /* Memory instructions in flight at once (Dai et al.). GPUMP_RATE_RENEWED: after every GPUMP_RATE_ACCESSES accesses
+     * the most that were in flight since, divided by the failures per access; no limit before. */
+    uint32_t in_flight;
     uint32_t misses_q16;   /* L1 misses per unit, Q16.16 (Lin 4.5.1) */
     uint32_t memory_quota; /* memory instructions per round, the order between kernels (Dai et al.); 0: no order */
 } gpump_rate_limits;
@@ -58,8 +62,12 @@ typedef struct gpumpi_rate_kernel {
     int64_t memory_credit;     /* memory instructions left of the round */
     gpump_rate_statistics statistics;
     gpump_rate_limits limits;
-    uint32_t in_flight; /* memory instructions */
-    uint32_t closed;    /* gates that are closed: GPUMPI_RATE_... */
+    uint32_t in_flight;       /* memory instructions */
+    uint32_t closed;          /* gates that are closed: GPUMPI_RATE_... */
+    uint32_t in_flight_limit; /* limits.in_flight, or what it was renewed to */
+    uint32_t in_flight_peak;  /* memory instructions at once since the last renewal */
+    uint32_t accesses;        /* of L1 since then */
+    uint32_t failures;        /* and attempts among them that found no place */
 } gpumpi_rate_kernel;
 /* The head of a rate controller. Behind it: config.kernels times gpumpi_rate_kernel. */
 typedef struct gpump_rate {
@@ -95,12 +103,13 @@ GPUMP_API uint64_t gpump_rate_hash(const gpump_rate *rate);
 typedef struct gpump_rate_storage {
     uint64_t misses_bits;       /* the issue-rate controller: rate and tokens of each kernel, and the unit's counter */
     uint64_t instructions_bits; /* quota and what is left of it for each kernel, and the epoch's counter */
-    uint64_t in_flight_bits;    /* limit and counter of each kernel */
+    uint64_t in_flight_bits;    /* limit, counter, peak, accesses and failures of each kernel */
     uint64_t order_bits;        /* quota and credit of each kernel */
 } gpump_rate_storage;
 /* Sets *bits to the storage of one SM's rate controller, and *storage, which may be NULL, to its parts: rates and
- * tokens with 10 bits before the point and 16 behind it, quotas of 16 bits, limits of 10 bits, orders of 8 bits
- * (assumed; the thesis prints none), and counters as wide as unit and epoch need. GPUMP_ERROR_CONFIG. */
+ * tokens with 10 bits before the point and 16 behind it, quotas of 16 bits, limits, counters and peaks in flight
+ * of 10 bits, failures of 20 bits, orders of 8 bits (assumed; the thesis prints none), and counters as wide as unit and
+ * epoch need. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_rate_bits(const gpump_rate_config *config, uint64_t *bits, gpump_rate_storage *storage,
                                        gpump_diag *diag);
 
@@ -135,8 +144,11 @@ GPUMP_API void gpump_rate_report_memory_issued(gpump_rate *rate, uint32_t kernel
 /* Reports that a memory instruction of the kernel has its data, or that its stores are acknowledged. */
 GPUMP_INLINE void gpump_rate_report_memory_done(gpump_rate *rate, uint32_t kernel) {
     gpumpi_rate_kernel *k = gpumpi_rate_kernels(rate) + kernel;
-    if (--k->in_flight < k->limits.in_flight) k->closed &= ~GPUMPI_RATE_MEMORY;
+    if (--k->in_flight < k->in_flight_limit) k->closed &= ~GPUMPI_RATE_MEMORY;
 }
+/* Reports that L1 has taken a line's access of the kernel after `failures` attempts for which it had no place (line,
+ * miss queue entry or MSHR). An attempt is a cycle. Renews the limit of GPUMP_RATE_RENEWED. */
+GPUMP_API void gpump_rate_report_access(gpump_rate *rate, uint32_t kernel, uint64_t failures);
 /* Reports that a request of the kernel has left the L1 miss queue. `lines` is the tokens that it takes: 1, or the lines
  * of an asynchronous copy; a large request passes with one token and leaves a debt. */
 GPUMP_INLINE void gpump_rate_report_sent(gpump_rate *rate, uint32_t kernel, uint32_t lines) {

@@ -7,16 +7,20 @@
 #include "machine/machine.h"
 #include "tools/check.h"
 
-static machine *build(launch_file *launch, const char *path, const char *policy, const char *config) {
+static machine *build_with(launch_file *launch, const char *path, const gpump_partition_policy *policy,
+                           const char *config) {
     machine_options options;
     char error[LAUNCH_ERROR_BYTES], full[512];
     machine *m = NULL;
     machine_options_default(&options);
-    options.partition = policy ? gpump_partition_find(policy) : NULL;
+    options.partition = policy;
     options.config = config;
     snprintf(full, sizeof full, "%s/%s", GPUMP_SOURCE_DIR, path);
     if (launch_file_read(launch, full, error) || !(m = machine_build(launch, &options, error))) fail_msg("%s", error);
     return m;
+}
+static machine *build(launch_file *launch, const char *path, const char *policy, const char *config) {
+    return build_with(launch, path, policy ? gpump_partition_find(policy) : NULL, config);
 }
 
 /* A group of one has all blocks and no limits: the same cycles as without a group. */
@@ -41,7 +45,7 @@ static void group_of_one(void **state) {
 /* Under each policy the group measures, decides and runs; nobody has more blocks than its cap then; every first run is
  * right. */
 static void results_hold(void **state) {
-    static const char *const names[] = {"ccbp", "smk", "spatial", "leftover"};
+    static const char *const names[] = {"ccbp", "smk", "spatial", "ws+dai"};
     uint32_t p;
     (void)state;
     for (p = 0; p < sizeof names / sizeof *names; p++) {
@@ -102,6 +106,82 @@ static void rates_bind(void **state) {
     launch_file_free(&launch);
 }
 
+/* ---- the gates of ws+dai ---- */
+
+static gpump_rate_limits own_limits[2];
+static void decide_limits(const gpump_partition_args *args, gpump_partition_share *shares) {
+    uint32_t k;
+    for (k = 0; k < args->request->count; k++) {
+        shares[k].blocks = 3;
+        shares[k].limits = own_limits[k];
+    }
+}
+static const gpump_partition_policy own_policy = {(uint32_t)sizeof(gpump_partition_policy),     0,    "own",
+                                                  "Three blocks each, and limits of the test.", NULL, decide_limits};
+
+/* No more memory instructions of a kernel are in flight than its limit allows, the limit is reached, and when the
+ * kernel's records are gone the counter is back at 0. */
+static void limits_in_flight_bind(void **state) {
+    launch_file launch;
+    machine *m;
+    uint32_t sm, reached = 0, member, step;
+    (void)state;
+    own_limits[0] = own_limits[1] = gpump_rate_limits_none();
+    own_limits[1].in_flight = 3;
+    m = build_with(&launch, "examples/minigpu/launches/corun_backprop_cfd.yaml", &own_policy, NULL);
+    m->stop_cycle = 200000;
+    do assert_int_equal(machine_run(m, m->now + 1000), 0);
+    while (gpump_sharing_state_now(m->corun->sharing) != GPUMP_SHARING_RUN);
+    member = m->corun->member_of[1];
+    assert_int_equal(machine_run(m, m->now + 3000), 0);
+    for (step = 0; step < 10; step++) {
+        assert_int_equal(machine_run(m, m->now + 200), 0);
+        for (sm = 0; sm < m->sm_count; sm++) {
+            const uint32_t in_flight = gpumpi_rate_kernel_of(m->sms[sm]->rate, member)->in_flight;
+            uint32_t records = 0, i;
+            for (i = 0; i < m->config.in_flight_records; i++)
+                records += m->sms[sm]->records[i].stage != RECORD_FREE && m->sms[sm]->records[i].limited == member + 1;
+            assert_int_equal(in_flight, records);
+            assert_true(in_flight <= 3);
+            reached |= in_flight == 3;
+        }
+    }
+    assert_true(reached);
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
+/* Memory instructions of the first kernel, in percent of all in a window, with these quotas. */
+static uint64_t part_of_first(uint32_t first, uint32_t second) {
+    launch_file launch;
+    machine *m;
+    gpump_rate_statistics before[2], after[2];
+    uint64_t issued[2] = {0, 0};
+    uint32_t k;
+    own_limits[0] = own_limits[1] = gpump_rate_limits_none();
+    own_limits[0].memory_quota = first;
+    own_limits[1].memory_quota = second;
+    m = build_with(&launch, "examples/minigpu/launches/corun_backprop_cfd.yaml", &own_policy, NULL);
+    m->stop_cycle = 200000;
+    do assert_int_equal(machine_run(m, m->now + 1000), 0);
+    while (gpump_sharing_state_now(m->corun->sharing) != GPUMP_SHARING_RUN);
+    for (k = 0; k < 2; k++) gpump_rate_get_statistics(m->sms[0]->rate, k, &before[k]);
+    assert_int_equal(machine_run(m, m->now + 10000), 0);
+    for (k = 0; k < 2; k++) {
+        gpump_rate_get_statistics(m->sms[0]->rate, k, &after[k]);
+        issued[k] = after[k].memory_instructions - before[k].memory_instructions;
+    }
+    machine_free(m);
+    launch_file_free(&launch);
+    return issued[0] * 100 / (issued[0] + issued[1] + 1);
+}
+
+/* The order between kernels: who has the larger quota goes first. */
+static void order_binds(void **state) {
+    (void)state;
+    assert_true(part_of_first(255, 1) > part_of_first(1, 255));
+}
+
 /* A byte copy in the middle of sampling, and another in the decided state. */
 static void copies_go_on(void **state) {
     launch_file launch;
@@ -147,8 +227,10 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(group_of_one), cmocka_unit_test(results_hold), cmocka_unit_test(rates_bind),
-        cmocka_unit_test(copies_go_on), cmocka_unit_test(refused),
+        cmocka_unit_test(group_of_one), cmocka_unit_test(results_hold),
+        cmocka_unit_test(rates_bind),   cmocka_unit_test(limits_in_flight_bind),
+        cmocka_unit_test(order_binds),  cmocka_unit_test(copies_go_on),
+        cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,9 @@ if [ -x "$minigpu" ]; then
     wants '^| hurry | 2 |' "$minigpu" policies --policy dual --policy hurry --requests 1 --kernel bfs_2 --limit 2
     wants ' right' "$minigpu" run "$source/examples/minigpu/launches/three_processes.yaml" --schedule shortest
     refuses 2 'hurry' "$minigpu" policies --policy nobody
+    wants 'worst_first | HSpeedup' "$minigpu" corun "$source/examples/minigpu/launches/corun_backprop_cfd.yaml" \
+        --policy worst_first --cycles 2000 --warm 2000
+    refuses 2 'worst_first' "$minigpu" corun "$source/examples/minigpu/launches/corun_backprop_cfd.yaml" --policy nobody
 fi
 if [ -x "$tbsim" ]; then
     wants 'shortest' "$tbsim" run "$source/examples/tbsim/workloads/figure_5_1.yaml" --policy shortest
@@ -45,7 +48,7 @@ if [ -x "$tbsim" ]; then
 fi
 
 # Files that cannot be used are named, with the remedy.
-printf 'include(%s/cmake/policies.cmake)\ngpump_find_policies("${FILES}" victim scheduler)\n' "$source" >"$work/find.cmake"
+printf 'include(%s/cmake/policies.cmake)\ngpump_find_policies("${FILES}" own)\n' "$source" >"$work/find.cmake"
 echo 'static const gpump_victim_policy hidden = {0};' >"$work/hidden.c"
 refuses 1 'hidden.c defines no policy; .* without static' "$cmake" -DFILES="$work/hidden.c" -P "$work/find.cmake"
 refuses 1 'which is no file; give the absolute path' "$cmake" -DFILES="$work/nowhere.c" -P "$work/find.cmake"

@@ -378,15 +378,11 @@ static void dai_limits(void **state) {
     r.kernels[1].demand = &r.demands[1];
     r.demands[0].misses_per_1000_q4 = 1000;
     r.demands[1].misses_per_1000_q4 = 4000;
-    r.kernels[0].in_flight_peak = 100;
-    r.kernels[0].failures_q16 = 4 << 16;
-    r.kernels[1].in_flight_peak = 100;
-    r.kernels[1].failures_q16 = 1 << 15;
     assert_int_equal(gpump_partition_decide(gpump_partition_find("ws+dai"), &r.request, shares, NULL), GPUMP_OK);
     assert_int_equal(shares[0].limits.memory_quota, 16);
     assert_int_equal(shares[1].limits.memory_quota, 4);
-    assert_int_equal(shares[0].limits.in_flight, 25);
-    assert_int_equal(shares[1].limits.in_flight, GPUMP_RATE_NO_LIMIT);
+    assert_int_equal(shares[0].limits.in_flight, GPUMP_RATE_RENEWED);
+    assert_int_equal(shares[1].limits.in_flight, GPUMP_RATE_RENEWED);
 }
 
 /* ---- wrong arguments, and hooks that answer nonsense ---- */

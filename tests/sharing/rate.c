@@ -207,6 +207,43 @@ static void quotas_by_epoch(void **state) {
     free(rate);
 }
 
+/* Dai et al.: the limit is what was in flight at most, divided by the failures per access, renewed every 1024. */
+static void limit_is_renewed(void **state) {
+    gpump_rate *rate = make(1);
+    gpump_rate_limits limits = gpump_rate_limits_none();
+    uint32_t i;
+    (void)state;
+    limits.in_flight = GPUMP_RATE_RENEWED;
+    assert_int_equal(gpump_rate_set(rate, 0, 0, &limits), GPUMP_OK);
+    for (i = 0; i < 10; i++) gpump_rate_report_memory_issued(rate, 0);
+    assert_true(gpump_rate_may_issue_memory(rate, 0));
+    for (i = 0; i < 7; i++) gpump_rate_report_memory_done(rate, 0);
+    for (i = 0; i < 1023; i++) gpump_rate_report_access(rate, 0, 4);
+    assert_true(gpump_rate_may_issue_memory(rate, 0));
+    gpump_rate_report_access(rate, 0, 4); /* 10 / 4 = 2, and 3 are in flight */
+    assert_false(gpump_rate_may_issue_memory(rate, 0));
+    assert_int_equal(gpump_rate_check(rate, NULL), GPUMP_OK);
+    gpump_rate_report_memory_done(rate, 0);
+    assert_false(gpump_rate_may_issue_memory(rate, 0));
+    gpump_rate_report_memory_done(rate, 0);
+    assert_true(gpump_rate_may_issue_memory(rate, 0));
+    assert_int_equal(gpump_rate_set(rate, 1, 0, &limits), GPUMP_OK); /* set again: the limit of 2 stays */
+    gpump_rate_report_memory_issued(rate, 0);
+    assert_false(gpump_rate_may_issue_memory(rate, 0));
+    for (i = 0; i < 1024; i++) gpump_rate_report_access(rate, 0, UINT64_MAX); /* never below 1 */
+    gpump_rate_report_memory_done(rate, 0);
+    gpump_rate_report_memory_done(rate, 0);
+    assert_true(gpump_rate_may_issue_memory(rate, 0));
+    gpump_rate_report_memory_issued(rate, 0);
+    assert_false(gpump_rate_may_issue_memory(rate, 0));
+    for (i = 0; i < 1024; i++) gpump_rate_report_access(rate, 0, 0);
+    assert_true(gpump_rate_may_issue_memory(rate, 0));
+    limits.in_flight = 1;
+    assert_int_equal(gpump_rate_set(rate, 2, 0, &limits), GPUMP_OK);
+    assert_false(gpump_rate_may_issue_memory(rate, 0));
+    free(rate);
+}
+
 /* Dai et al.: a limit in flight, and an order in inverse proportion to the misses of each kernel. */
 static void memory_instructions(void **state) {
     gpump_rate *rate = make(2);
@@ -289,9 +326,9 @@ static void storage(void **state) {
     assert_int_equal(gpump_rate_bits(&config, &bits, &parts, NULL), GPUMP_OK);
     assert_int_equal(parts.misses_bits, 2 * 2 * 26 + 8);
     assert_int_equal(parts.instructions_bits, 2 * 2 * 16 + 14);
-    assert_int_equal(parts.in_flight_bits, 40);
+    assert_int_equal(parts.in_flight_bits, 2 * (4 * 10 + 20));
     assert_int_equal(parts.order_bits, 32);
-    assert_int_equal(bits, 112 + 78 + 40 + 32);
+    assert_int_equal(bits, 112 + 78 + 120 + 32);
 }
 
 static void statistics_fields(void **state) {
@@ -308,10 +345,10 @@ static void statistics_fields(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_arguments),   cmocka_unit_test(no_limits),           cmocka_unit_test(tokens_by_hand),
-        cmocka_unit_test(rates_hold),        cmocka_unit_test(steps_add_up),        cmocka_unit_test(quotas_by_epoch),
-        cmocka_unit_test(altered_bytes),     cmocka_unit_test(memory_instructions), cmocka_unit_test(storage),
-        cmocka_unit_test(statistics_fields),
+        cmocka_unit_test(wrong_arguments), cmocka_unit_test(no_limits),           cmocka_unit_test(tokens_by_hand),
+        cmocka_unit_test(rates_hold),      cmocka_unit_test(steps_add_up),        cmocka_unit_test(quotas_by_epoch),
+        cmocka_unit_test(altered_bytes),   cmocka_unit_test(memory_instructions), cmocka_unit_test(limit_is_renewed),
+        cmocka_unit_test(storage),         cmocka_unit_test(statistics_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ int corun_make(machine *m, const gpump_partition_policy *policy, uint32_t in_tur
     }
     if (!(c = m->corun = (struct corun *)arena_take(&m->arena, sizeof *c))) goto memory;
     c->policy = policy;
-    c->next = 0;
+    c->next = c->orders = 0;
     for (i = 0; i < GPUMP_PARTITION_KERNELS; i++) c->member_of[i] = c->kernel_of[i] = NONE;
     if (gpump_partition_config_preset(&c->machine, "maxwell_ccbp") ||
         gpump_sharing_config_preset(&config, "maxwell_ccbp") || gpump_rate_config_preset(&rates, "lin"))
@@ -58,6 +58,7 @@ int corun_make(machine *m, const gpump_partition_policy *policy, uint32_t in_tur
     for (i = 0; i < m->sm_count; i++) {
         memory = arena_take(&m->arena, rate_bytes);
         if (!memory || gpump_rate_init(memory, rate_bytes, &rates, &m->sms[i]->rate, &diag)) goto memory;
+        m->sms[i]->access_since = NEVER;
     }
     return 0;
 memory:
@@ -179,9 +180,14 @@ void corun_advance(machine *m) {
         if (m->failed) return;
         while (gpump_sharing_next(c->sharing, &action) == GPUMP_OK) {
             if (action.kind == GPUMP_SHARING_MEASURE) begin_measurement(m);
-            if (action.kind == GPUMP_SHARING_RATE)
+            if (action.kind == GPUMP_SHARING_RATE) {
+                if (action.limits.memory_quota)
+                    c->orders |= 1u << action.member;
+                else
+                    c->orders &= ~(1u << action.member);
                 machine_must(m, "gpump_rate_set",
                              gpump_rate_set(m->sms[action.sm]->rate, m->now, action.member, &action.limits), NULL);
+            }
             if (action.kind == GPUMP_SHARING_CAP) m->dispatch_needed = 1;
         }
         if (gpump_sharing_state_now(c->sharing) == GPUMP_SHARING_REPORT) report_samples(m);
@@ -202,14 +208,70 @@ static uint64_t with_quota(const machine *m, const sm *s, uint64_t ready) {
     return open;
 }
 
+/* Does a memory instruction go to L1? */
+static int passes_l1(const issue_info *info) {
+    const uint32_t space = info->instruction->space;
+    return info->unit == UNIT_MEMORY && space != SPACE_PARAM && space != SPACE_CONST && space != SPACE_SHARED;
+}
+
+/* `open` without the slots whose memory instruction has to wait: for a kernel with too many of them in flight, or
+ * because another kernel comes first (Dai et al.). */
+static uint64_t in_order(const machine *m, const sm *s, uint64_t open) {
+    uint64_t of[GPUMP_PARTITION_KERNELS] = {0}, rest;
+    uint32_t waiting = 0, ordered = 0, member;
+    for (rest = open & s->unit_slots[UNIT_MEMORY]; rest; rest &= rest - 1) {
+        const uint32_t slot = gpump_bits_lowest64(rest);
+        const warp *w = &m->warps[s->slot_warp[slot]];
+        member = corun_member(m, m->blocks[w->block].kernel);
+        if (member == NONE || !passes_l1(&w->program[simt_top(&w->stack)->pc])) continue;
+        of[member] |= UINT64_C(1) << slot;
+        waiting |= 1u << member;
+    }
+    for (member = 0; waiting >> member; member++) {
+        if (!(waiting >> member & 1)) continue;
+        if (!gpump_rate_may_issue_memory(s->rate, member))
+            open &= ~of[member];
+        else
+            ordered |= 1u << member;
+    }
+    if (!(ordered & (ordered - 1)) || !m->corun->orders) return open;
+    for (member = 0; ordered >> member; member++)
+        if (ordered >> member & 1 && member != gpump_rate_memory_first(s->rate, ordered)) open &= ~of[member];
+    return open;
+}
+
 uint64_t corun_may_issue(machine *m, sm *s, uint64_t ready) {
     uint64_t open;
     machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, m->now), NULL);
     open = with_quota(m, s, ready);
-    if (open || !ready) return open;
-    /* Nobody with quota has a ready warp: the next epoch begins (SMK). */
-    machine_must(m, "gpump_rate_report_starved", gpump_rate_report_starved(s->rate, m->now), NULL);
-    return with_quota(m, s, ready);
+    if (!open && ready) { /* nobody with quota has a ready warp: the next epoch begins (SMK) */
+        machine_must(m, "gpump_rate_report_starved", gpump_rate_report_starved(s->rate, m->now), NULL);
+        open = with_quota(m, s, ready);
+    }
+    return in_order(m, s, open);
+}
+
+int corun_may_issue_entry(machine *m, sm *s, const queue_entry *entry) {
+    const uint32_t member = corun_member(m, m->blocks[m->warps[entry->warp].block].kernel);
+    machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, m->now), NULL);
+    return member == NONE || (gpump_rate_may_issue(s->rate, member) &&
+                              (!passes_l1(entry->info) || gpump_rate_may_issue_memory(s->rate, member)));
+}
+
+void corun_issued(const machine *m, sm *s, in_flight *record) {
+    const uint32_t member = corun_member(m, m->blocks[record->block].kernel);
+    if (member == NONE) return;
+    gpump_rate_report_issued(s->rate, member);
+    if (record->limited || !passes_l1(record->info)) return; /* a replay that has kept its record is still in flight */
+    gpump_rate_report_memory_issued(s->rate, member);
+    record->limited = member + 1;
+}
+
+void corun_accessed(const machine *m, sm *s, const in_flight *record) {
+    const uint32_t member = corun_member(m, m->blocks[record->block].kernel);
+    if (member != NONE)
+        gpump_rate_report_access(s->rate, member, s->access_since == NEVER ? 0 : m->now - s->access_since);
+    s->access_since = NEVER;
 }
 
 int corun_may_send(const machine *m, const sm *s, uint32_t kernel) {

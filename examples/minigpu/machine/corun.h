@@ -7,12 +7,14 @@
 #ifndef MINIGPU_CORUN_H
 #define MINIGPU_CORUN_H
 
+#include "machine/issue_queue.h"
 #include "machine/state.h"
 
 struct corun {
     gpump_partition_config machine;
     gpump_sharing *sharing;
     const gpump_partition_policy *policy;
+    uint32_t orders;                               /* members whose memory instructions have a quota, as a mask */
     uint64_t next;                                 /* the next cycle in which the group has something to do */
     uint32_t member_of[GPUMP_PARTITION_KERNELS];   /* by kernel; NONE: not in the group */
     uint32_t kernel_of[GPUMP_PARTITION_KERNELS];   /* by member */
@@ -35,8 +37,14 @@ void corun_advance(machine *m);
 
 /* The member whose gates a kernel passes on an SM; NONE: none are set. */
 static inline uint32_t corun_member(const machine *m, uint32_t kernel) { return m->corun->member_of[kernel]; }
-/* The warp slots of `ready` whose kernels may issue. */
+/* The warp slots of `ready` that may issue: their kernels' quotas and limits in flight are not used up, and of the
+ * memory instructions one kernel's are first. */
 uint64_t corun_may_issue(machine *m, sm *s, uint64_t ready);
+/* The same for an entry of the issue queue. */
+int corun_may_issue_entry(machine *m, sm *s, const queue_entry *entry);
+/* An instruction has issued; L1 has taken an access of an instruction, s->access_since or now. */
+void corun_issued(const machine *m, sm *s, in_flight *record);
+void corun_accessed(const machine *m, sm *s, const in_flight *record);
 /* May a miss of this kernel leave the SM now? It does. */
 int corun_may_send(const machine *m, const sm *s, uint32_t kernel);
 void corun_sent(machine *m, sm *s, uint32_t kernel);

@@ -127,11 +127,13 @@ static void wrong(machine *m, const in_flight *r, const char *what) {
 static uint32_t take_record(sm *s) {
     uint32_t record = s->free_record;
     s->free_record = s->records[record].next_free;
+    s->records[record].limited = 0;
     return record;
 }
 
 static void free_record(sm *s, uint32_t record) {
     s->records[record].stage = RECORD_FREE;
+    if (s->records[record].limited) gpump_rate_report_memory_done(s->rate, s->records[record].limited - 1);
     s->records[record].next_free = s->free_record;
     s->free_record = record;
 }
@@ -630,8 +632,7 @@ static void start(machine *m, sm *s, uint32_t record) {
     pipe_put(&s->pipes[PIPE_OPERANDS], s->now, record);
     s->statistics.issued++;
     gpump_meter_report_issued(s->meter, m->blocks[r->block].kernel + 1, 1);
-    if (s->rate && corun_member(m, m->blocks[r->block].kernel) != NONE)
-        gpump_rate_report_issued(s->rate, corun_member(m, m->blocks[r->block].kernel));
+    if (s->rate) corun_issued(m, s, r);
 }
 
 /* Gives an instruction that issues its record. */
@@ -861,7 +862,8 @@ static uint64_t queue_stage(machine *m, sm *s) {
         blocked[0] |= full[0];
         blocked[1] |= full[1];
         if ((entry = issue_queue_oldest(s->queue, blocked)) == NONE) break;
-        if (s->faults && !may_replay(m, s, &s->queue->entries[entry])) {
+        if ((s->faults && !may_replay(m, s, &s->queue->entries[entry])) ||
+            (s->rate && !corun_may_issue_entry(m, s, &s->queue->entries[entry]))) {
             full[entry / 64] |= UINT64_C(1) << entry % 64;
             continue;
         }

@@ -144,7 +144,8 @@ typedef struct sm {
     /* load-store unit */
     uint32_t *check_queue, check_head, check_count;    /* records before their last translation check */
     uint32_t *access_queue, access_head, access_count; /* records on their way to L1 or shared memory */
-    uint32_t access_waits;                             /* 1: the first record there finds no room behind */
+    uint32_t access_waits;                             /* 1: the first record there finds no room behind ... */
+    uint64_t access_since;                             /* ... since this cycle; with `rate` only */
     uint32_t memory_reserved;                          /* memory instructions issued and not yet sent to the end */
     uint32_t outstanding_misses;
     miss_queue *miss_queues;

@@ -138,6 +138,7 @@ typedef struct in_flight {
     uint32_t active;       /* of those, lanes whose guard lets them execute */
     uint32_t stage;        /* record_stage */
     uint32_t squashed;     /* 1: vanishes without effect */
+    uint32_t limited;      /* 1 + the member of the group whose limit of memory instructions in flight it counts for */
     uint32_t unusual;      /* not 0: what operand read must know beside (pipeline.c) */
     uint32_t sources_held; /* 1: the scoreboard still holds its sources */
     uint32_t next_free;

@@ -10,6 +10,7 @@
 #include "gpump.h"
 #include "machine/corun.h"
 #include "machine/machine.h"
+#include "policies.h"
 #include "progress.h"
 #include "tools/options.h"
 #include "tools/report.h"
@@ -20,8 +21,8 @@ enum { POLICIES_MAX = 16 };
 static const char usage[] =
     "usage: minigpu corun FILE [options]\n"
     "  FILE               launch file with two to eight kernels, each in a process of its own with repeat\n"
-    "  --policy NAME      who divides the SMs: ccbp, smk, ws, crisp, spatial, even, leftover; may be repeated\n"
-    "                     (default: all of these)\n"
+    "  --policy NAME      who divides the SMs: ccbp, smk, ws, ws+dai, crisp, spatial, even, leftover, or\n"
+    "                     one of GPUMP_POLICY; may be repeated (default: all of them)\n"
     "  --cycles N         how long is measured, once the division holds (default 200000)\n"
     "  --warm N           cycles before a kernel alone is measured (default 30000)\n"
     "  --in-turn          kernels are measured one after the other on all SMs, not at once on a part of them each\n"
@@ -138,12 +139,6 @@ static int run_together(experiment *e, const gpump_partition_policy *policy) {
     return status;
 }
 
-const char *corun_policy_name(uint32_t index) {
-    /* ws+dai is missing: the mini-GPU has no gate for memory instructions in flight yet. */
-    static const char *const names[] = {"ccbp", "smk", "ws", "crisp", "spatial", "even", "leftover"};
-    return index < sizeof names / sizeof *names ? names[index] : NULL;
-}
-
 int corun_command(int argc, char **argv) {
     static const struct option longs[] = {
         {"policy", required_argument, NULL, 'o'}, {"cycles", required_argument, NULL, 'c'},
@@ -162,9 +157,9 @@ int corun_command(int argc, char **argv) {
     while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
         switch (option) {
         case 'o':
-            if (option_choice("--policy", optarg, corun_policy_name, &i)) return 2;
+            if (option_choice("--policy", optarg, policies_partition_name, &i)) return 2;
             if (count == POLICIES_MAX) return option_misuse("corun", "too many --policy", NULL);
-            policies[count++] = gpump_partition_find(corun_policy_name(i));
+            policies[count++] = policies_find_partition(policies_partition_name(i));
             break;
         case 'c':
             if (option_number("--cycles", optarg, 1000, UINT64_C(1000000000), &e.cycles)) return 2;
@@ -182,7 +177,8 @@ int corun_command(int argc, char **argv) {
     if (optind == argc) return option_misuse("corun", "which launch FILE?", NULL);
     given = count;
     if (optind < argc - 1) return option_misuse("corun", "one launch FILE; one too many is", argv[optind + 1]);
-    for (i = 0; !given && corun_policy_name(i); i++) policies[count++] = gpump_partition_find(corun_policy_name(i));
+    for (i = 0; !given && count < POLICIES_MAX && policies_partition_name(i); i++)
+        policies[count++] = policies_partition_at(i);
     if (launch_file_read(&e.launch, argv[optind], error)) {
         fprintf(stderr, "%s\n", error);
         return 2;

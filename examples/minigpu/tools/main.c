@@ -382,8 +382,8 @@ static int command_run(int argc, char **argv) {
             if (option_microseconds("--slice", optarg, 0.001, &options.slice_ns)) return EXIT_BAD_INPUT;
             break;
         case 'q':
-            if (option_choice("--partition", optarg, corun_policy_name, &which)) return EXIT_BAD_INPUT;
-            options.partition = gpump_partition_find(corun_policy_name(which));
+            if (option_choice("--partition", optarg, policies_partition_name, &which)) return EXIT_BAD_INPUT;
+            options.partition = policies_partition_at(which);
             break;
         case 'e': options.skip_idle = 0; break;
         case 'T':
