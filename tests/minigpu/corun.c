@@ -119,6 +119,37 @@ static void decide_limits(const gpump_partition_args *args, gpump_partition_shar
 static const gpump_partition_policy own_policy = {(uint32_t)sizeof(gpump_partition_policy),     0,    "own",
                                                   "Three blocks each, and limits of the test.", NULL, decide_limits};
 
+/* Backprop and CFD under own_limits, when the decision holds. */
+static machine *build_decided(launch_file *launch) {
+    machine *m = build_with(launch, "examples/minigpu/launches/corun_backprop_cfd.yaml", &own_policy, NULL);
+    m->stop_cycle = 200000;
+    do assert_int_equal(machine_run(m, m->now + 1000), 0);
+    while (gpump_sharing_state_now(m->corun->sharing) != GPUMP_SHARING_RUN);
+    return m;
+}
+
+/* A kernel issues at most its quota in each epoch, early ones included, and is held back by that. */
+static void quotas_bind(void **state) {
+    launch_file launch;
+    gpump_rate_statistics before, after;
+    machine *m;
+    uint64_t epochs, issued;
+    (void)state;
+    own_limits[0] = own_limits[1] = gpump_rate_limits_none();
+    own_limits[1].instructions = 200;
+    m = build_decided(&launch);
+    gpump_rate_get_statistics(m->sms[0]->rate, m->corun->member_of[1], &before);
+    assert_int_equal(machine_run(m, m->now + 10000), 0);
+    gpump_rate_get_statistics(m->sms[0]->rate, m->corun->member_of[1], &after);
+    epochs = after.epochs - before.epochs + 1;
+    issued = after.instructions - before.instructions;
+    assert_true(issued <= 200 * epochs + m->config.gpu.schedulers * epochs); /* several may issue in the last cycle */
+    assert_true(issued > 0);
+    assert_true(epochs > 1);
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
 /* No more memory instructions of a kernel are in flight than its limit allows, the limit is reached, and when the
  * kernel's records are gone the counter is back at 0. */
 static void limits_in_flight_bind(void **state) {
@@ -128,10 +159,7 @@ static void limits_in_flight_bind(void **state) {
     (void)state;
     own_limits[0] = own_limits[1] = gpump_rate_limits_none();
     own_limits[1].in_flight = 3;
-    m = build_with(&launch, "examples/minigpu/launches/corun_backprop_cfd.yaml", &own_policy, NULL);
-    m->stop_cycle = 200000;
-    do assert_int_equal(machine_run(m, m->now + 1000), 0);
-    while (gpump_sharing_state_now(m->corun->sharing) != GPUMP_SHARING_RUN);
+    m = build_decided(&launch);
     member = m->corun->member_of[1];
     assert_int_equal(machine_run(m, m->now + 3000), 0);
     for (step = 0; step < 10; step++) {
@@ -161,10 +189,7 @@ static uint64_t part_of_first(uint32_t first, uint32_t second) {
     own_limits[0] = own_limits[1] = gpump_rate_limits_none();
     own_limits[0].memory_quota = first;
     own_limits[1].memory_quota = second;
-    m = build_with(&launch, "examples/minigpu/launches/corun_backprop_cfd.yaml", &own_policy, NULL);
-    m->stop_cycle = 200000;
-    do assert_int_equal(machine_run(m, m->now + 1000), 0);
-    while (gpump_sharing_state_now(m->corun->sharing) != GPUMP_SHARING_RUN);
+    m = build_decided(&launch);
     for (k = 0; k < 2; k++) gpump_rate_get_statistics(m->sms[0]->rate, k, &before[k]);
     assert_int_equal(machine_run(m, m->now + 10000), 0);
     for (k = 0; k < 2; k++) {
@@ -227,9 +252,13 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(group_of_one), cmocka_unit_test(results_hold),
-        cmocka_unit_test(rates_bind),   cmocka_unit_test(limits_in_flight_bind),
-        cmocka_unit_test(order_binds),  cmocka_unit_test(copies_go_on),
+        cmocka_unit_test(group_of_one),
+        cmocka_unit_test(results_hold),
+        cmocka_unit_test(rates_bind),
+        cmocka_unit_test(quotas_bind),
+        cmocka_unit_test(limits_in_flight_bind),
+        cmocka_unit_test(order_binds),
+        cmocka_unit_test(copies_go_on),
         cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
