@@ -7,6 +7,7 @@
 #include <string.h>
 #include "installed.h"
 #include "policies.h"
+#include "csv_merge.h"
 #include "output.h"
 #include "tbsim.h"
 
@@ -344,97 +345,6 @@ static int sweep(const arguments *a) {
     return status;
 }
 
-/* Lines of all parts, ordered by the workload number in front, under one header: the same file as without shards. */
-typedef struct merge_line {
-    unsigned long number, place;
-    char *text;
-} merge_line;
-static int by_number(const void *a, const void *b) {
-    const merge_line *x = (const merge_line *)a, *y = (const merge_line *)b;
-    if (x->number != y->number) return x->number < y->number ? -1 : 1;
-    return x->place < y->place ? -1 : x->place > y->place;
-}
-typedef struct merge_lines {
-    merge_line *at;
-    size_t count, capacity;
-    char header[1024];
-} merge_lines;
-
-/* Reads one part. Returns the exit status. */
-static int merge_read(merge_lines *lines, const char *path, FILE *in) {
-    char text[1024];
-    unsigned long row = 0;
-    while (fgets(text, sizeof text, in)) {
-        size_t length = strlen(text);
-        merge_line *line;
-        char *end;
-        row++;
-        if (!length || text[length - 1] != '\n') {
-            fprintf(stderr, "%s:%lu:1: %s\n", path, row,
-                    length == sizeof text - 1 ? "the line is too long for one of a sweep"
-                                              : "the line has no end; the part is not complete, run it again");
-            return 2;
-        }
-        if (row == 1) {
-            if (*lines->header && strcmp(lines->header, text)) {
-                fprintf(stderr, "%s:1:1: not the header of the other parts\n", path);
-                return 2;
-            }
-            memcpy(lines->header, text, length + 1);
-            continue;
-        }
-        if (lines->count == lines->capacity) {
-            size_t capacity = lines->capacity ? lines->capacity * 2 : 1024;
-            merge_line *grown = (merge_line *)realloc(lines->at, capacity * sizeof *grown);
-            if (!grown) return fprintf(stderr, "tbsim: out of memory\n"), 1;
-            lines->at = grown;
-            lines->capacity = capacity;
-        }
-        line = &lines->at[lines->count];
-        line->number = strtoul(text, &end, 10);
-        if (end == text || *end != ',') {
-            fprintf(stderr, "%s:%lu:1: no workload number\n", path, row);
-            return 2;
-        }
-        line->place = row;
-        line->text = strdup(text);
-        if (!line->text) return fprintf(stderr, "tbsim: out of memory\n"), 1;
-        lines->count++;
-    }
-    if (!ferror(in)) return 0;
-    fprintf(stderr, "tbsim: cannot read %s: %s\n", path, strerror(errno));
-    return 2;
-}
-
-static int merge(const char *target, char **parts, int count) {
-    merge_lines lines;
-    int status = 0;
-    memset(&lines, 0, sizeof lines);
-    for (int i = 0; i < count && !status; i++) {
-        FILE *in = fopen(parts[i], "r");
-        if (!in) {
-            fprintf(stderr, "tbsim: cannot read %s: %s\n", parts[i], strerror(errno));
-            status = 2;
-            break;
-        }
-        status = merge_read(&lines, parts[i], in);
-        fclose(in);
-    }
-    if (!status) {
-        FILE *out = fopen(target, "w");
-        if (lines.count) qsort(lines.at, lines.count, sizeof *lines.at, by_number);
-        if (out) {
-            fputs(lines.header, out);
-            for (size_t i = 0; i < lines.count; i++) fputs(lines.at[i].text, out);
-            if (output_close(out, "tbsim", target)) status = 2;
-        } else
-            status = 2, output_cannot_open("tbsim", target);
-    }
-    for (size_t i = 0; i < lines.count; i++) free(lines.at[i].text);
-    free(lines.at);
-    return status;
-}
-
 static int evaluate(const arguments *a) {
     char error[300];
     tb_library *library = tb_library_tanasic(&a->machine, a->data, a->class_end, error, sizeof error);
@@ -620,7 +530,7 @@ static int run_command(int argc, char **argv) {
     if (!strcmp(command, "run") && argc == optind + 2) return run(&a, argv[optind + 1], words);
     if (!strcmp(command, "sweep") && argc == optind + 1) return sweep(&a);
     if (!strcmp(command, "merge") && argc >= optind + 3)
-        return merge(argv[optind + 1], argv + optind + 2, argc - optind - 2);
+        return csv_merge("tbsim", argv[optind + 1], argv + optind + 2, argc - optind - 2);
     if (!strcmp(command, "evaluate") && argc == optind + 1) return evaluate(&a);
     if (!strcmp(command, "machines") && argc == optind + 1) return machines(&a);
     if (!strcmp(command, "run"))

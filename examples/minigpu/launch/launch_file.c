@@ -409,3 +409,56 @@ void launch_file_free(launch_file *launch) {
     free(launch->path);
     memset(launch, 0, sizeof *launch);
 }
+
+/* Moves the elements of one array behind those of another; 0 when memory is short. */
+static int move(void *to, uint32_t *count, void *from, uint32_t *from_count, size_t bytes) {
+    void **target = (void **)to, **source = (void **)from;
+    uint8_t *grown;
+    if (!*from_count) return 1;
+    if (!(grown = (uint8_t *)realloc(*target, (*count + *from_count) * bytes))) return 0;
+    memcpy(grown + *count * bytes, *source, *from_count * bytes);
+    free(*source);
+    *target = grown;
+    *count += *from_count;
+    *source = NULL;
+    *from_count = 0;
+    return 1;
+}
+
+int launch_file_join(launch_file *launch, launch_file *other, char error[LAUNCH_ERROR_BYTES]) {
+    const uint32_t kernels = launch->kernel_count, buffers = launch->buffer_count, processes = launch->process_count;
+    uint32_t i, k;
+    for (i = 0; i < other->kernel_count; i++) {
+        launch_kernel *kernel = &other->kernels[i];
+        kernel->process += processes;
+        for (k = 0; k < kernel->argument_count; k++) kernel->arguments[k].buffer += buffers;
+        for (k = 0; k < kernel->expected_count; k++) kernel->expected[k].buffer += buffers;
+        for (k = 0; k < kernel->texture_reference_count; k++) kernel->texture_references[k].texture.buffer += buffers;
+    }
+    for (i = 0; i < other->buffer_count; i++) {
+        other->buffers[i].process += processes;
+        other->buffers[i].symbol_kernel += kernels;
+    }
+    for (i = 0; i < other->pointer_count; i++) {
+        launch_pointer *pointer = &other->pointers[i];
+        pointer->holder += pointer->in_buffer ? buffers : 0;
+        pointer->kernel += kernels;
+        pointer->buffer += buffers;
+        pointer->process += processes;
+    }
+    for (i = 0; i < other->loop_count; i++) {
+        launch_loop *loop = &other->loops[i];
+        loop->first += kernels;
+        loop->buffer += buffers;
+        for (k = 0; k < loop->write_count; k++) loop->writes[k].buffer += buffers;
+    }
+#define MOVE(array, count) move(&launch->array, &launch->count, &other->array, &other->count, sizeof *launch->array)
+    if (!MOVE(processes, process_count) || !MOVE(kernels, kernel_count) || !MOVE(buffers, buffer_count) ||
+        !MOVE(pointers, pointer_count) || !MOVE(loops, loop_count)) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory", other->path);
+        return -1;
+    }
+#undef MOVE
+    launch_file_free(other);
+    return 0;
+}

@@ -8,5 +8,8 @@
  */
 int launch_file_read(launch_file *launch, const char *path, char error[LAUNCH_ERROR_BYTES]);
 void launch_file_free(launch_file *launch);
+/* Puts the kernels of another file, each with its process, behind those of *launch, and frees the other; machine and
+ * numbers stay those of *launch. Returns 0, or -1 with the reason in error; both then can only be freed. */
+int launch_file_join(launch_file *launch, launch_file *other, char error[LAUNCH_ERROR_BYTES]);
 
 #endif

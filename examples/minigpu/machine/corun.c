@@ -251,11 +251,11 @@ uint64_t corun_may_issue(machine *m, sm *s, uint64_t ready) {
     return in_order(m, s, open);
 }
 
-int corun_may_issue_entry(machine *m, sm *s, const queue_entry *entry) {
-    const uint32_t member = corun_member(m, m->blocks[m->warps[entry->warp].block].kernel);
+int corun_may_issue_queued(machine *m, sm *s, uint32_t warp, const issue_info *info) {
+    const uint32_t member = corun_member(m, m->blocks[m->warps[warp].block].kernel);
     machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, m->now), NULL);
     return member == NONE || (gpump_rate_may_issue(s->rate, member) &&
-                              (!passes_l1(entry->info) || gpump_rate_may_issue_memory(s->rate, member)));
+                              (!passes_l1(info) || gpump_rate_may_issue_memory(s->rate, member)));
 }
 
 void corun_issued(const machine *m, sm *s, in_flight *record) {

@@ -7,7 +7,6 @@
 #ifndef MINIGPU_CORUN_H
 #define MINIGPU_CORUN_H
 
-#include "machine/issue_queue.h"
 #include "machine/state.h"
 
 struct corun {
@@ -40,8 +39,8 @@ static inline uint32_t corun_member(const machine *m, uint32_t kernel) { return 
 /* The warp slots of `ready` that may issue: their kernels' quotas and limits in flight are not used up, and of the
  * memory instructions one kernel's are first. */
 uint64_t corun_may_issue(machine *m, sm *s, uint64_t ready);
-/* The same for an entry of the issue queue. */
-int corun_may_issue_entry(machine *m, sm *s, const queue_entry *entry);
+/* The same for an instruction of the issue queue, but for the order between kernels. */
+int corun_may_issue_queued(machine *m, sm *s, uint32_t warp, const issue_info *info);
 /* An instruction has issued; L1 has taken an access of an instruction, s->access_since or now. */
 void corun_issued(const machine *m, sm *s, in_flight *record);
 void corun_accessed(const machine *m, sm *s, const in_flight *record);

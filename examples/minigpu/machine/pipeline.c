@@ -863,7 +863,7 @@ static uint64_t queue_stage(machine *m, sm *s) {
         blocked[1] |= full[1];
         if ((entry = issue_queue_oldest(s->queue, blocked)) == NONE) break;
         if ((s->faults && !may_replay(m, s, &s->queue->entries[entry])) ||
-            (s->rate && !corun_may_issue_entry(m, s, &s->queue->entries[entry]))) {
+            (s->rate && !corun_may_issue_queued(m, s, s->queue->entries[entry].warp, s->queue->entries[entry].info))) {
             full[entry / 64] |= UINT64_C(1) << entry % 64;
             continue;
         }

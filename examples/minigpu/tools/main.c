@@ -21,6 +21,7 @@
 #include "tools/html_page.h"
 #include "tools/init_command.h"
 #include "tools/options.h"
+#include "tools/pairs_command.h"
 #include "tools/recovery.h"
 #include "tools/policies_command.h"
 #include "tools/races.h"
@@ -690,6 +691,12 @@ static int command_policies(int argc, char **argv) {
                             installed_folder("minigpu/kernels", MINIGPU_SOURCE_DIR "/kernels", folder, sizeof folder));
 }
 
+static int command_pairs(int argc, char **argv) {
+    static char folder[4096];
+    return pairs_command(argc, argv,
+                         installed_folder("minigpu/kernels", MINIGPU_SOURCE_DIR "/kernels", folder, sizeof folder));
+}
+
 /* ==== commands ==== */
 
 static const struct {
@@ -700,6 +707,7 @@ static const struct {
     {"init", "a launch file to begin with, from a PTX file", init_command},
     {"analyze", "what the analyses find in PTX files", command_analyze},
     {"corun", "kernels that share SMs, under each partition policy: Lin chapter 4", corun_command},
+    {"pairs", "pairs of kernels alone and together: the table of Lin 4.5", command_pairs},
     {"policies", "victim-selection policies at the same requests: the tables of Shieh chapter 4", command_policies},
     {"demo", "two kernels, three ways of preempting one for the other", command_demo},
 };

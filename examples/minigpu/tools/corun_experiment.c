@@ -1,0 +1,132 @@
+#include "tools/corun_experiment.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "machine/corun.h"
+#include "tools/report.h"
+
+#define SETTLE_CYCLES 3000000u /* a group that does not run by then has blocks that never end */
+
+static int failed(const machine *m) {
+    fprintf(stderr, "minigpu: cycle %" PRIu64 ": %s\n", m->now, m->error);
+    return 1;
+}
+
+static machine *make(const corun_experiment *e, const gpump_partition_policy *policy) {
+    machine_options options = e->options;
+    char error[LAUNCH_ERROR_BYTES];
+    machine *m;
+    options.partition = policy;
+    if (!(m = machine_build(e->launch, &options, error))) fprintf(stderr, "%s\n", error);
+    return m;
+}
+
+/* Runs for e->cycles and sets traffic[] to what each kernel that takes part did. */
+static int measure(const corun_experiment *e, machine *m, uint32_t only, gpump_traffic *traffic) {
+    gpump_traffic before[CORUN_KERNELS], after;
+    const uint64_t start = m->now;
+    uint32_t k;
+    for (k = 0; k < m->kernel_count; k++) report_traffic(m, k + 1, &before[k]);
+    if (machine_run(m, start + e->cycles) < 0) return failed(m);
+    for (k = 0; k < m->kernel_count; k++) {
+        if (only != NONE && k != only) continue;
+        if (m->kernels[k].state == KERNEL_DONE) {
+            fprintf(stderr,
+                    "minigpu: kernel %s has ended before the measurement is over, at cycle %" PRIu64
+                    ": give its process repeat: 1000000\n",
+                    m->kernels[k].program->name, m->kernels[k].end_cycle);
+            return 1;
+        }
+        report_traffic(m, k + 1, &after);
+        gpump_traffic_diff(&before[k], &after, &traffic[k]);
+        traffic[k].cycles = e->cycles;
+    }
+    return 0;
+}
+
+static int measure_all(const corun_experiment *e, machine *m, const double *alone, corun_outcome *outcome) {
+    gpump_traffic traffic[CORUN_KERNELS], sum;
+    gpump_metrics_rate rates[CORUN_KERNELS];
+    gpump_diag diag;
+    uint32_t k;
+    if (measure(e, m, NONE, traffic)) return 1;
+    memset(&sum, 0, sizeof sum);
+    for (k = 0; k < m->kernel_count; k++) {
+        outcome->per_cycle[k] = (double)traffic[k].issued / (double)e->cycles;
+        outcome->speed[k] = alone[k] > 0 ? outcome->per_cycle[k] / alone[k] : 0;
+        rates[k].alone = alone[k];
+        rates[k].shared = outcome->per_cycle[k] > 0 ? outcome->per_cycle[k] : 1e-9;
+        sum.issued += traffic[k].issued;
+        sum.l1_load_hits += traffic[k].l1_load_hits;
+        sum.l2_load_hits += traffic[k].l2_load_hits;
+        sum.flits_up += traffic[k].flits_up;
+        sum.flits_down += traffic[k].flits_down;
+        sum.dram_read_bytes += traffic[k].dram_read_bytes;
+        sum.dram_written_bytes += traffic[k].dram_written_bytes;
+    }
+    sum.cycles = e->cycles;
+    gpump_meter_utilisation(report_meter(m), &sum, &outcome->used, NULL);
+    if (gpump_metrics_compute_rates(rates, m->kernel_count, &outcome->metrics, &diag) == GPUMP_OK) return 0;
+    fprintf(stderr, "minigpu: a kernel alone issues nothing in %" PRIu64 " cycles\n", e->cycles);
+    return 1;
+}
+
+int corun_alone(const corun_experiment *e, uint32_t only, double *per_cycle, gpump_traffic *traffic) {
+    gpump_traffic of[CORUN_KERNELS];
+    machine *m = make(e, NULL);
+    uint32_t k;
+    int status;
+    if (!m) return 1;
+    for (k = 0; k < m->kernel_count; k++)
+        if (k != only) m->kernels[k].arrival_cycle = NEVER;
+    status = machine_run(m, e->warm) < 0 ? failed(m) : measure(e, m, only, of);
+    if (!status) {
+        *per_cycle = (double)of[only].issued / (double)e->cycles;
+        *traffic = of[only];
+    }
+    machine_free(m);
+    return status;
+}
+
+int corun_together(const corun_experiment *e, const gpump_partition_policy *policy, const double *alone,
+                   corun_outcome *outcome) {
+    machine *m = make(e, policy);
+    uint32_t k;
+    int status = m == NULL;
+    memset(outcome, 0, sizeof *outcome);
+    while (!status && gpump_sharing_state_now(m->corun->sharing) != GPUMP_SHARING_RUN) {
+        if (machine_run(m, m->now + 1000) < 0) status = failed(m);
+        if (!status && m->now > SETTLE_CYCLES) {
+            fprintf(stderr, "minigpu: after %u cycles blocks still stand above their caps\n", SETTLE_CYCLES);
+            status = 1;
+        }
+    }
+    if (!status) status = measure_all(e, m, alone, outcome);
+    for (k = 0; !status && k < m->kernel_count; k++)
+        (void)gpump_sharing_share(m->corun->sharing, m->corun->member_of[k], &outcome->shares[k], &outcome->kinds[k]);
+    machine_free(m);
+    return status;
+}
+
+int corun_fixed(const corun_experiment *e, const uint32_t *blocks, const double *alone, corun_outcome *outcome) {
+    machine *m;
+    uint32_t k;
+    int status;
+    const uint32_t kernels_per_sm = e->launch->kernels_per_sm;
+    memset(outcome, 0, sizeof *outcome);
+    e->launch->kernels_per_sm = e->launch->kernel_count;
+    m = make(e, NULL);
+    e->launch->kernels_per_sm = kernels_per_sm;
+    if (!m) return 1;
+    for (k = 0; k < m->kernel_count; k++) {
+        m->kernels[k].block_cap = blocks[k];
+        outcome->shares[k].blocks = blocks[k];
+        outcome->shares[k].sms = m->sm_count;
+        outcome->shares[k].limits = gpump_rate_limits_none();
+    }
+    status = machine_run(m, e->warm) < 0 ? failed(m) : measure_all(e, m, alone, outcome);
+    machine_free(m);
+    return status;
+}

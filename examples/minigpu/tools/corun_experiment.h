@@ -1,0 +1,36 @@
+/* corun_experiment: kernels alone, together under a partition policy, and together with fixed numbers of blocks. */
+#ifndef MINIGPU_CORUN_EXPERIMENT_H
+#define MINIGPU_CORUN_EXPERIMENT_H
+
+#include "machine/machine.h"
+
+#define CORUN_KERNELS GPUMP_PARTITION_KERNELS
+
+/* What runs: every kernel of the launch has a process of its own that repeats, so that none ends. */
+typedef struct corun_experiment {
+    launch_file *launch;
+    machine_options options; /* without partition */
+    uint64_t warm;           /* cycles before a kernel alone, or with fixed blocks, is measured */
+    uint64_t cycles;         /* how long is measured */
+} corun_experiment;
+
+/* What was measured, by kernel of the launch. */
+typedef struct corun_outcome {
+    double per_cycle[CORUN_KERNELS];             /* warp instructions */
+    double speed[CORUN_KERNELS];                 /* of the kernel alone */
+    gpump_partition_share shares[CORUN_KERNELS]; /* of the decision; blocks alone without a policy */
+    uint32_t kinds[CORUN_KERNELS];               /* gpump_partition_class; of the decision */
+    gpump_metrics metrics;                       /* harmonic_speedup, weighted_speedup (Lin 4.3.3) */
+    gpump_utilisation used;                      /* of all kernels together */
+} corun_outcome;
+
+/* Each reports errors on stderr and returns 0, or an exit status. */
+/* Kernel `only` alone: sets *per_cycle and, in *traffic, what it did while it was measured. */
+int corun_alone(const corun_experiment *e, uint32_t only, double *per_cycle, gpump_traffic *traffic);
+/* All kernels under `policy`, from the cycle on in which its decision holds; alone[] is corun_alone's. */
+int corun_together(const corun_experiment *e, const gpump_partition_policy *policy, const double *alone,
+                   corun_outcome *outcome);
+/* All kernels with blocks[] on each SM and without limits. */
+int corun_fixed(const corun_experiment *e, const uint32_t *blocks, const double *alone, corun_outcome *outcome);
+
+#endif

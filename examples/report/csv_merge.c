@@ -1,0 +1,99 @@
+#define _GNU_SOURCE
+#include "csv_merge.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output.h"
+
+typedef struct merge_line {
+    unsigned long number, place;
+    char *text;
+} merge_line;
+static int by_number(const void *a, const void *b) {
+    const merge_line *x = (const merge_line *)a, *y = (const merge_line *)b;
+    if (x->number != y->number) return x->number < y->number ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+typedef struct merge_lines {
+    merge_line *at;
+    size_t count, capacity;
+    char header[1024];
+} merge_lines;
+
+/* Reads one part. Returns the exit status. */
+static int merge_read(merge_lines *lines, const char *program, const char *path, FILE *in) {
+    char text[1024];
+    unsigned long row = 0;
+    while (fgets(text, sizeof text, in)) {
+        size_t length = strlen(text);
+        merge_line *line;
+        char *end;
+        row++;
+        if (!length || text[length - 1] != '\n') {
+            fprintf(stderr, "%s:%lu:1: %s\n", path, row,
+                    length == sizeof text - 1 ? "the line is too long for one of a sweep"
+                                              : "the line has no end; the part is not complete, run it again");
+            return 2;
+        }
+        if (row == 1) {
+            if (*lines->header && strcmp(lines->header, text)) {
+                fprintf(stderr, "%s:1:1: not the header of the other parts\n", path);
+                return 2;
+            }
+            memcpy(lines->header, text, length + 1);
+            continue;
+        }
+        if (lines->count == lines->capacity) {
+            size_t capacity = lines->capacity ? lines->capacity * 2 : 1024;
+            merge_line *grown = (merge_line *)realloc(lines->at, capacity * sizeof *grown);
+            if (!grown) return fprintf(stderr, "%s: out of memory\n", program), 1;
+            lines->at = grown;
+            lines->capacity = capacity;
+        }
+        line = &lines->at[lines->count];
+        line->number = strtoul(text, &end, 10);
+        if (end == text || *end != ',') {
+            fprintf(stderr, "%s:%lu:1: the line does not begin with a number\n", path, row);
+            return 2;
+        }
+        line->place = row;
+        line->text = strdup(text);
+        if (!line->text) return fprintf(stderr, "%s: out of memory\n", program), 1;
+        lines->count++;
+    }
+    if (!ferror(in)) return 0;
+    fprintf(stderr, "%s: cannot read %s: %s\n", program, path, strerror(errno));
+    return 2;
+}
+
+int csv_merge(const char *program, const char *target, char **parts, int count) {
+    merge_lines lines;
+    int status = 0;
+    memset(&lines, 0, sizeof lines);
+    for (int i = 0; i < count && !status; i++) {
+        FILE *in = fopen(parts[i], "r");
+        if (!in) {
+            fprintf(stderr, "%s: cannot read %s: %s\n", program, parts[i], strerror(errno));
+            status = 2;
+            break;
+        }
+        status = merge_read(&lines, program, parts[i], in);
+        fclose(in);
+    }
+    if (!status) {
+        FILE *out = fopen(target, "w");
+        if (lines.count) qsort(lines.at, lines.count, sizeof *lines.at, by_number);
+        if (out) {
+            fputs(lines.header, out);
+            for (size_t i = 0; i < lines.count; i++) fputs(lines.at[i].text, out);
+            if (output_close(out, program, target)) status = 2;
+        } else
+            status = 2, output_cannot_open(program, target);
+    }
+    for (size_t i = 0; i < lines.count; i++) free(lines.at[i].text);
+    free(lines.at);
+    return status;
+}

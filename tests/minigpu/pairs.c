@@ -1,0 +1,96 @@
+/* labels: command unit link: minigpu_core */
+/* minigpu pairs: shards merge into the whole, the summary is what the rows say, and bad input has a reason. */
+#include "run_command.h"
+
+#include <unistd.h>
+
+#include "tools/pairs.h"
+
+#define MINIGPU GPUMP_BINARY_DIR "/examples/minigpu/minigpu "
+#define KERNELS GPUMP_SOURCE_DIR "/examples/minigpu/kernels/"
+#define THREE KERNELS "spmv/small.yaml " KERNELS "saxpy/small.yaml " KERNELS "pathfinder/small.yaml "
+#define QUICK "--cycles 1000 --warm 1000 --oracle 0 --policy even --policy leftover "
+
+static char output[1 << 16];
+
+static void shards_merge(void **state) {
+    static char whole[1 << 14], merged[1 << 14];
+    const char *const commands[] = {MINIGPU "pairs " THREE QUICK "--csv whole.csv",
+                                    MINIGPU "pairs " THREE QUICK "--shard 1/2 --csv part1.csv",
+                                    MINIGPU "pairs " THREE QUICK "--shard 0/2 --csv part0.csv",
+                                    MINIGPU "pairs merge merged.csv part1.csv part0.csv"};
+    uint32_t i, lines = 0;
+    (void)state;
+    for (i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (run_command(commands[i], output, sizeof output)) fail_msg("%s: %s", commands[i], output);
+    assert_int_equal(run_command("cat whole.csv", whole, sizeof whole), 0);
+    assert_int_equal(run_command("cat merged.csv", merged, sizeof merged), 0);
+    assert_string_equal(whole, merged);
+    for (i = 0; whole[i]; i++) lines += whole[i] == '\n';
+    assert_int_equal(lines, 1 + 3 * 2);
+    for (i = 0; i < 4; i++) unlink(i == 0 ? "whole.csv" : i == 1 ? "merged.csv" : i == 2 ? "part0.csv" : "part1.csv");
+}
+
+static void refused(void **state) {
+    static const struct {
+        const char *command, *text;
+    } cases[] = {{"pairs " KERNELS "spmv/small.yaml 2>&1", "two kernels at least make a pair"},
+                 {"pairs " THREE "--shard 2/2 2>&1", "a shard is I/N with 0 <= I < N, not"},
+                 {"pairs " THREE "--policy nobody 2>&1", "ccbp"},
+                 {"pairs merge out.csv 2>&1", "merge wants OUT.csv and at least one PART.csv"},
+                 {"pairs " THREE GPUMP_SOURCE_DIR "/examples/minigpu/launches/three_processes.yaml 2>&1",
+                  "pairs wants one kernel in each file, this one has"},
+                 {"pairs " THREE "--csv no/where.csv 2>&1", "minigpu: cannot write no/where.csv"}};
+    char command[1024];
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(command, sizeof command, "%s%s", MINIGPU, cases[i].command);
+        if (run_command(command, output, sizeof output) != 2 || !strstr(output, cases[i].text))
+            fail_msg("%s does not say \"%s\": %s", command, cases[i].text, output);
+    }
+}
+
+/* Two pairs by hand: means 0.5 and 0.25, so twice as fast; the interval holds the ratio. */
+static void ratio_by_hand(void **state) {
+    static pairs_row rows[4] = {{0, 0, 1, {0, 0}, "a", {0, 0}, {0, 0}, {0, 0}, 0.4, 1, 0, 0},
+                                {0, 0, 1, {0, 0}, "b", {0, 0}, {0, 0}, {0, 0}, 0.1, 1, 0, 0},
+                                {1, 1, 2, {0, 1}, "a", {0, 0}, {0, 0}, {0, 0}, 0.6, 1, 0, 0},
+                                {1, 1, 2, {0, 1}, "b", {0, 0}, {0, 0}, {0, 0}, 0.4, 1, 0, 0}};
+    const pairs_table table = {rows, 4, 4};
+    static const uint32_t mixed[2] = {1, 0};
+    pairs_ratio all = pairs_compare(&table, "a", "b", NULL), one = pairs_compare(&table, "a", "b", mixed);
+    (void)state;
+    assert_int_equal(all.pairs, 2);
+    assert_true(all.ratio > 1.9999 && all.ratio < 2.0001);
+    assert_true(all.low >= 1.4999 && all.low <= 1.51 && all.high <= 4.0001 && all.high >= 3.99);
+    assert_int_equal(one.pairs, 1);
+    assert_true(one.ratio > 1.4999 && one.ratio < 1.5001);
+    assert_int_equal(pairs_compare(&table, "a", "nobody", NULL).pairs, 0);
+}
+
+/* An equal part from each combination of classes, no pair twice. */
+static void pairs_are_stratified(void **state) {
+    static pairs_experiment e;
+    static uint32_t chosen[100][2];
+    uint32_t of[3][3] = {{0}}, i, n;
+    (void)state;
+    e.kernel_count = 9;
+    e.seed = 1;
+    for (i = 0; i < 9; i++) e.kernels[i].kind = i % 3;
+    assert_int_equal(pairs_choose(&e, 18, chosen), 18);
+    for (i = 0; i < 18; i++) {
+        const uint32_t a = e.kernels[chosen[i][0]].kind, b = e.kernels[chosen[i][1]].kind;
+        of[a < b ? a : b][a < b ? b : a]++;
+        for (n = 0; n < i; n++) assert_true(memcmp(chosen[i], chosen[n], sizeof chosen[i]) != 0);
+    }
+    for (i = 0; i < 3; i++)
+        for (n = i; n < 3; n++) assert_int_equal(of[i][n], 3);
+    assert_int_equal(pairs_choose(&e, 100, chosen), 36);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shards_merge), cmocka_unit_test(refused),
+                                       cmocka_unit_test(ratio_by_hand), cmocka_unit_test(pairs_are_stratified)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
