@@ -22,8 +22,8 @@ static const char usage[] =
     "  --pairs N          so many pairs, an equal part from each combination of two classes (default: all)\n"
     "  --seed N           of the choice of pairs (default 1)\n"
     "  --policy NAME      may be repeated (default: smk, ws, ws+dai, ccbp, even, leftover)\n"
-    "  --oracle N         also the best combination of blocks, each tried for N cycles (default 30000; 0: left out)\n"
-    "  --cycles N         how long is measured (default 100000)\n"
+    "  --oracle N         also the best combination of blocks, each tried for N cycles (default 20000; 0: left out)\n"
+    "  --cycles N         how long is measured (default 60000)\n"
     "  --warm N           cycles before a kernel alone, or with fixed blocks, is measured (default 30000)\n"
     "  --in-turn          kernels are sampled one after the other on all SMs\n"
     "  --shard I/N        only pairs i with i mod N = I, 0 <= I < N\n"
@@ -188,9 +188,9 @@ int pairs_command(int argc, char **argv, const char *kernels) {
     memset(&e, 0, sizeof e);
     machine_options_default(&e.run.options);
     e.run.options.gpu = "maxwell_ccbp";
-    e.run.cycles = 100000;
+    e.run.cycles = 60000;
     e.run.warm = 30000;
-    e.oracle_cycles = 30000;
+    e.oracle_cycles = 20000;
     e.oracle_warm = 10000;
     e.seed = 1;
     if ((status = read_options(argc, argv, &e, &a)) != 0) return status < 0 ? 0 : status;
