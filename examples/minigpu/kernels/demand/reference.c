@@ -13,8 +13,8 @@ const char *reference_demand(const reference_launch *launch) {
     float *written = reference_f32s(launch, 2, elements);
     if (launch->argument_count != 12 || !out || !data || !written || log2_lines > 5 || accesses > 4096 || wide > 4096 ||
         narrow > 4096 || !hot || hot & (hot - 1) || !units || units & (units - 1))
-        return "demand takes f32 out[threads], f32 data and written of 32 * (hot_units + stream_units + 16) elements << "
-               "log2_lines, and nine u32: accesses, wide and narrow up to 4096, log2_lines up to 5, units powers of two";
+        return "demand takes f32 out[threads], f32 data and written of 32 * (hot_units + stream_units + 16) elements, "
+               "times 2^log2_lines, and nine u32: accesses, wide, narrow up to 4096; log2_lines up to 5";
     for (uint64_t thread = 0; thread < threads; thread++) {
         const uint32_t warp = (uint32_t)(thread >> 5), lane = thread & 31;
         const uint32_t offset = ((lane >> (5 - log2_lines)) << 5) + (lane & ((32u >> log2_lines) - 1));
