@@ -43,6 +43,7 @@ static void test_preempted_while_faulted(void **state) {
         scheme = schemes[i % 6];
         model = configs[(i + i / 6) % 2];
         lazy = i / 6 % 2;
+        served_over = i % 4 == 1 ? "nvlink" : i % 4 == 3 ? "pcie3_pipelined" : NULL;
         preempt(names[(i + i / 6) % 4], 0, test_cases(24));
     }
 }
@@ -76,6 +77,7 @@ static void test_again_and_again(void **state) {
         scheme = schemes[i % 5];
         model = configs[i / 5 % 2];
         lazy = i / 10 % 2;
+        served_over = i % 2 ? "nvlink" : NULL;
         again_and_again(names[i % 4], test_seed() * 1000 + i);
     }
 }

@@ -42,6 +42,7 @@ static const char *absent; /* buffers whose pages are not there at first; page c
 
 static const char *model = "memory_model=0";
 static const char *scheme; /* absent pages are faults that the pipeline survives; NULL: page checks find them */
+static const char *served_over; /* with a scheme: a fault unit serves faults over this link; NULL: a fixed time */
 static uint32_t lazy;
 
 static machine *build(launch_file *launch, const char *name) {
@@ -58,6 +59,8 @@ static machine *build(launch_file *launch, const char *name) {
     options.page_checks = absent && !scheme ? PAGE_CHECKS_KIM : PAGE_CHECKS_NONE;
     options.faults.scheme = scheme;
     options.faults.lazy = lazy;
+    options.faults.link = served_over;
+    options.faults.absent = absent;
     if (scheme) options.fault_service_ns = 1000;
     snprintf(path, sizeof path, "%s/tests/minigpu/preempt/%s.yaml", GPUMP_SOURCE_DIR, name);
     if (launch_file_read(launch, path, error)) fail_msg("%s", error);

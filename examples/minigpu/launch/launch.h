@@ -41,6 +41,7 @@ typedef struct launch_buffer {
     char *symbol;           /* it is this variable of a PTX file; NULL: it has a place of its own */
     uint32_t symbol_kernel; /* the kernel whose PTX file has the variable */
     uint32_t process;
+    uint32_t owner; /* gpump_fault_owner: who has its pages at first, where faults are served (fault_unit.h) */
     launch_place place;
 } launch_buffer;
 

@@ -236,9 +236,23 @@ static int fill(reader *r, const yaml_node_t *node, launch_buffer *buffer, const
     return 0;
 }
 
+/* owner: gpu (the default), cpu, or unallocated: nobody has its pages, so that there is nothing in them. */
+static int read_owner(reader *r, const yaml_node_t *node, launch_buffer *buffer) {
+    static const char *const names[GPUMP_FAULT_OWNERS] = {"cpu", "unallocated", "gpu"};
+    uint64_t i;
+    for (buffer->owner = 0; buffer->owner < GPUMP_FAULT_OWNERS; buffer->owner++)
+        if (!strcmp(text_of(node), names[buffer->owner])) break;
+    if (buffer->owner == GPUMP_FAULT_OWNERS)
+        return FAIL(r, node, "owner must be gpu, cpu or unallocated, not \"%s\"", text_of(node));
+    for (i = 0; buffer->owner == GPUMP_FAULT_UNALLOCATED && i < buffer->bytes; i++)
+        if (buffer->contents[i])
+            return FAIL(r, node, "owner: unallocated: nobody has contents of this buffer, so it must be constant: 0");
+    return 0;
+}
+
 int read_buffer(reader *r, const yaml_node_t *node, uint32_t process, launch_argument *argument) {
-    static const char *const keys[] = {"name", "type",    "count",   "constant", "ramp",        "random",
-                                       "file", "same_as", "element", "pointers", "guard_bytes", NULL};
+    static const char *const keys[] = {"name",    "type",    "count",    "constant",    "ramp",  "random", "file",
+                                       "same_as", "element", "pointers", "guard_bytes", "owner", NULL};
     static const char *const initialisers[] = {"constant", "ramp", "random", "file", NULL};
     static const char *const same_keys[] = {"same_as", "element", NULL};
     launch_file *launch = r->launch;
@@ -285,7 +299,9 @@ int read_buffer(reader *r, const yaml_node_t *node, uint32_t process, launch_arg
     if ((value = find(r, node, "guard_bytes")) &&
         read_u64(r, value, "guard_bytes", 0, UINT64_C(1) << 24, &buffer->guard_bytes))
         return -1;
+    buffer->owner = GPUMP_FAULT_GPU;
     if (fill(r, node, buffer, count_node, count)) return -1;
+    if ((value = find(r, node, "owner")) && read_owner(r, value, buffer)) return -1;
     if ((value = find(r, node, "element")) && read_element(r, value, index, &argument->offset)) return -1;
     return (value = find(r, node, "pointers")) ? read_pointers(r, value, index) : 0;
 }

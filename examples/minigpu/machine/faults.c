@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "machine/fault_facts.h"
+#include "machine/fault_unit.h"
 #include "machine/issue_queue.h"
 #include "machine/page_faults.h"
 #include "machine/pipeline.h"
@@ -197,6 +198,10 @@ static void faulted(machine *m, sm *s, uint32_t record) {
         w->fault_address = r->segments[gpump_bits_lowest64(r->absent)];
     }
     if (r->pages_cycle > w->fault_cycle) w->fault_cycle = r->pages_cycle;
+    if (m->fault_unit) { /* pages may have come while other look-ups of it were under way */
+        w->fault_cycle = fault_unit_cycle(m, w, w->fault_cycle);
+        if (r->pages_cycle == NEVER && fault_unit_is_served(m, r)) r->pages_cycle = s->now + 1;
+    }
     if (m->fault_scheme == GPUMP_REPLAY_REGIONS) {
         const uint64_t cycle = w->fault_cycle;
         gpump_restart_order order;
@@ -415,7 +420,7 @@ void faults_restore(machine *m, sm *s, warp *w, const gpump_replay_entry *entrie
                  &diag);
     gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
     if (count && w->sequence <= entries[count - 1].sequence) w->sequence = entries[count - 1].sequence + 1;
-    w->fault_cycle = m->blocks[w->block].fault_cycle;
+    w->fault_cycle = m->fault_unit ? fault_unit_restored(m, w) : m->blocks[w->block].fault_cycle;
     hold(s, w);
 }
 

@@ -125,11 +125,11 @@ typedef struct preempted_block {
     uint64_t fault_cycle;   /* when all pages are there that its warps have faulted on */
     uint32_t flushes;       /* how often it has been flushed so far */
     uint32_t kernel;
+    uint32_t local_frame; /* its local memory, when its context has it; NONE */
     /* What it has read and written so far, when it was saved and blocks are watched; room for three quarters of
      * read_set_segments. */
     gpump_read_set_segment *read_segments;
     uint32_t read_segment_count;
-    uint32_t unused;
 } preempted_block;
 
 typedef struct kernel {
@@ -164,6 +164,8 @@ typedef struct kernel {
     uint32_t resident;                        /* blocks on SMs */
     uint64_t round_cycle;                     /* when its present round became ready */
     uint32_t iteration;                       /* rounds of its loop that it has ended (loops.h) */
+    uint32_t killed;                          /* 1: its process was aborted (fault_unit.h) */
+    uint32_t unused;
 } kernel;
 
 #endif

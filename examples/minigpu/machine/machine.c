@@ -11,6 +11,7 @@
 #include "preemption/context_forms.h"
 #include "machine/corun.h"
 #include "machine/dispatcher.h"
+#include "machine/fault_unit.h"
 #include "machine/faults.h"
 #include "machine/gate.h"
 #include "machine/issue_queue.h"
@@ -693,10 +694,11 @@ static uint32_t choose_technique(const launch_file *launch, const machine_option
 }
 
 /* Fills an opened arena with the machine. */
-static int build(machine *m, launch_file *launch, const kernel_program **programs, machine_programs *p, int faulty,
-                 int errs, char error[LAUNCH_ERROR_BYTES]) {
+static int build(machine *m, launch_file *launch, const kernel_program **programs, machine_programs *p,
+                 const faults_options *faults, int errs, char error[LAUNCH_ERROR_BYTES]) {
     minigpu_config *c = &m->config;
     uint64_t address = p->end_of_variables, context_bytes = 0, contexts = 0, heap;
+    const uint64_t alignment = faults->link ? fault_unit_granule_bytes() : 1; /* of buffers */
     uint32_t i, resident, shared_bytes = 0, local_needed = 0;
     int result = -1;
     m->kernel_count = launch->kernel_count;
@@ -709,7 +711,7 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
         uint64_t per_kernel;
         if (prepare_kernel(m, launch, i, programs[i], error)) goto done;
         k->info = p->infos[i];
-        if (m->config.l1_tlb_entries || faulty) {
+        if (m->config.l1_tlb_entries || faults->scheme) {
             replay_info *replays = (replay_info *)arena_take_array(&m->arena, k->program->count + 1, sizeof *k->replay);
             if (!replays) goto memory;
             faults_prepare(k->program, replays, p->infos[i]);
@@ -721,7 +723,7 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
         k->texture_references = (lanes_texture *)arena_take_array(
             &m->arena, p->modules[p->module_of_kernel[i]].texture_count + 1, sizeof *k->texture_references);
         if (!k->parameters || !k->textures || !k->texture_references) goto memory;
-        k->context_bytes = preemption_context_bytes(k) + (faulty ? faults_context_bytes(k) : 0) +
+        k->context_bytes = preemption_context_bytes(k) + (faults->scheme ? faults_context_bytes(k) : 0) +
                            (m->restarts_travel ? restart_context_bytes(k) : 0);
         if (k->context_bytes > context_bytes) context_bytes = k->context_bytes;
         gpump_gpu_occupancy(&c->gpu, &k->need, &occupancy, NULL);
@@ -745,9 +747,10 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     for (i = 0; i < launch->buffer_count; i++) {
         const uint64_t guard = align_up(launch->buffers[i].guard_bytes, PAGE_BYTES);
         if (launch->buffers[i].symbol) continue;
-        launch->buffers[i].address = address + guard;
-        address = align_up(address + guard + launch->buffers[i].bytes, PAGE_BYTES) + guard + PAGE_BYTES;
+        launch->buffers[i].address = align_up(address + guard, alignment);
+        address = align_up(launch->buffers[i].address + launch->buffers[i].bytes, PAGE_BYTES) + guard + PAGE_BYTES;
     }
+    address = align_up(address, alignment);
     launch_place_pointers(launch);
     resident = c->gpu.sms * c->gpu.block_slots;
     m->local_base = address;
@@ -900,7 +903,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->regions = choose_regions(launch, options) != REGIONS_NONE;
     m->restarts_travel = m->regions && (errors_wanted(&options->errors) ||
                                         (options->faults.scheme && !strcmp(options->faults.scheme, "regions")));
-    if (build(m, launch, programs, p, options->faults.scheme != NULL, errors_wanted(&options->errors), error)) {
+    if (build(m, launch, programs, p, &options->faults, errors_wanted(&options->errors), error)) {
         free(programs);
         machine_free(m);
         return NULL;
@@ -914,7 +917,8 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->sources_released = config.sources_released;
     if (faults_make(m, &options->faults, error) || errors_make(m, &options->errors, error) ||
         ((options->absent || options->faults.scheme) &&
-         page_faults_make(m, launch, options->absent ? options->absent : "", error))) {
+         page_faults_make(m, launch, options->absent && !options->faults.link ? options->absent : "", error)) ||
+        fault_unit_make(m, launch, &options->faults, error)) {
         machine_free(m);
         return NULL;
     }
@@ -1041,6 +1045,7 @@ static int run(machine *m, uint64_t until, team *team) {
         if (m->preempt_cycle <= m->now) preempt_now(m);
         if (m->ask_again <= m->now) victims_reconsider(m);
         if (page_faults_next(m) <= m->now) page_faults_serve(m);
+        if (fault_unit_next(m) <= m->now) fault_unit_serve(m);
         arrival = dispatcher_kernels(m);
         if (m->corun && m->corun->next <= m->now) corun_advance(m);
         if (m->kernels_done == m->kernel_count) return m->failed ? -1 : 1;
@@ -1057,6 +1062,7 @@ static int run(machine *m, uint64_t until, team *team) {
         if (m->ask_again < next) next = m->ask_again;
         if (m->corun && m->corun->next < next) next = m->corun->next > m->now ? m->corun->next : m->now + 1;
         if (page_faults_next(m) < next) next = page_faults_next(m);
+        if (fault_unit_next(m) < next) next = fault_unit_next(m) > m->now ? fault_unit_next(m) : m->now + 1;
         if (m->schedule && preemption_schedule_wake(m) < next) next = preemption_schedule_wake(m);
         if (m->dispatch_needed || !m->config.skip_idle) next = m->now + !m->window_cycles;
         if (next == NEVER) return deadlock(m);
@@ -1147,6 +1153,7 @@ uint64_t machine_hash(const machine *m) {
     hash = gpump_hash_bytes(hash, m->page_table, m->memory_bytes / PAGE_BYTES);
     hash = gpump_hash_u64(hash, m->page_faults.served ^ (uint64_t)m->page_faults.buffer.count << 32);
     hash = translation_hash(m, hash);
+    if (m->fault_unit) hash = gpump_hash_u64(hash, gpump_fault_hash(m->fault_unit->fault));
     hash = runtime_calls_hash(m, hash);
     hash = gpump_hash_u64(hash, gpump_context_pool_hash(m->context_pool));
     if (m->schedule) hash = preemption_schedule_hash(m, hash);

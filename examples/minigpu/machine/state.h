@@ -219,6 +219,7 @@ typedef struct machine {
     uint64_t memory_bytes;
     uint8_t *page_table; /* per page: PAGE_... bits; 0: nobody's */
     fault_buffer page_faults;
+    struct fault_unit *fault_unit;        /* what serves faults (fault_unit.h); NULL: pages come after a fixed time */
     struct translation_unit *translation; /* the L2 TLB and the page walkers; NULL: none */
     uint32_t fault_scheme, fault_order;   /* gpump_replay_scheme, gpump_replay_order */
     uint32_t sources_released;            /* source_release: config.sources_released, or as a replay queue says */

@@ -35,6 +35,8 @@ typedef enum pinned_pages {
     PINNED_REGION, /* of everything up to the next sparse boundary (regions) */
 } pinned_pages;
 
+#define AWAITED_MAX 8u /* granules that a warp waits for by name */
+
 /* A warp is (block instance, index in it). It sits in a physical slot while its block is resident; its registers are
  * found through a base, so that more warps than slots can exist. */
 typedef struct warp {
@@ -67,8 +69,9 @@ typedef struct warp {
     uint64_t fault_cycle;   /* when all pages that it has faulted on are there; 0: it has not faulted */
     uint64_t fault_since;   /* of the first of them ... */
     uint64_t fault_address; /* ... and where; 0: it waits for no page */
-    uint32_t pinned;        /* whose pages no forced eviction takes: pinned_pages */
-    uint32_t unused;
+    uint64_t awaited[AWAITED_MAX]; /* with a fault unit: granules that it waits for ... */
+    uint32_t awaited_count;        /* ... and how many; AWAITS_BLOCK (fault_unit.h) */
+    uint32_t pinned;               /* whose pages no forced eviction takes: pinned_pages */
 } warp;
 
 typedef struct block {

@@ -8,6 +8,7 @@
 #include "memory/memory_access.h"
 #include "memory/translation.h"
 #include "machine/fault_facts.h"
+#include "machine/fault_unit.h"
 #include "machine/page_faults.h"
 
 /* The place in a ring of `size` that is `at`, less than twice as far. */
@@ -282,8 +283,9 @@ static void answered(machine *m, sm *s, uint32_t record, uint32_t segment, trans
     const uint64_t address = r->segments[segment];
     if (found == TRANSLATION_ABSENT && r->info->is_checked) {
         page_faults_report(m, address, write);
-    } else if (found == TRANSLATION_ABSENT && m->faults_may_happen) {
-        const uint64_t cycle = page_faults_open(m, address, write);
+    } else if (m->fault_unit ? found != TRANSLATION_HIT : found == TRANSLATION_ABSENT && m->faults_may_happen) {
+        const uint64_t cycle =
+            m->fault_unit ? fault_unit_report(m, s, r, address, found) : page_faults_open(m, address, write);
         if (!r->absent) r->pages_cycle = 0;
         if (cycle > r->pages_cycle) r->pages_cycle = cycle;
         r->absent |= 1u << segment;

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "machine/corun.h"
+#include "machine/fault_unit.h"
 #include "machine/faults.h"
 #include "machine/gate.h"
 #include "machine/issue_queue.h"
@@ -221,6 +222,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
         b->context_bytes = saved->context_bytes;
         b->fault_cycle = saved->fault_cycle;
         b->keep = saved->home_sm != NONE ? saved->kept : 0;
+        if (restores) b->local_frame = saved->local_frame;
         s->parked -= saved->home_sm != NONE;
     }
     s->block_of_entry[ref.slot] = index;
@@ -482,6 +484,7 @@ static void queue_preempted(machine *m, const block *b, const gpump_sm_action *a
         if (m->warps[b->warps[i]].fault_cycle > entry->fault_cycle)
             entry->fault_cycle = m->warps[b->warps[i]].fault_cycle;
     entry->kernel = b->kernel;
+    entry->local_frame = entry->context == NEVER ? NONE : b->local_frame;
     entry->left_sm = b->sm;
     entry->home_sm = NONE;
     entry->kept = 0;
@@ -530,9 +533,10 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     if (m->trace) trace_left(m, b, action);
     k->resident_cycles += m->now - b->start_cycle;
     if (action->why == GPUMP_BLOCK_FLUSHED) k->wasted_warp_instructions += action->history.executed;
+    if (m->fault_unit && action->why != GPUMP_BLOCK_SAVED) block_life_forget_faults(m, b->kernel, b->linear);
     if (action->why == GPUMP_BLOCK_DONE)
         k->done_blocks++;
-    else
+    else if (action->why != GPUMP_BLOCK_KILLED)
         queue_preempted(m, b, action);
     if (m->schedule) preemption_schedule_left(m, b, action->why == GPUMP_BLOCK_DONE ? NONE : k->last_preempted);
     if (b->local_frame != NONE && action->why != GPUMP_BLOCK_SAVED && action->kind != GPUMP_SM_ACTION_PARKED)
@@ -568,6 +572,19 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     m->dispatch_needed = 1;
 }
 
+void block_life_forget_faults(machine *m, uint32_t kernel, uint64_t linear) {
+    fault_unit_block_gone(m, (uint64_t)(kernel + 1) << 40 | linear);
+}
+
+/* A block is dropped that may be on its way to memory or back. */
+static void end_move(machine *m, sm *s, block *b) {
+    context_pipeline_cancel(m, s, b);
+    b->transfer_end = 0;
+    if (b->context == NEVER) return;
+    machine_must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, b->context), NULL);
+    b->context = NEVER;
+}
+
 /* Everything gpump wants done on this SM. */
 static void actions(machine *m, sm *s) {
     gpump_sm_action action;
@@ -585,6 +602,7 @@ static void actions(machine *m, sm *s) {
             if (b->stopping) s->stopping--;
             b->stopping = 0;
             stop_warps(m, s, b);
+            end_move(m, s, b);
             pipeline_squash_block(m, s, (uint32_t)(b - m->blocks));
             machine_must(m, "gpump_sm_report_dropped", gpump_sm_report_dropped(s->gpump, m->now, b->ref), NULL);
             break;

@@ -23,5 +23,9 @@ void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind);
 void block_life_end_stalls(machine *m, sm *s);
 /* Carries out everything that gpump wants done on this SM. */
 void block_life_actions(machine *m, sm *s);
+/* A block off the chip is dropped: it waits for no page any more. */
+void block_life_forget_faults(machine *m, uint32_t kernel, uint64_t linear);
+/* Kills all blocks of a process, wherever they are, and ends its kernels (kill.c). Returns how many blocks. */
+uint32_t preemption_kill_process(machine *m, uint32_t process);
 
 #endif

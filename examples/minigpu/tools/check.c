@@ -238,6 +238,11 @@ int check_results(const machine *m, const launch_file *launch, kernel_check *che
     run_references(m, launch, mirror, known, checks);
     for (i = 0; i < launch->kernel_count; i++) {
         const launch_kernel *k = &launch->kernels[i];
+        if (m->kernels[i].killed) {
+            checks[i].result = CHECK_ABORTED;
+            wrong = 1;
+            continue;
+        }
         if (!is_checked(m, k->process)) {
             checks[i].result = CHECK_NOT_ENDED;
             continue;

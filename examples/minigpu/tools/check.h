@@ -4,7 +4,13 @@
 
 #include "machine/machine.h"
 
-typedef enum check_result { CHECK_NOTHING_EXPECTED, CHECK_RIGHT, CHECK_WRONG, CHECK_NOT_ENDED } check_result;
+typedef enum check_result {
+    CHECK_NOTHING_EXPECTED,
+    CHECK_RIGHT,
+    CHECK_WRONG,
+    CHECK_NOT_ENDED,
+    CHECK_ABORTED
+} check_result;
 
 typedef struct kernel_check {
     check_result result;
@@ -12,7 +18,8 @@ typedef struct kernel_check {
 } kernel_check;
 
 /* Checks every kernel of a machine that has run to its end. Of a process that repeats the first run is checked, and
- * kernels of a process that has not run once are CHECK_NOT_ENDED, which is not wrong. References are run on copies of
+ * kernels of a process that has not run once are CHECK_NOT_ENDED, which is not wrong, and those of a process that was
+ * aborted CHECK_ABORTED, which is. References are run on copies of
  * the buffers' first contents, in the order of the file; buffers of kernels without a reference are left out from there
  * on. `checks` has one element per kernel. Returns 0 when nothing is wrong, 1 when something is, -1 when out of memory.
  */

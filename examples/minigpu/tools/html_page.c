@@ -39,7 +39,7 @@ json_t *html_page_about(const machine *m, const launch_file *launch, const char 
 }
 
 json_t *html_page_facts(const run_result *result) {
-    static const char *const verdicts[] = {"", ", result right", ", result WRONG", ", not ended"};
+    static const char *const verdicts[] = {"", ", result right", ", result WRONG", ", not ended", ", aborted"};
     const machine *m = result->machine;
     const double us = 1000.0 / (double)m->config.gpu.clock_khz;
     json_t *facts = json_array();

@@ -25,6 +25,7 @@
 #include "tools/recovery.h"
 #include "tools/policies_command.h"
 #include "tools/races.h"
+#include "machine/fault_unit.h"
 #include "tools/report.h"
 #include "machine/runtime_calls.h"
 #include "machine/trace.h"
@@ -165,6 +166,11 @@ static const char run_usage[] =
     "--regions)\n"
     "  --fault-at N[:M]      with --faults: the N-th look-up of a page evicts that page first; then every M-th\n"
     "  --fault-service US    with --faults: how long a page takes to come (default: page_service_cycles)\n"
+    "  --link NAME           with --faults: the CPU serves faults over this link, in granules of 64 KB: nvlink, pcie3, "
+    "nvlink_pipelined,\n"
+    "                        pcie3_pipelined, ideal; buffers with owner: cpu or unallocated are absent at first (with "
+    "--absent all: all)\n"
+    "  --local-handler       with --link: SMs allocate pages themselves that nobody has\n"
     "  --fault-order NAME    with --faults: what keeps accesses of a warp in order: class (default), address, printed "
     "(as in the thesis)\n"
     "  --fault-lazy          with --faults: a faulted access waits in place until its block is wanted\n"
@@ -269,6 +275,11 @@ static const char *contradiction(const machine_options *o, uint64_t limit_ns, ui
     if (!o->faults.scheme &&
         (o->faults.check != NEVER || o->fault_service_ns || o->faults.lazy || o->faults.order != GPUMP_REPLAY_CLASS))
         return "--fault-at, --fault-service, --fault-order and --fault-lazy need --faults SCHEME";
+    if (o->faults.link && !o->faults.scheme) return "--link needs --faults SCHEME";
+    if (o->faults.link && (o->fault_service_ns || o->faults.check != NEVER))
+        return "--link serves faults in its own time: no --fault-service, and no --fault-at";
+    if (o->faults.link && o->in_place) return "--link and --in-place exclude each other";
+    if (o->faults.local && !o->faults.link) return "--local-handler needs --link NAME";
     if (vacate && !o->schedule) return "--vacate needs --schedule NAME";
     if (o->slice_ns && !(o->schedule && strcmp(o->schedule, "time_slice") == 0))
         return "--slice needs --schedule time_slice";
@@ -316,6 +327,8 @@ static int command_run(int argc, char **argv) {
                                           {"faults", required_argument, NULL, 'f'},
                                           {"fault-at", required_argument, NULL, 'F'},
                                           {"fault-service", required_argument, NULL, 'u'},
+                                          {"link", required_argument, NULL, 'L'},
+                                          {"local-handler", no_argument, NULL, 'A'},
                                           {"fault-order", required_argument, NULL, 'O'},
                                           {"fault-lazy", no_argument, NULL, 'z'},
                                           {"help", no_argument, NULL, 'h'},
@@ -413,6 +426,11 @@ static int command_run(int argc, char **argv) {
             if (option_choice("--fault-order", optarg, faults_order_name, &options.faults.order)) return EXIT_BAD_INPUT;
             break;
         case 'z': options.faults.lazy = 1; break;
+        case 'L':
+            if (option_choice("--link", optarg, fault_unit_link_name, &which)) return EXIT_BAD_INPUT;
+            options.faults.link = fault_unit_link_name(which);
+            break;
+        case 'A': options.faults.local = 1; break;
         case 'C': options.choose = 1; break;
         case 'I': options.in_place = 1; break;
         case 'K':
@@ -444,6 +462,7 @@ static int command_run(int argc, char **argv) {
     if (optind < argc - 1)
         return option_misuse("run", "one launch FILE, and values of --points follow a =; one too many is",
                              argv[optind + 1]);
+    options.faults.absent = options.absent;
     if ((why = contradiction(&options, limit_ns, late_price, vacate)) || (why = recovery_contradiction(&options)))
         return option_misuse("run", why, NULL);
     if (launch_file_read(&launch, argv[optind], error)) {

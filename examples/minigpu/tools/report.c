@@ -1,4 +1,6 @@
 #include "tools/recovery.h"
+#include "tools/report.h"
+#include "tools/report_faults.h"
 
 #include "preemption/victims.h"
 
@@ -14,7 +16,7 @@ const char *technique_name(uint32_t technique) {
 }
 
 static const char *check_name(check_result result) {
-    static const char *const names[] = {"nothing expected", "right", "wrong", "not ended"};
+    static const char *const names[] = {"nothing expected", "right", "wrong", "not ended", "aborted"};
     return names[result];
 }
 
@@ -238,6 +240,7 @@ void report_text(const run_result *result, FILE *file) {
     report_page_faults(m, file);
     report_replays(m, file);
     recovery_text(result, file);
+    report_fault_unit(m, result->launch, file);
     for (i = 0; i < m->preemption_count && i < 32; i++) {
         const preemption_entry *entry = &m->preemptions[i];
         fprintf(file, "cycle %" PRIu64 ": SM %u gives up %u blocks of %s by %s: ", entry->request_cycle, entry->sm,
@@ -445,6 +448,7 @@ int report_json(const run_result *result, FILE *file) {
                         json_pack("{s:o,s:o,s:o}", "absent_pages", number(m->page_faults.absent), "served",
                                   number(m->page_faults.served), "calls", number(m->page_faults.calls)));
     if ((recovery = recovery_json(result))) json_object_set_new(root, "recovery", recovery);
+    if (m->fault_unit) report_fault_unit_json(m, result->launch, root);
     if (result->races) json_object_set_new(root, "races", races_json(result));
     json_object_set_new(root, "model_version", json_integer(GPUMP_MODEL_VERSION));
     json_object_set_new(root, "launch_file", json_string(result->launch->path));

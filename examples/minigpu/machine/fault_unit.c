@@ -1,0 +1,314 @@
+#include "machine/fault_unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "memory/memory_path.h"
+#include "memory/translation.h"
+#include "preemption/block_life.h"
+
+#define GRANULE_PAGES 16u /* 64 KB (Tanasic 6.5.1) */
+#define NO_PAGE (UINT64_MAX >> 16)
+
+/* Pipelined: the CPU is occupied by its handler (2 us, Tanasic 6.5.4) and by what a migration takes longer than an
+ * allocation, the transfer; the rest of a service overlaps with others (docs/papers.md). */
+static const struct {
+    const char *name, *preset;
+    uint32_t pipelined;
+} links[] = {{"nvlink", "nvlink", 0},
+             {"pcie3", "pcie3", 0},
+             {"nvlink_pipelined", "nvlink", 1},
+             {"pcie3_pipelined", "pcie3", 1},
+             {"ideal", "ideal", 0}};
+#define LINKS (sizeof links / sizeof *links)
+enum { CPU_HANDLER_NS = 2000, LOCAL_HANDLER_NS = 20000 };
+
+const char *fault_unit_link_name(uint32_t index) { return index < LINKS ? links[index].name : NULL; }
+uint64_t fault_unit_granule_bytes(void) { return (uint64_t)GRANULE_PAGES * PAGE_BYTES; }
+
+/* ---- making ---- */
+
+static uint32_t cycles_of(const machine *m, uint32_t ns) {
+    const uint64_t cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, ns);
+    return cycles < 1 ? 1 : cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
+}
+
+/* The unit of this machine: the presets' times are cycles at 1 GHz, that is nanoseconds. */
+static gpump_result configure(const machine *m, const launch_file *launch, const faults_options *options,
+                              uint64_t granules, gpump_fault_config *config) {
+    const uint64_t blocks = (uint64_t)m->sm_count * m->config.gpu.block_slots;
+    uint32_t which = 0;
+    gpump_result result;
+    while (which < LINKS && strcmp(links[which].name, options->link)) which++;
+    result = gpump_fault_config_preset(config, which < LINKS ? links[which].preset : options->link);
+    if (result) return result;
+    config->sms = m->sm_count;
+    config->processes = launch->process_count;
+    config->ranges = launch->buffer_count ? launch->buffer_count : 1;
+    config->granules = granules < 1 ? 1 : granules < (1u << 24) ? (uint32_t)granules : 1u << 24;
+    config->faults = config->granules < 4096 ? config->granules : 4096;
+    config->waiters = (uint32_t)(blocks * 32 < (1u << 20) ? blocks * 32 : 1u << 20);
+    if (config->waiters < config->faults) config->waiters = config->faults;
+    config->granule_pages = GRANULE_PAGES;
+    if (which < LINKS && links[which].pipelined) {
+        config->migrate_busy_cycles = CPU_HANDLER_NS + config->migrate_cycles - config->allocate_cycles;
+        config->allocate_busy_cycles = CPU_HANDLER_NS;
+    }
+    if (config->migrate_cycles > 1) config->migrate_cycles = cycles_of(m, config->migrate_cycles);
+    if (config->allocate_cycles > 1) config->allocate_cycles = cycles_of(m, config->allocate_cycles);
+    if (config->migrate_busy_cycles) config->migrate_busy_cycles = cycles_of(m, config->migrate_busy_cycles);
+    if (config->allocate_busy_cycles) config->allocate_busy_cycles = cycles_of(m, config->allocate_busy_cycles);
+    config->local = options->local;
+    config->local_cycles = options->local ? cycles_of(m, LOCAL_HANDLER_NS) : 0;
+    return GPUMP_OK;
+}
+
+static uint32_t owner_of(const launch_buffer *buffer, const char *absent) {
+    if (absent && !strcmp(absent, "all")) return GPUMP_FAULT_CPU;
+    return buffer->owner;
+}
+
+static int map_buffer(machine *m, const launch_buffer *buffer, uint32_t owner) {
+    const uint64_t granule = fault_unit_granule_bytes(), first = (buffer->address - DEVICE_BASE) / PAGE_BYTES,
+                   granules = (buffer->bytes + granule - 1) / granule, pages = (buffer->bytes - 1) / PAGE_BYTES + 1;
+    uint64_t page;
+    if (gpump_fault_map(m->fault_unit->fault, buffer->process, first, granules * GRANULE_PAGES, owner,
+                        GPUMP_TLB_READ | GPUMP_TLB_WRITE) != GPUMP_OK)
+        return -1;
+    for (page = first; owner != GPUMP_FAULT_GPU && page < first + pages; page++)
+        m->page_table[page] |= PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
+    if (owner != GPUMP_FAULT_GPU) m->page_faults.absent += pages;
+    return 0;
+}
+
+int fault_unit_make(machine *m, const launch_file *launch, const faults_options *options,
+                    char error[LAUNCH_ERROR_BYTES]) {
+    fault_unit *u;
+    gpump_fault_config config;
+    gpump_diag diag;
+    uint64_t granules = 0;
+    uint32_t i;
+    size_t bytes;
+    void *part = NULL;
+    char text[256];
+    if (!options->link) return 0;
+    for (i = 0; i < launch->buffer_count; i++) granules += launch->buffers[i].bytes / fault_unit_granule_bytes() + 1;
+    memset(&diag, 0, sizeof diag);
+    u = (fault_unit *)arena_take(&m->arena, sizeof *u);
+    if (u) u->aborts = (fault_abort *)arena_take_array(&m->arena, launch->process_count, sizeof *u->aborts);
+    if (u) u->unmap = (uint32_t *)arena_take_array(&m->arena, launch->process_count, sizeof *u->unmap);
+    if (!u || !u->aborts || !u->unmap) goto memory;
+    u->link = options->link;
+    u->granule_pages = GRANULE_PAGES;
+    u->processes = launch->process_count;
+    u->next = NEVER;
+    if (configure(m, launch, options, granules, &config) != GPUMP_OK ||
+        gpump_fault_bytes(&config, &bytes, &diag) != GPUMP_OK) {
+        gpump_diag_text(&diag, text, sizeof text);
+        snprintf(error, LAUNCH_ERROR_BYTES, "gpump: the fault unit: %s", text);
+        return -1;
+    }
+    if (!(part = arena_take(&m->arena, bytes)) || gpump_fault_init(part, bytes, &config, &u->fault, &diag) != GPUMP_OK)
+        goto memory;
+    m->fault_unit = u;
+    for (i = 0; i < launch->buffer_count; i++) {
+        const launch_buffer *buffer = &launch->buffers[i];
+        if (buffer->symbol || !buffer->bytes) continue; /* variables of a PTX file are loaded with it */
+        if (map_buffer(m, buffer, owner_of(buffer, options->absent))) goto memory;
+    }
+    return 0;
+memory:
+    snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the fault unit", launch->path);
+    return -1;
+}
+
+/* ---- reports ---- */
+
+static uint64_t cookie_of(const block *b) { return (uint64_t)(b->kernel + 1) << 40 | b->linear; }
+
+/* Faults in flight since the last change are counted. */
+static void account(machine *m, int32_t change) {
+    fault_unit *u = m->fault_unit;
+    u->in_flight_cycles += (uint64_t)u->in_flight * (m->now - u->in_flight_since);
+    u->in_flight_since = m->now;
+    u->in_flight = (uint32_t)((int32_t)u->in_flight + change);
+    if (u->in_flight > u->in_flight_most) u->in_flight_most = u->in_flight;
+}
+
+static void refresh_next(machine *m) {
+    const uint64_t next = gpump_fault_next_cycle(m->fault_unit->fault);
+    m->fault_unit->next = next == GPUMP_UNKNOWN ? NEVER : next;
+}
+
+/* The warp waits for a granule. One that finds no place in the list is asked for again when the others are there. */
+static void await(warp *w, uint64_t granule) {
+    uint32_t i;
+    for (i = 0; i < w->awaited_count; i++)
+        if (i == AWAITED_MAX || w->awaited[i] == granule) return;
+    if (w->awaited_count < AWAITED_MAX) w->awaited[w->awaited_count++] = granule;
+}
+
+static uint32_t lanes_on(const in_flight *r, uint64_t page) {
+    uint32_t lane, lanes = 0;
+    for (lane = 0; lane < LANES; lane++)
+        if (r->active >> lane & 1 && (r->addresses[lane] - DEVICE_BASE) / PAGE_BYTES == page) lanes |= 1u << lane;
+    return lanes;
+}
+
+uint64_t fault_unit_report(machine *m, sm *s, const in_flight *r, uint64_t address, translation found) {
+    fault_unit *u = m->fault_unit;
+    const block *b = &m->blocks[r->block];
+    warp *w = &m->warps[r->warp];
+    const uint64_t page = (address - DEVICE_BASE) / PAGE_BYTES;
+    gpump_fault_access access;
+    uint32_t outcome = GPUMP_FAULT_RETRY;
+    gpump_result result;
+    memset(&access, 0, sizeof access);
+    access.lanes = lanes_on(r, page);
+    access.address = access.lanes ? r->addresses[gpump_bits_lowest64(access.lanes)]
+                                  : address; /* the lowest lane's, else the segment */
+    /* The unit knows granules, the page table knows pages: what lies behind a buffer's last page belongs to nobody. */
+    access.page = found == TRANSLATION_ABSENT ? page : NO_PAGE;
+    access.cookie = cookie_of(b);
+    access.process = m->kernels[b->kernel].process;
+    access.kernel = b->kernel;
+    access.sm = s->index;
+    access.warp = w->index;
+    access.pc = r->pc;
+    access.rights = instruction_only_reads(r->instruction) ? GPUMP_TLB_READ : GPUMP_TLB_WRITE;
+    result = gpump_fault_report(u->fault, m->now, &access, &outcome);
+    refresh_next(m);
+    if (result == GPUMP_BUSY) return u->next == NEVER ? m->now + 1 : u->next + 1; /* when a fault ends, there is room */
+    machine_must(m, "gpump_fault_report", result, NULL);
+    switch (outcome) {
+    case GPUMP_FAULT_OPENED: account(m, 1); /* fall through */
+    case GPUMP_FAULT_MERGED: await(w, page / GRANULE_PAGES); return NEVER;
+    case GPUMP_FAULT_INVALID: return NEVER;
+    default: return m->now + 1;
+    }
+}
+
+int fault_unit_is_served(const machine *m, const in_flight *r) {
+    const int write = !instruction_only_reads(r->instruction);
+    uint32_t left = r->absent;
+    for (; left; left &= left - 1)
+        if (translate(m, r->segments[gpump_bits_lowest64(left)], write) != TRANSLATION_HIT) return 0;
+    return 1;
+}
+
+uint64_t fault_unit_cycle(const machine *m, const warp *w, uint64_t cycle) {
+    return w->awaited_count ? NEVER : cycle == NEVER ? m->now + 1 : cycle;
+}
+
+uint64_t fault_unit_restored(machine *m, warp *w) {
+    const block *b = &m->blocks[w->block];
+    w->awaited_count = gpump_fault_pending(m->fault_unit->fault, cookie_of(b)) ? AWAITS_BLOCK : 0;
+    return w->awaited_count ? NEVER : m->now;
+}
+
+void fault_unit_block_gone(machine *m, uint64_t cookie) {
+    (void)gpump_fault_cancel(m->fault_unit->fault, cookie); /* EMPTY: it waited for nothing, as most do */
+    refresh_next(m);
+}
+
+/* ---- actions ---- */
+
+/* A granule is there: who waits in place for nothing else looks up again. */
+static void map(machine *m, const gpump_fault_action *action) {
+    uint64_t page;
+    uint32_t i, n;
+    account(m, -1);
+    if (!m->fault_unit->aborts[action->process].instruction)
+        for (page = action->page; page < action->page + action->pages; page++) {
+            if (!m->page_table[page]) continue; /* behind the buffer's end */
+            m->page_table[page] &= (uint8_t) ~(PAGE_ABSENT_READ | PAGE_ABSENT_WRITE);
+            m->page_faults.served++;
+            translation_forget(m, page);
+        }
+    for (i = 0; i < m->sm_count; i++) {
+        sm *s = m->sms[i];
+        for (n = 0; n < s->faults->parked_count; n++) {
+            in_flight *r = &s->records[s->faults->parked[n]];
+            if (r->pages_cycle != NEVER || !fault_unit_is_served(m, r)) continue;
+            r->pages_cycle = s->faults->parked_cycle = m->now;
+            s->wake = m->now;
+        }
+    }
+}
+
+static block *find_block(machine *m, uint64_t cookie) {
+    uint32_t i;
+    for (i = 0; i < m->block_count; i++)
+        if (m->blocks[i].life && cookie_of(&m->blocks[i]) == cookie) return &m->blocks[i];
+    return NULL;
+}
+
+/* The warps of a block wait for one granule less. */
+static void wake(machine *m, const gpump_fault_action *action) {
+    const block *b = find_block(m, action->cookie);
+    const uint64_t granule = action->page / GRANULE_PAGES;
+    uint32_t i, n, pending = UINT32_MAX;
+    for (i = 0; b && i < b->warp_count; i++) {
+        warp *w = &m->warps[b->warps[i]];
+        sm *s = m->sms[b->sm];
+        if (w->awaited_count == AWAITS_BLOCK) {
+            if (pending == UINT32_MAX) pending = gpump_fault_pending(m->fault_unit->fault, action->cookie);
+            if (pending) continue;
+            w->awaited_count = 0;
+        } else {
+            for (n = 0; n < w->awaited_count && w->awaited[n] != granule; n++) {}
+            if (n == w->awaited_count) continue;
+            w->awaited[n] = w->awaited[--w->awaited_count];
+            if (w->awaited_count) continue;
+        }
+        w->fault_cycle = m->now;
+        s->faults->held_cycle = m->now;
+        s->wake = m->now;
+    }
+}
+
+/* The pages of a process belong to nobody any more, once none of them is being served. */
+static void unmap(machine *m, uint32_t process) {
+    m->fault_unit->unmap[process] = gpump_fault_unmap(m->fault_unit->fault, process) == GPUMP_BUSY;
+}
+
+static void abort_process(machine *m, const gpump_fault_access *access) {
+    const kernel *k = &m->kernels[access->kernel];
+    fault_abort *a = &m->fault_unit->aborts[access->process];
+    uint32_t i;
+    a->cycle = m->now;
+    a->address = access->address;
+    a->linear = access->cookie & ((UINT64_C(1) << 40) - 1);
+    a->instruction = &k->program->instructions[access->pc];
+    a->kernel = access->kernel;
+    a->warp = access->warp;
+    a->lanes = (uint32_t)access->lanes;
+    a->killed = preemption_kill_process(m, access->process);
+    for (i = 0; i < m->launch->buffer_count; i++) {
+        const launch_buffer *buffer = &m->launch->buffers[i];
+        uint64_t page = (buffer->address - DEVICE_BASE) / PAGE_BYTES;
+        if (buffer->process != access->process || buffer->symbol) continue;
+        for (; page * PAGE_BYTES < buffer->address - DEVICE_BASE + buffer->bytes; page++) {
+            m->page_table[page] = 0;
+            translation_forget(m, page);
+        }
+    }
+    unmap(m, access->process);
+}
+
+void fault_unit_serve(machine *m) {
+    fault_unit *u = m->fault_unit;
+    gpump_fault_action action;
+    uint32_t i;
+    while (!m->failed && gpump_fault_next(u->fault, m->now, &action) == GPUMP_OK) {
+        switch (action.kind) {
+        case GPUMP_FAULT_ACT_ABORT: abort_process(m, &action.access); break;
+        case GPUMP_FAULT_ACT_MAP: map(m, &action); break;
+        case GPUMP_FAULT_ACT_WAKE: wake(m, &action); break;
+        default: break; /* LOCAL: the warp waits anyway, and the unit knows when its handler ends */
+        }
+    }
+    for (i = 0; i < u->processes; i++)
+        if (u->unmap[i]) unmap(m, i);
+    refresh_next(m);
+}

@@ -1,0 +1,65 @@
+/* kill: a process is aborted. Its blocks go at once, on every SM and off the chip, whatever they are doing; what others
+ * do is left alone. */
+#include "preemption/block_life.h"
+
+#include <string.h>
+
+#include "machine/corun.h"
+#include "machine/trace.h"
+#include "preemption/requests.h"
+
+/* Kills the process's blocks on an SM. Returns how many. */
+static uint32_t kill_on(machine *m, sm *s, uint32_t process) {
+    gpump_block_choice choices[BLOCK_ENTRIES_MAX];
+    gpump_diag diag;
+    uint32_t entry, count = 0;
+    memset(choices, 0, sizeof choices);
+    memset(&diag, 0, sizeof diag);
+    for (entry = 0; entry < BLOCK_ENTRIES_MAX; entry++) {
+        const block *b = s->block_of_entry[entry] == NONE ? NULL : &m->blocks[s->block_of_entry[entry]];
+        if (!b || m->kernels[b->kernel].process != process) continue;
+        if (gpump_sm_may(s->gpump, b->ref, GPUMP_TECHNIQUE_KILL) != GPUMP_REASON_YES) continue;
+        choices[count].block = b->ref;
+        choices[count++].technique = GPUMP_TECHNIQUE_KILL;
+    }
+    if (count) machine_must(m, "gpump_sm_preempt", gpump_sm_preempt(s->gpump, m->now, choices, count, &diag), &diag);
+    if (count) block_life_actions(m, s);
+    if (s->wake > m->now + 1) s->wake = m->now + 1;
+    return count;
+}
+
+/* Drops what is left of a kernel's blocks off the chip. Returns how many. */
+static uint32_t kill_off_chip(machine *m, kernel *k) {
+    uint32_t count = 0;
+    for (; k->first_preempted != NONE; count++) {
+        const preempted_block *entry = &m->preempted[k->first_preempted];
+        if (entry->context != NEVER)
+            machine_must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, entry->context), NULL);
+        if (entry->local_frame != NONE) m->local_free[m->local_count_free++] = entry->local_frame;
+        if (m->fault_unit) block_life_forget_faults(m, entry->kernel, entry->linear);
+        block_life_dequeue(m, k, k->first_preempted);
+    }
+    return count;
+}
+
+uint32_t preemption_kill_process(machine *m, uint32_t process) {
+    uint32_t i, killed = 0;
+    for (i = 0; i < m->sm_count; i++) killed += kill_on(m, m->sms[i], process);
+    for (i = 0; i < m->kernel_count; i++) {
+        kernel *k = &m->kernels[i];
+        const int was_active = k->state == KERNEL_ACTIVE;
+        if (k->process != process || k->state == KERNEL_DONE) continue;
+        killed += kill_off_chip(m, k);
+        k->next_block = k->blocks;
+        k->state = KERNEL_DONE;
+        k->end_cycle = m->now;
+        k->killed = 1;
+        m->kernels_done++;
+        if (!was_active) continue;
+        if (m->trace) trace_ends(m, i);
+        preemption_kernel_ends(m, i);
+        corun_kernel_ended(m, i);
+    }
+    m->dispatch_needed = 1;
+    return killed;
+}

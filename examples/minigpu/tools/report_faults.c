@@ -1,0 +1,119 @@
+#include "tools/report_faults.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "machine/fault_unit.h"
+
+/* The buffer of a process that lies nearest to an address, and how far away; NULL: it has none. */
+static const launch_buffer *nearest_buffer(const launch_file *launch, uint32_t process, uint64_t address,
+                                           uint64_t *distance) {
+    const launch_buffer *found = NULL;
+    uint32_t i;
+    *distance = UINT64_MAX;
+    for (i = 0; i < launch->buffer_count; i++) {
+        const launch_buffer *b = &launch->buffers[i];
+        const uint64_t end = b->address + b->bytes, away = address < b->address ? b->address - address
+                                                           : address < end      ? 0
+                                                                                : address - end;
+        if (b->process != process || !b->bytes || away >= *distance) continue;
+        *distance = away;
+        found = b;
+    }
+    return found;
+}
+
+static const char *access_name(const instruction *in) {
+    return instruction_only_reads(in)                              ? "reads"
+           : in->opcode == OPCODE_ATOM || in->opcode == OPCODE_RED ? "updates"
+                                                                   : "writes";
+}
+
+/* Where an address lies relative to the process's buffers. */
+static void describe_place(const launch_file *launch, uint32_t process, uint64_t address, char *text, size_t bytes) {
+    uint64_t distance;
+    const launch_buffer *b = nearest_buffer(launch, process, address, &distance);
+    char name[64];
+    if (!b) {
+        snprintf(text, bytes, "the process has no buffer");
+        return;
+    }
+    snprintf(name, sizeof name, "%s%.40s of line %u", b->name ? "" : "the buffer", b->name ? b->name : "",
+             b->place.line);
+    if (!distance && address >= b->address && address < b->address + b->bytes)
+        snprintf(text, bytes, "in %s, which it may not access so", name);
+    else
+        snprintf(text, bytes, "%" PRIu64 " bytes %s %s", distance,
+                 address < b->address ? "before" : "behind the end of", name);
+}
+
+static void report_abort(const machine *m, const launch_file *launch, uint32_t process, FILE *file) {
+    const fault_abort *a = &m->fault_unit->aborts[process];
+    const kernel *k;
+    const uint32_t *grid;
+    char place[160];
+    if (!a->instruction) return;
+    k = &m->kernels[a->kernel];
+    grid = k->launch->grid;
+    describe_place(launch, process, a->address, place, sizeof place);
+    fprintf(file,
+            "ABORTED: process %s in cycle %" PRIu64 ": %s:%u: kernel %s, block (%" PRIu64 ",%" PRIu64 ",%" PRIu64
+            "), warp %u, lanes 0x%08x: %s %s address 0x%" PRIx64 ", %s; %u of its blocks were killed\n",
+            launch->processes[process].name, a->cycle, k->program->file_name, a->instruction->line, k->program->name,
+            a->linear % grid[0], a->linear / grid[0] % grid[1], a->linear / grid[0] / grid[1], a->warp, a->lanes,
+            opcode_name(a->instruction->opcode), access_name(a->instruction), a->address, place, a->killed);
+}
+
+void report_fault_unit(const machine *m, const launch_file *launch, FILE *file) {
+    const fault_unit *u = m->fault_unit;
+    gpump_fault_statistics f;
+    uint32_t i;
+    if (!u) return;
+    gpump_fault_get_statistics(u->fault, &f);
+    fprintf(file,
+            "fault unit, %s: %" PRIu64 " reports: %" PRIu64 " opened a fault, %" PRIu64 " joined one, %" PRIu64
+            " came too late, %" PRIu64 " invalid; %" PRIu64 " granules migrated, %" PRIu64
+            " allocated by the CPU, %" PRIu64 " by SMs; link busy %.0f%%; in flight %.1f on average, %u at most\n",
+            u->link, f.reported, f.opened, f.merged, f.retried, f.invalid, f.migrated, f.allocated, f.local,
+            m->now ? 100 * (double)f.busy_cycles / (double)m->now : 0,
+            m->now ? (double)u->in_flight_cycles / (double)m->now : 0, u->in_flight_most);
+    fprintf(file,
+            "waits of blocks for granules: %" PRIu64 ", of which %" PRIu64 " ended with the granule and %" PRIu64
+            " with the block\n",
+            f.waits, f.woken, f.cancelled);
+    for (i = 0; i < launch->process_count; i++) report_abort(m, launch, i, file);
+}
+
+static json_t *number(uint64_t value) { return json_integer((json_int_t)value); }
+
+static json_t *abort_json(const machine *m, const launch_file *launch, uint32_t process) {
+    const fault_abort *a = &m->fault_unit->aborts[process];
+    const kernel *k = &m->kernels[a->kernel];
+    char place[160];
+    describe_place(launch, process, a->address, place, sizeof place);
+    return json_pack("{s:s,s:o,s:s,s:s,s:i,s:o,s:i,s:o,s:s,s:s,s:o,s:s,s:i}", "process",
+                     launch->processes[process].name, "cycle", number(a->cycle), "kernel", k->program->name, "ptx",
+                     k->program->file_name, "line", (int)a->instruction->line, "block", number(a->linear), "warp",
+                     (int)a->warp, "lanes", number(a->lanes), "instruction", opcode_name(a->instruction->opcode),
+                     "access", access_name(a->instruction), "address", number(a->address), "place", place,
+                     "blocks_killed", (int)a->killed);
+}
+
+void report_fault_unit_json(const machine *m, const launch_file *launch, json_t *root) {
+    const fault_unit *u = m->fault_unit;
+    json_t *unit = json_object(), *aborts = json_array();
+    gpump_fault_statistics f;
+    const char *name;
+    uint64_t value;
+    uint32_t i;
+    gpump_fault_get_statistics(u->fault, &f);
+    json_object_set_new(unit, "link", json_string(u->link));
+    for (i = 0; gpump_fault_statistics_field(&f, i, &name, NULL, NULL, &value) == GPUMP_OK; i++)
+        json_object_set_new(unit, name, number(value));
+    json_object_set_new(unit, "in_flight_cycles", number(u->in_flight_cycles));
+    json_object_set_new(unit, "in_flight_most", number(u->in_flight_most));
+    for (i = 0; i < launch->process_count; i++)
+        if (u->aborts[i].instruction) json_array_append_new(aborts, abort_json(m, launch, i));
+    json_object_set_new(root, "fault_unit", unit);
+    json_object_set_new(root, "aborts", aborts);
+}

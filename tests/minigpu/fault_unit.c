@@ -1,0 +1,184 @@
+/* labels: equivalence slow link: minigpu_core */
+/* Faults are served by a fault unit: whatever the scheme and the link, memory holds what the run without faults leaves,
+ * and every report, fault and wait is accounted for. An invalid access ends its process alone. GPUMP_TEST_CASES scales
+ * the number of runs per launch. */
+#include "test.h"
+
+#include <dirent.h>
+
+#include "analysis/analysis.h"
+#include "machine/fault_unit.h"
+#include "tools/check.h"
+
+static machine *build(launch_file *launch, const char *path, const char *config, const faults_options *faults) {
+    char error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    machine *m;
+    machine_options_default(&options);
+    options.gpu = "table61";
+    options.config = config;
+    options.faults = *faults;
+    options.absent = faults->absent;
+    if (faults->scheme && !strcmp(faults->scheme, "regions")) options.regions = REGIONS_SPARSE;
+    if (launch_file_read(launch, path, error)) fail_msg("%s", error);
+    if (!launch->sms && launch->process_count < 3) launch->sms = 2;
+    if (!(m = machine_build(launch, &options, error))) fail_msg("%s", error);
+    return m;
+}
+
+static gpump_fault_statistics statistics_of(const machine *m) {
+    gpump_fault_statistics f;
+    gpump_fault_get_statistics(m->fault_unit->fault, &f);
+    return f;
+}
+
+/* Every report is of one kind, every fault is served by somebody, and every wait has ended. */
+static void check_counts(const machine *m, const char *path) {
+    const gpump_fault_statistics f = statistics_of(m);
+    if (f.reported != f.opened + f.merged + f.retried + f.invalid) fail_msg("%s: a report is not counted", path);
+    if (f.opened != f.migrated + f.allocated + f.local) fail_msg("%s: a fault has no server", path);
+    if (f.waits != f.woken + f.cancelled) fail_msg("%s: a wait has not ended", path);
+    assert_int_equal(gpump_fault_check(m->fault_unit->fault, NULL), GPUMP_OK);
+}
+
+/* ---- results ---- */
+
+static const char *const configs[] = {"issue_queue_entries=96", "issue_queue_entries=0",
+                                      "issue_queue_entries=24,l1_tlb_entries=8,l1_tlb_misses=2,memory_queue_entries=9"};
+
+static uint64_t run(const char *path, uint32_t which, const faults_options *faults) {
+    launch_file launch;
+    kernel_check results[8];
+    uint64_t hash;
+    machine *m = build(&launch, path, configs[which % 3], faults);
+    assert_true(launch.kernel_count <= 8);
+    if (machine_run(m, NEVER) != 1) fail_msg("%s, %s, %s: %s", path, faults->scheme, faults->link, m->error);
+    if (check_results(m, &launch, results))
+        fail_msg("%s, %s, %s: %s", path, faults->scheme, faults->link, results[0].text);
+    hash = launch.kernels[0].reference && launch.kernels[0].reference->check ? 0 : machine_result_hash(m, &launch);
+    if (faults->link) check_counts(m, path);
+    if (faults->link && m->page_faults.absent && !statistics_of(m).opened) fail_msg("%s: nothing has faulted", path);
+    machine_free(m);
+    launch_file_free(&launch);
+    return hash;
+}
+
+static void every_link(const char *path) {
+    static uint32_t turn;
+    uint64_t i, expected;
+    faults_options faults;
+    memset(&faults, 0, sizeof faults);
+    faults.check = NEVER;
+    faults.order = GPUMP_REPLAY_CLASS;
+    expected = run(path, 0, &faults);
+    for (i = 0; i < test_cases(4); i++, turn++) {
+        faults.scheme = faults_scheme_name(turn % 9);
+        faults.link = fault_unit_link_name(turn / 9 % 5 == 4 ? turn % 5 : turn % 4);
+        faults.local = turn % 2;
+        faults.lazy = turn % 3 == 2;
+        faults.absent = "all";
+        if (run(path, turn, &faults) != expected)
+            fail_msg("%s, %s, %s%s: another result", path, faults.scheme, faults.link, faults.lazy ? ", lazy" : "");
+    }
+}
+
+static void test_every_launch(void **state) {
+    char folder[512], path[1024];
+    const struct dirent *entry;
+    DIR *kernels;
+    (void)state;
+    snprintf(folder, sizeof folder, "%s/examples/minigpu/kernels", GPUMP_SOURCE_DIR);
+    assert_non_null(kernels = opendir(folder));
+    while ((entry = readdir(kernels))) {
+        FILE *file;
+        snprintf(path, sizeof path, "%s/%s/small.yaml", folder, entry->d_name);
+        if (entry->d_name[0] == '.' || !(file = fopen(path, "r"))) continue;
+        fclose(file);
+        every_link(path);
+    }
+    closedir(kernels);
+}
+
+/* ---- an invalid access ---- */
+
+static const char served[] = GPUMP_SOURCE_DIR "/examples/minigpu/launches/faults_served.yaml";
+
+/* Nothing of process 1 is left: no block, no context, no local memory, no wait, no page. */
+static void check_nothing_left(const machine *m, const launch_file *launch) {
+    uint32_t i;
+    for (i = 0; i < m->block_count; i++) assert_int_equal(m->blocks[i].life, 0);
+    for (i = 0; i < m->kernel_count; i++) assert_int_equal(m->kernels[i].preempted + m->kernels[i].resident, 0);
+    assert_int_equal(m->local_count, m->local_count_free);
+    assert_int_equal(gpump_context_pool_check(m->context_pool, NULL), GPUMP_OK);
+    assert_int_equal(m->fault_unit->unmap[1], 0);
+    for (i = 0; i < launch->buffer_count; i++)
+        if (launch->buffers[i].process == 1)
+            assert_int_equal(m->page_table[(launch->buffers[i].address - DEVICE_BASE) / PAGE_BYTES], 0);
+}
+
+static void test_invalid_access(void **state) {
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < 9; i++) {
+        faults_options faults;
+        launch_file launch;
+        kernel_check results[3];
+        const fault_abort *a;
+        machine *m;
+        memset(&faults, 0, sizeof faults);
+        faults.check = NEVER;
+        faults.order = GPUMP_REPLAY_CLASS;
+        faults.scheme = faults_scheme_name(i);
+        faults.link = fault_unit_link_name(i % 4);
+        faults.local = i / 4 % 2;
+        m = build(&launch, served, configs[i % 2], &faults);
+        if (machine_run(m, NEVER) != 1) fail_msg("%s: %s", faults.scheme, m->error);
+        assert_int_equal(check_results(m, &launch, results), 1);
+        assert_int_equal(results[0].result, CHECK_RIGHT);
+        assert_int_equal(results[1].result, CHECK_ABORTED);
+        assert_int_equal(results[2].result, CHECK_RIGHT);
+        a = &m->fault_unit->aborts[1];
+        assert_null(m->fault_unit->aborts[0].instruction);
+        assert_null(m->fault_unit->aborts[2].instruction);
+        assert_int_equal(a->kernel, 1);
+        assert_int_equal(a->instruction->opcode, OPCODE_LD);
+        assert_true(a->killed > 0);
+        /* Element i of x is read by thread i % 256 of block i / 256; 50,000 elements end on page 48. */
+        assert_true(a->address >= launch.buffers[2].address + 49 * PAGE_BYTES);
+        assert_int_equal((a->address - launch.buffers[2].address) / 4,
+                         a->linear * 256 + a->warp * 32 + gpump_bits_lowest64(a->lanes));
+        check_counts(m, served);
+        check_nothing_left(m, &launch);
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+}
+
+/* ---- launch files ---- */
+
+static void test_owners(void **state) {
+    static const char *const wrong[][2] = {{"constant: 0, owner: nobody", "owner must be gpu, cpu or unallocated"},
+                                           {"constant: 1, owner: unallocated", "so it must be constant: 0"}};
+    char error[LAUNCH_ERROR_BYTES], path[] = "fault_unit_owner.yaml";
+    launch_file launch;
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fprintf(file,
+                "kernels:\n  - ptx: a.ptx\n    kernel: a\n    grid: [1, 1, 1]\n    block: [32, 1, 1]\n"
+                "    arguments:\n      - buffer: {type: u32, count: 8, %s}\n",
+                wrong[i][0]);
+        fclose(file);
+        assert_true(launch_file_read(&launch, path, error));
+        if (!strstr(error, wrong[i][1])) fail_msg("%s", error);
+    }
+    remove(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_launch), cmocka_unit_test(test_invalid_access),
+                                       cmocka_unit_test(test_owners)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
