@@ -238,11 +238,12 @@ static int fill(reader *r, const yaml_node_t *node, launch_buffer *buffer, const
 
 /* owner: gpu (the default), cpu, or unallocated: nobody has its pages, so that there is nothing in them. */
 static int read_owner(reader *r, const yaml_node_t *node, launch_buffer *buffer) {
-    static const char *const names[GPUMP_FAULT_OWNERS] = {"cpu", "unallocated", "gpu"};
+    static const char *const names[] = {"cpu", "unallocated", "gpu"}; /* gpump_fault_owner */
+    const uint32_t count = sizeof names / sizeof *names;
     uint64_t i;
-    for (buffer->owner = 0; buffer->owner < GPUMP_FAULT_OWNERS; buffer->owner++)
+    for (buffer->owner = 0; buffer->owner < count; buffer->owner++)
         if (!strcmp(text_of(node), names[buffer->owner])) break;
-    if (buffer->owner == GPUMP_FAULT_OWNERS)
+    if (buffer->owner == count)
         return FAIL(r, node, "owner must be gpu, cpu or unallocated, not \"%s\"", text_of(node));
     for (i = 0; buffer->owner == GPUMP_FAULT_UNALLOCATED && i < buffer->bytes; i++)
         if (buffer->contents[i])

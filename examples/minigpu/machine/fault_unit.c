@@ -181,7 +181,11 @@ uint64_t fault_unit_report(machine *m, sm *s, const in_flight *r, uint64_t addre
     if (result == GPUMP_BUSY) return u->next == NEVER ? m->now + 1 : u->next + 1; /* when a fault ends, there is room */
     machine_must(m, "gpump_fault_report", result, NULL);
     switch (outcome) {
-    case GPUMP_FAULT_OPENED: account(m, 1); /* fall through */
+    case GPUMP_FAULT_OPENED:
+        account(m, 1);
+        m->page_table[page / GRANULE_PAGES * GRANULE_PAGES] |= PAGE_REPORTED_READ; /* until MAP */
+        await(w, page / GRANULE_PAGES);
+        return NEVER;
     case GPUMP_FAULT_MERGED: await(w, page / GRANULE_PAGES); return NEVER;
     case GPUMP_FAULT_INVALID: return NEVER;
     default: return m->now + 1;
@@ -217,10 +221,11 @@ void fault_unit_block_gone(machine *m, uint64_t cookie) {
 static void map(machine *m, const gpump_fault_action *action) {
     uint64_t page;
     uint32_t i, n;
-    account(m, -1);
+    if (m->page_table[action->page] & PAGE_REPORTED_READ) account(m, -1); /* else a driver has prefetched it */
+    m->page_table[action->page] &= (uint8_t)~PAGE_REPORTED_READ;
     if (!m->fault_unit->aborts[action->process].instruction)
         for (page = action->page; page < action->page + action->pages; page++) {
-            if (!m->page_table[page]) continue; /* behind the buffer's end */
+            if (!(m->page_table[page] & PAGE_READ)) continue; /* behind the buffer's end */
             m->page_table[page] &= (uint8_t) ~(PAGE_ABSENT_READ | PAGE_ABSENT_WRITE);
             m->page_faults.served++;
             translation_forget(m, page);
@@ -289,7 +294,7 @@ static void abort_process(machine *m, const gpump_fault_access *access) {
         uint64_t page = (buffer->address - DEVICE_BASE) / PAGE_BYTES;
         if (buffer->process != access->process || buffer->symbol) continue;
         for (; page * PAGE_BYTES < buffer->address - DEVICE_BASE + buffer->bytes; page++) {
-            m->page_table[page] = 0;
+            m->page_table[page] &= PAGE_REPORTED_READ; /* of a fault that is being served */
             translation_forget(m, page);
         }
     }
