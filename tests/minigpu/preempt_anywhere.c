@@ -41,7 +41,7 @@ static uint32_t form_used, point_interval, choose, in_place;
 static const char *absent; /* buffers whose pages are not there at first; page checks find them. NULL: none */
 
 static const char *model = "memory_model=0";
-static const char *scheme; /* absent pages are faults that the pipeline survives; NULL: page checks find them */
+static const char *scheme;      /* absent pages are faults that the pipeline survives; NULL: page checks find them */
 static const char *served_over; /* with a scheme: a fault unit serves faults over this link; NULL: a fixed time */
 static uint32_t lazy;
 
