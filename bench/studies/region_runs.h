@@ -14,6 +14,7 @@
 #include "machine/machine.h"
 #include "ptx/ptx_reader.h"
 #include "machine/restart.h"
+#include "tools/recovery.h"
 
 enum { REGION_KERNELS = 128, REGION_LOG = 4000000 };
 
@@ -22,12 +23,14 @@ typedef struct region_way {
     const gpump_regions_config *config; /* NULL: the preset */
     int published;                      /* 1: cuts as the published lengths suggest (region_published); config NULL */
     int lengths;                        /* 1: measure the regions, not only the time */
+    const errors_options *errors;       /* NULL: nothing errs */
     int (*run)(machine *m, void *user); /* NULL: machine_run to the end; the same result */
     void *user;
 } region_way;
 
 typedef struct region_run {
     char error[LAUNCH_ERROR_BYTES];
+    gpump_restart_statistics recovery; /* with errors */
     uint64_t cycles, instructions, regions;
     double median_length, mean_length; /* of regions that ended, in instructions */
     double median_live;                /* 32-bit registers, of boundaries that were crossed */
@@ -133,6 +136,7 @@ static inline void region_run_kernel(const char *name, int is_short, const regio
     options.gpu = "igpu4";
     options.regions = way->regions;
     options.spilling = way->spilling;
+    if (way->errors) options.errors = *way->errors;
     options.regions_config = way->published ? &published : way->config;
     if (way->published && (ptx_read_file(launch.kernels[0].ptx_path, &module, &wrong) ||
                            region_published(&published, ptx_find_kernel(&module, launch.kernels[0].name)))) {
@@ -156,6 +160,7 @@ static inline void region_run_kernel(const char *name, int is_short, const regio
         snprintf(out->error, sizeof out->error, "%s", m->failed ? m->error : "its run did not end");
     out->cycles = m->now;
     out->instructions = m->kernels[0].warp_instructions;
+    recovery_statistics(m, &out->recovery);
     if (way->lengths && !out->error[0]) region_measure(m, &log, out);
     machine_free(m);
     ptx_free(&module);
