@@ -1678,7 +1678,8 @@ typedef struct gpumpi_restart_warp {
     uint32_t restarts;       /* for exceptions, in this region */
     uint32_t stores;         /* of it in the store queue */
 } gpumpi_restart_warp;
-enum { GPUMPI_RESTART_OPEN = 1, GPUMPI_RESTART_FORBIDDEN = 2 };
+/* FORBIDDEN << region: something has taken effect since that restart PC which must not be done twice. */
+enum { GPUMPI_RESTART_OPEN = 1, GPUMPI_RESTART_FORBIDDEN = 2, GPUMPI_RESTART_BOTH_FORBIDDEN = 6 };
 /* The head of the component. Behind it: warps, then the frames of their sparse and of their short region. */
 typedef struct gpump_restart {
     gpumpi_head head;
@@ -1739,7 +1740,8 @@ GPUMP_API gpump_result gpump_restart_close(gpump_restart *restart, uint32_t warp
  * since that must not be done twice. */
 GPUMP_INLINE int gpump_restart_may_go_back(const gpump_restart *restart, uint32_t warp, uint32_t region) {
     const gpumpi_restart_warp *w = gpumpi_restart_at(restart, warp);
-    return (w->depth[GPUMP_RESTART_SPARSE] || w->depth[region]) && !(w->flags & GPUMPI_RESTART_FORBIDDEN);
+    const uint32_t record = w->depth[region] ? region : (uint32_t)GPUMP_RESTART_SPARSE;
+    return w->depth[record] && !(w->flags & (uint32_t)GPUMPI_RESTART_FORBIDDEN << record);
 }
 /* Returns 1 when all that the warp has executed is verified: it may cross a boundary, pass a barrier, end, or do what
  * must not be done twice, once it has nothing in flight. */
@@ -1795,9 +1797,9 @@ GPUMP_INLINE void gpump_restart_report_unverified(gpump_restart *restart, uint32
     w->verified_cycle = now + restart->config.latency_cycles;
 }
 /* Reports that something has taken effect which must not be done twice (an atomic, a barrier): until the next boundary
- * the warp cannot go back. Hot; `warp` is trusted. */
+ * the warp cannot go back, and until the next sparse one not to its sparse region. Hot; `warp` is trusted. */
 GPUMP_INLINE void gpump_restart_forbid(gpump_restart *restart, uint32_t warp) {
-    ((gpumpi_restart_warp *)(void *)(restart + 1) + warp)->flags |= GPUMPI_RESTART_FORBIDDEN;
+    ((gpumpi_restart_warp *)(void *)(restart + 1) + warp)->flags |= GPUMPI_RESTART_BOTH_FORBIDDEN;
 }
 /* Reports that an instruction of the warp that has ended at cycle `now` has an error: gpump_restart_next hands it over
  * once it is detected. GPUMP_ERROR_STATE without speculation, or when the warp may not go back. */
@@ -2836,6 +2838,7 @@ typedef enum gpump_cut {
     GPUMP_CUT_DIVERGENCE, /* where lanes may wait while others cross a boundary */
     GPUMP_CUT_LENGTH,     /* keeps a short region short */
     GPUMP_CUT_COPY,       /* second half of a copy that keeps a live-in register */
+    GPUMP_CUT_SPLIT,      /* round an instruction that gets a region of its own (gpump_regions_split) */
     GPUMP_CUTS
 } gpump_cut;
 
@@ -2867,6 +2870,16 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
  * GPUMP_ERROR_MEMORY. Cost: the sum of region sizes, a few times over. */
 GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
                                               gpump_regions_report *report, gpump_diag *diag);
+
+/* Puts the instructions `first` and `second` (the same: one of them) of a program with boundaries into short regions of
+ * their own: the cure of a live-lock of two exceptions (iGPU 4.1). Sets *split to the new program, in which every old
+ * boundary has stayed; gpump_program_origin leads back from it to `program`. The new boundaries are short, and so are
+ * those that they make necessary. Live-ins are kept by moves, into registers beyond those of `program`; before register
+ * allocation or after it. *report (may be NULL) gets the counts.
+ * GPUMP_ERROR_ARGUMENT: no such instruction, or a boundary, branch, barrier or exit, which raise no exceptions.
+ * GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost: as gpump_regions_form. */
+GPUMP_API gpump_result gpump_regions_split(const gpump_program *program, uint32_t first, uint32_t second,
+                                           gpump_program **split, gpump_regions_report *report, gpump_diag *diag);
 
 /* Continuous spilling (iGPU 4.2): what a thread stores whenever it crosses a sparse boundary, so that a preempted warp
  * can restart from memory at any time afterwards. Just-in-time spilling needs no code: the preemption saves the
@@ -9401,7 +9414,7 @@ GPUMP_API gpump_result gpump_replay_statistics_field(const gpump_replay_statisti
 #include <string.h>
 
 #define GPUMPI_RESTART_MAGIC UINT64_C(0x67706d7072737400) /* "gpmprst" */
-enum { GPUMPI_RESTART_FLAGS = GPUMPI_RESTART_OPEN | GPUMPI_RESTART_FORBIDDEN };
+enum { GPUMPI_RESTART_FLAGS = GPUMPI_RESTART_OPEN | GPUMPI_RESTART_BOTH_FORBIDDEN };
 
 static gpumpi_restart_warp *gpumpi_restart_warp_of(gpump_restart *restart, uint32_t warp) {
     return (gpumpi_restart_warp *)(void *)(restart + 1) + warp;
@@ -9417,7 +9430,7 @@ static gpump_restart_frame *gpumpi_restart_room(gpump_restart *restart, uint32_t
 }
 /* Which record says where a region of the warp starts. */
 static uint32_t gpumpi_restart_record(const gpumpi_restart_warp *w, uint32_t region) {
-    return region == GPUMP_RESTART_SHORT && w->depth[GPUMP_RESTART_SHORT] ? GPUMP_RESTART_SHORT : GPUMP_RESTART_SPARSE;
+    return w->depth[region] ? region : (uint32_t)GPUMP_RESTART_SPARSE;
 }
 static int gpumpi_restart_is_open(const gpump_restart *restart, uint32_t warp) {
     return restart && warp < restart->config.warps && (gpumpi_restart_at(restart, warp)->flags & GPUMPI_RESTART_OPEN);
@@ -9597,9 +9610,9 @@ GPUMP_API gpump_result gpump_restart_bits(const gpump_restart_config *config, ui
     if (!restart_pcs) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "restart_pcs", 0, 0, 1, UINT64_MAX);
     *restart_pcs = config->warps * 2 * pc;
     if (!bits) return GPUMP_OK;
-    /* Two stacks with their depths, two exception PCs, mode, forbidden, the count of restarts. */
+    /* Two stacks with their depths, two exception PCs, mode, forbidden twice, the count of restarts. */
     warp = 2 * (config->frames * (2 * pc + config->lanes) + gpumpi_bits_for((uint64_t)config->frames + 1)) + 2 * pc +
-           2 + 1 + gpumpi_bits_for((uint64_t)config->most_restarts + 1);
+           2 + 2 + gpumpi_bits_for((uint64_t)config->most_restarts + 1);
     if (config->latency_cycles) /* cycles until it is verified, and until its error is known */
         warp += 2 * gpumpi_bits_for((uint64_t)config->latency_cycles + 1) +
                 gpumpi_bits_for((uint64_t)config->store_entries + 1);
@@ -9662,7 +9675,7 @@ GPUMP_API gpump_result gpump_restart_report_boundary(gpump_restart *restart, uin
         w->depth[GPUMP_RESTART_SHORT] = 0;
         w->since[GPUMP_RESTART_SPARSE] = 0;
     }
-    w->flags &= ~(uint32_t)GPUMPI_RESTART_FORBIDDEN;
+    w->flags &= ~((uint32_t)GPUMPI_RESTART_FORBIDDEN << region);
     gpumpi_restart_run(w);
     restart->statistics.boundaries++;
     return GPUMP_OK;
@@ -9833,7 +9846,7 @@ GPUMP_API gpump_result gpump_restart_save(const gpump_restart *restart, uint32_t
     *count = GPUMPI_RESTART_WORDS + 2 * (w->depth[0] + w->depth[1]);
     if (capacity < *count) return GPUMP_ERROR_CAPACITY;
     *out++ = w->depth[0] | (uint64_t)w->depth[1] << 16 | (uint64_t)w->mode << 32 |
-             (uint64_t)(w->flags & GPUMPI_RESTART_FORBIDDEN) << 48;
+             (uint64_t)(w->flags & GPUMPI_RESTART_BOTH_FORBIDDEN) << 48;
     *out++ = w->exception_pc | (uint64_t)w->earlier_pc << 32;
     *out++ = w->restarts;
     for (uint32_t region = 0; region < GPUMP_RESTART_REGIONS; region++) {
@@ -16017,8 +16030,9 @@ static gpump_result gpumpi_regions_insert(const gpumpi_regions_plan *plan, gpump
     return gpumpi_program_edit(&edit, out, diag);
 }
 
-/* Runs every step on the program with the forced boundaries. */
-static gpump_result gpumpi_regions_make(const gpump_program *program, const gpump_regions_config *config,
+/* Runs every step on the program with the boundaries that are there already, which stay. Those that they make necessary
+ * are short when `as_short` is 1. */
+static gpump_result gpumpi_regions_make(const gpump_program *program, const gpump_regions_config *config, int as_short,
                                         gpump_program **formed, gpump_regions_report *report, gpump_diag *diag) {
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
     gpumpi_regions_plan plan;
@@ -16046,8 +16060,13 @@ static gpump_result gpumpi_regions_make(const gpump_program *program, const gpum
     plan.memory.may_clobber = config->may_clobber;
     plan.memory.user = config->user;
     plan.memory.origin = gpump_program_origin(program);
-    for (i = 0; i < instructions; i++)
-        if (gpumpi_regions_is_boundary(program, i)) gpumpi_regions_cut(&plan, i, GPUMP_CUT_FORCED);
+    for (i = 0; i < instructions; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        plan.making_short = in.immediate == GPUMP_BOUNDARY_SHORT;
+        if (in.operation == GPUMP_OP_BOUNDARY) gpumpi_regions_cut(&plan, i, (uint32_t)in.tag);
+    }
+    plan.making_short = as_short;
     if (!gpumpi_regions_settle(&plan, &scratch)) goto end;
     if (config->max_instructions && !gpumpi_regions_shorten(&plan, &scratch)) goto end;
     report->pairs = plan.pairs;
@@ -16086,8 +16105,73 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     memset(&found, 0, sizeof found);
     result = gpumpi_regions_forced(program, config->without, &forced, diag);
     if (result == GPUMP_OK) {
-        result = gpumpi_regions_make(forced, config, formed, &found, diag);
+        result = gpumpi_regions_make(forced, config, 0, formed, &found, diag);
         gpump_program_destroy(forced);
+    }
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    if (result == GPUMP_OK && report) *report = found;
+    return result;
+}
+
+/* ---- regions of their own, for instructions that raise exceptions ---- */
+
+static int gpumpi_regions_may_stand_alone(const gpump_program *program, uint32_t i) {
+    gpump_instruction in;
+    if (i >= gpump_program_instructions(program)) return 0;
+    gpump_program_instruction(program, i, &in);
+    return in.operation != GPUMP_OP_BOUNDARY && in.operation != GPUMP_OP_BRANCH && in.operation != GPUMP_OP_EXIT &&
+           in.operation != GPUMP_OP_BARRIER && in.operation != GPUMP_OP_BARRIER_PP;
+}
+
+/* The program with a short boundary before each of the instructions, and one behind it. */
+static gpump_result gpumpi_regions_enclose(const gpump_program *program, uint32_t first, uint32_t second,
+                                           gpump_program **out, gpump_diag *diag) {
+    gpumpi_insertion insertions[4];
+    gpumpi_edit edit;
+    uint32_t i, count = 0;
+    const uint32_t places[2] = {first < second ? first : second, first < second ? second : first};
+    for (i = 0; i < 2; i++) {
+        gpumpi_insertion before = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, places[i]), behind;
+        if (i && places[0] == places[1]) break;
+        before.instruction.immediate = GPUMP_BOUNDARY_SHORT;
+        before.instruction.tag = GPUMP_CUT_SPLIT;
+        behind = before;
+        behind.before = places[i] + 1;
+        behind.after_previous = 1;
+        if (count && insertions[count - 1].before == before.before) { /* who follows directly: one boundary for both, */
+            insertions[count - 1].after_previous = 0;                 /* which a branch to it takes, too */
+        } else {
+            insertions[count++] = before;
+        }
+        if (behind.before == gpump_program_instructions(program) ||
+            !gpumpi_regions_is_boundary(program, behind.before)) /* there is one behind an atomic */
+            insertions[count++] = behind;
+    }
+    memset(&edit, 0, sizeof edit);
+    edit.program = program;
+    edit.insertions = insertions;
+    edit.insertion_count = count;
+    return gpumpi_program_edit(&edit, out, diag);
+}
+
+GPUMP_API gpump_result gpump_regions_split(const gpump_program *program, uint32_t first, uint32_t second,
+                                           gpump_program **split, gpump_regions_report *report, gpump_diag *diag) {
+    gpump_regions_config config;
+    gpump_regions_report found;
+    gpump_program *enclosed;
+    gpump_result result;
+    if (!program || !split) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (!gpumpi_regions_may_stand_alone(program, first))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "first", 0, first, 0, gpump_program_instructions(program) - 1);
+    if (!gpumpi_regions_may_stand_alone(program, second))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "second", 0, second, 0, gpump_program_instructions(program) - 1);
+    memset(&found, 0, sizeof found);
+    result = gpump_regions_config_preset(&config, "igpu");
+    if (result == GPUMP_OK) result = gpumpi_regions_enclose(program, first, second, &enclosed, diag);
+    if (result == GPUMP_OK) {
+        result = gpumpi_regions_make(enclosed, &config, 1, split, &found, diag);
+        gpump_program_destroy(enclosed);
     }
     if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
     if (result == GPUMP_OK && report) *report = found;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #define GPUMPI_RESTART_MAGIC UINT64_C(0x67706d7072737400) /* "gpmprst" */
-enum { GPUMPI_RESTART_FLAGS = GPUMPI_RESTART_OPEN | GPUMPI_RESTART_FORBIDDEN };
+enum { GPUMPI_RESTART_FLAGS = GPUMPI_RESTART_OPEN | GPUMPI_RESTART_BOTH_FORBIDDEN };
 
 static gpumpi_restart_warp *gpumpi_restart_warp_of(gpump_restart *restart, uint32_t warp) {
     return (gpumpi_restart_warp *)(void *)(restart + 1) + warp;
@@ -19,7 +19,7 @@ static gpump_restart_frame *gpumpi_restart_room(gpump_restart *restart, uint32_t
 }
 /* Which record says where a region of the warp starts. */
 static uint32_t gpumpi_restart_record(const gpumpi_restart_warp *w, uint32_t region) {
-    return region == GPUMP_RESTART_SHORT && w->depth[GPUMP_RESTART_SHORT] ? GPUMP_RESTART_SHORT : GPUMP_RESTART_SPARSE;
+    return w->depth[region] ? region : (uint32_t)GPUMP_RESTART_SPARSE;
 }
 static int gpumpi_restart_is_open(const gpump_restart *restart, uint32_t warp) {
     return restart && warp < restart->config.warps && (gpumpi_restart_at(restart, warp)->flags & GPUMPI_RESTART_OPEN);
@@ -199,9 +199,9 @@ GPUMP_API gpump_result gpump_restart_bits(const gpump_restart_config *config, ui
     if (!restart_pcs) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "restart_pcs", 0, 0, 1, UINT64_MAX);
     *restart_pcs = config->warps * 2 * pc;
     if (!bits) return GPUMP_OK;
-    /* Two stacks with their depths, two exception PCs, mode, forbidden, the count of restarts. */
+    /* Two stacks with their depths, two exception PCs, mode, forbidden twice, the count of restarts. */
     warp = 2 * (config->frames * (2 * pc + config->lanes) + gpumpi_bits_for((uint64_t)config->frames + 1)) + 2 * pc +
-           2 + 1 + gpumpi_bits_for((uint64_t)config->most_restarts + 1);
+           2 + 2 + gpumpi_bits_for((uint64_t)config->most_restarts + 1);
     if (config->latency_cycles) /* cycles until it is verified, and until its error is known */
         warp += 2 * gpumpi_bits_for((uint64_t)config->latency_cycles + 1) +
                 gpumpi_bits_for((uint64_t)config->store_entries + 1);
@@ -264,7 +264,7 @@ GPUMP_API gpump_result gpump_restart_report_boundary(gpump_restart *restart, uin
         w->depth[GPUMP_RESTART_SHORT] = 0;
         w->since[GPUMP_RESTART_SPARSE] = 0;
     }
-    w->flags &= ~(uint32_t)GPUMPI_RESTART_FORBIDDEN;
+    w->flags &= ~((uint32_t)GPUMPI_RESTART_FORBIDDEN << region);
     gpumpi_restart_run(w);
     restart->statistics.boundaries++;
     return GPUMP_OK;
@@ -435,7 +435,7 @@ GPUMP_API gpump_result gpump_restart_save(const gpump_restart *restart, uint32_t
     *count = GPUMPI_RESTART_WORDS + 2 * (w->depth[0] + w->depth[1]);
     if (capacity < *count) return GPUMP_ERROR_CAPACITY;
     *out++ = w->depth[0] | (uint64_t)w->depth[1] << 16 | (uint64_t)w->mode << 32 |
-             (uint64_t)(w->flags & GPUMPI_RESTART_FORBIDDEN) << 48;
+             (uint64_t)(w->flags & GPUMPI_RESTART_BOTH_FORBIDDEN) << 48;
     *out++ = w->exception_pc | (uint64_t)w->earlier_pc << 32;
     *out++ = w->restarts;
     for (uint32_t region = 0; region < GPUMP_RESTART_REGIONS; region++) {

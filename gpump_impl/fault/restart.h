@@ -140,7 +140,8 @@ typedef struct gpumpi_restart_warp {
     uint32_t restarts;       /* for exceptions, in this region */
     uint32_t stores;         /* of it in the store queue */
 } gpumpi_restart_warp;
-enum { GPUMPI_RESTART_OPEN = 1, GPUMPI_RESTART_FORBIDDEN = 2 };
+/* FORBIDDEN << region: something has taken effect since that restart PC which must not be done twice. */
+enum { GPUMPI_RESTART_OPEN = 1, GPUMPI_RESTART_FORBIDDEN = 2, GPUMPI_RESTART_BOTH_FORBIDDEN = 6 };
 /* The head of the component. Behind it: warps, then the frames of their sparse and of their short region. */
 typedef struct gpump_restart {
     gpumpi_head head;
@@ -201,7 +202,8 @@ GPUMP_API gpump_result gpump_restart_close(gpump_restart *restart, uint32_t warp
  * since that must not be done twice. */
 GPUMP_INLINE int gpump_restart_may_go_back(const gpump_restart *restart, uint32_t warp, uint32_t region) {
     const gpumpi_restart_warp *w = gpumpi_restart_at(restart, warp);
-    return (w->depth[GPUMP_RESTART_SPARSE] || w->depth[region]) && !(w->flags & GPUMPI_RESTART_FORBIDDEN);
+    const uint32_t record = w->depth[region] ? region : (uint32_t)GPUMP_RESTART_SPARSE;
+    return w->depth[record] && !(w->flags & (uint32_t)GPUMPI_RESTART_FORBIDDEN << record);
 }
 /* Returns 1 when all that the warp has executed is verified: it may cross a boundary, pass a barrier, end, or do what
  * must not be done twice, once it has nothing in flight. */
@@ -257,9 +259,9 @@ GPUMP_INLINE void gpump_restart_report_unverified(gpump_restart *restart, uint32
     w->verified_cycle = now + restart->config.latency_cycles;
 }
 /* Reports that something has taken effect which must not be done twice (an atomic, a barrier): until the next boundary
- * the warp cannot go back. Hot; `warp` is trusted. */
+ * the warp cannot go back, and until the next sparse one not to its sparse region. Hot; `warp` is trusted. */
 GPUMP_INLINE void gpump_restart_forbid(gpump_restart *restart, uint32_t warp) {
-    ((gpumpi_restart_warp *)(void *)(restart + 1) + warp)->flags |= GPUMPI_RESTART_FORBIDDEN;
+    ((gpumpi_restart_warp *)(void *)(restart + 1) + warp)->flags |= GPUMPI_RESTART_BOTH_FORBIDDEN;
 }
 /* Reports that an instruction of the warp that has ended at cycle `now` has an error: gpump_restart_next hands it over
  * once it is detected. GPUMP_ERROR_STATE without speculation, or when the warp may not go back. */

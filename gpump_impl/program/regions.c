@@ -597,8 +597,9 @@ static gpump_result gpumpi_regions_insert(const gpumpi_regions_plan *plan, gpump
     return gpumpi_program_edit(&edit, out, diag);
 }
 
-/* Runs every step on the program with the forced boundaries. */
-static gpump_result gpumpi_regions_make(const gpump_program *program, const gpump_regions_config *config,
+/* Runs every step on the program with the boundaries that are there already, which stay. Those that they make necessary
+ * are short when `as_short` is 1. */
+static gpump_result gpumpi_regions_make(const gpump_program *program, const gpump_regions_config *config, int as_short,
                                         gpump_program **formed, gpump_regions_report *report, gpump_diag *diag) {
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
     gpumpi_regions_plan plan;
@@ -626,8 +627,13 @@ static gpump_result gpumpi_regions_make(const gpump_program *program, const gpum
     plan.memory.may_clobber = config->may_clobber;
     plan.memory.user = config->user;
     plan.memory.origin = gpump_program_origin(program);
-    for (i = 0; i < instructions; i++)
-        if (gpumpi_regions_is_boundary(program, i)) gpumpi_regions_cut(&plan, i, GPUMP_CUT_FORCED);
+    for (i = 0; i < instructions; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        plan.making_short = in.immediate == GPUMP_BOUNDARY_SHORT;
+        if (in.operation == GPUMP_OP_BOUNDARY) gpumpi_regions_cut(&plan, i, (uint32_t)in.tag);
+    }
+    plan.making_short = as_short;
     if (!gpumpi_regions_settle(&plan, &scratch)) goto end;
     if (config->max_instructions && !gpumpi_regions_shorten(&plan, &scratch)) goto end;
     report->pairs = plan.pairs;
@@ -666,8 +672,73 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     memset(&found, 0, sizeof found);
     result = gpumpi_regions_forced(program, config->without, &forced, diag);
     if (result == GPUMP_OK) {
-        result = gpumpi_regions_make(forced, config, formed, &found, diag);
+        result = gpumpi_regions_make(forced, config, 0, formed, &found, diag);
         gpump_program_destroy(forced);
+    }
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    if (result == GPUMP_OK && report) *report = found;
+    return result;
+}
+
+/* ---- regions of their own, for instructions that raise exceptions ---- */
+
+static int gpumpi_regions_may_stand_alone(const gpump_program *program, uint32_t i) {
+    gpump_instruction in;
+    if (i >= gpump_program_instructions(program)) return 0;
+    gpump_program_instruction(program, i, &in);
+    return in.operation != GPUMP_OP_BOUNDARY && in.operation != GPUMP_OP_BRANCH && in.operation != GPUMP_OP_EXIT &&
+           in.operation != GPUMP_OP_BARRIER && in.operation != GPUMP_OP_BARRIER_PP;
+}
+
+/* The program with a short boundary before each of the instructions, and one behind it. */
+static gpump_result gpumpi_regions_enclose(const gpump_program *program, uint32_t first, uint32_t second,
+                                           gpump_program **out, gpump_diag *diag) {
+    gpumpi_insertion insertions[4];
+    gpumpi_edit edit;
+    uint32_t i, count = 0;
+    const uint32_t places[2] = {first < second ? first : second, first < second ? second : first};
+    for (i = 0; i < 2; i++) {
+        gpumpi_insertion before = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, places[i]), behind;
+        if (i && places[0] == places[1]) break;
+        before.instruction.immediate = GPUMP_BOUNDARY_SHORT;
+        before.instruction.tag = GPUMP_CUT_SPLIT;
+        behind = before;
+        behind.before = places[i] + 1;
+        behind.after_previous = 1;
+        if (count && insertions[count - 1].before == before.before) { /* who follows directly: one boundary for both, */
+            insertions[count - 1].after_previous = 0;                 /* which a branch to it takes, too */
+        } else {
+            insertions[count++] = before;
+        }
+        if (behind.before == gpump_program_instructions(program) ||
+            !gpumpi_regions_is_boundary(program, behind.before)) /* there is one behind an atomic */
+            insertions[count++] = behind;
+    }
+    memset(&edit, 0, sizeof edit);
+    edit.program = program;
+    edit.insertions = insertions;
+    edit.insertion_count = count;
+    return gpumpi_program_edit(&edit, out, diag);
+}
+
+GPUMP_API gpump_result gpump_regions_split(const gpump_program *program, uint32_t first, uint32_t second,
+                                           gpump_program **split, gpump_regions_report *report, gpump_diag *diag) {
+    gpump_regions_config config;
+    gpump_regions_report found;
+    gpump_program *enclosed;
+    gpump_result result;
+    if (!program || !split) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (!gpumpi_regions_may_stand_alone(program, first))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "first", 0, first, 0, gpump_program_instructions(program) - 1);
+    if (!gpumpi_regions_may_stand_alone(program, second))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "second", 0, second, 0, gpump_program_instructions(program) - 1);
+    memset(&found, 0, sizeof found);
+    result = gpump_regions_config_preset(&config, "igpu");
+    if (result == GPUMP_OK) result = gpumpi_regions_enclose(program, first, second, &enclosed, diag);
+    if (result == GPUMP_OK) {
+        result = gpumpi_regions_make(enclosed, &config, 1, split, &found, diag);
+        gpump_program_destroy(enclosed);
     }
     if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
     if (result == GPUMP_OK && report) *report = found;

@@ -46,6 +46,7 @@ typedef enum gpump_cut {
     GPUMP_CUT_DIVERGENCE, /* where lanes may wait while others cross a boundary */
     GPUMP_CUT_LENGTH,     /* keeps a short region short */
     GPUMP_CUT_COPY,       /* second half of a copy that keeps a live-in register */
+    GPUMP_CUT_SPLIT,      /* round an instruction that gets a region of its own (gpump_regions_split) */
     GPUMP_CUTS
 } gpump_cut;
 
@@ -77,6 +78,16 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
  * GPUMP_ERROR_MEMORY. Cost: the sum of region sizes, a few times over. */
 GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
                                               gpump_regions_report *report, gpump_diag *diag);
+
+/* Puts the instructions `first` and `second` (the same: one of them) of a program with boundaries into short regions of
+ * their own: the cure of a live-lock of two exceptions (iGPU 4.1). Sets *split to the new program, in which every old
+ * boundary has stayed; gpump_program_origin leads back from it to `program`. The new boundaries are short, and so are
+ * those that they make necessary. Live-ins are kept by moves, into registers beyond those of `program`; before register
+ * allocation or after it. *report (may be NULL) gets the counts.
+ * GPUMP_ERROR_ARGUMENT: no such instruction, or a boundary, branch, barrier or exit, which raise no exceptions.
+ * GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost: as gpump_regions_form. */
+GPUMP_API gpump_result gpump_regions_split(const gpump_program *program, uint32_t first, uint32_t second,
+                                           gpump_program **split, gpump_regions_report *report, gpump_diag *diag);
 
 /* Continuous spilling (iGPU 4.2): what a thread stores whenever it crosses a sparse boundary, so that a preempted warp
  * can restart from memory at any time afterwards. Just-in-time spilling needs no code: the preemption saves the

@@ -60,8 +60,8 @@ static void test_presets(void **state) {
     assert_int_equal(gpump_restart_config_preset(&config, "igpu"), GPUMP_OK);
     assert_int_equal(gpump_restart_bits(&config, &pcs, &bits, NULL), GPUMP_OK);
     assert_int_equal(pcs / 8, 384); /* iGPU 3.2: 48 warps, two PCs of 4 bytes */
-    /* 48 x (two stacks of 64 entries of 96 bits, 7 bits of depth each; two PCs; mode 2; forbidden 1; count 4) */
-    assert_int_equal(bits, 48 * (2 * (64 * 96 + 7) + 64 + 2 + 1 + 4));
+    /* 48 x (two stacks of 64 entries of 96 bits, 7 bits of depth each; two PCs; mode 2; forbidden 2; count 4) */
+    assert_int_equal(bits, 48 * (2 * (64 * 96 + 7) + 64 + 2 + 2 + 4));
     config.latency_cycles = 5000;
     assert_int_equal(gpump_restart_bits(&config, &pcs, &bits, NULL), GPUMP_ERROR_CONFIG);
 }
@@ -83,12 +83,16 @@ static void test_both_restart_pcs(void **state) {
     assert_int_equal(gpump_restart_since(restart, 1, GPUMP_RESTART_SHORT), 3);
     gpump_restart_forbid(restart, 1);
     assert_int_equal(gpump_restart_go_back(restart, 1, GPUMP_RESTART_SHORT, frames, FRAMES, &depth), GPUMP_BUSY);
+    boundary(restart, 1, GPUMP_RESTART_SHORT, 8); /* the sparse region still holds what must not be done twice */
+    assert_true(gpump_restart_may_go_back(restart, 1, GPUMP_RESTART_SHORT));
+    assert_false(gpump_restart_may_go_back(restart, 1, GPUMP_RESTART_SPARSE));
+    boundary(restart, 1, GPUMP_RESTART_SPARSE, 0);
     boundary(restart, 1, GPUMP_RESTART_SHORT, 8);
     for (i = 0; i < 2; i++) gpump_restart_report_executed(restart, 1);
     assert_int_equal(gpump_restart_go_back(restart, 1, GPUMP_RESTART_SHORT, frames, 0, &depth), GPUMP_ERROR_CAPACITY);
     assert_int_equal(gpump_restart_go_back(restart, 1, GPUMP_RESTART_SHORT, frames, FRAMES, &depth), GPUMP_OK);
     assert_int_equal(frames[0].pc, 8);
-    assert_int_equal(gpump_restart_since(restart, 1, GPUMP_RESTART_SPARSE), 8);
+    assert_int_equal(gpump_restart_since(restart, 1, GPUMP_RESTART_SPARSE), 0);
     assert_int_equal(gpump_restart_go_back(restart, 1, GPUMP_RESTART_SPARSE, frames, FRAMES, &depth), GPUMP_OK);
     assert_int_equal(frames[0].pc, 0);
     assert_int_equal(pc_of(restart, 1, GPUMP_RESTART_SHORT), 0); /* its short region is the sparse one again */

@@ -367,6 +367,98 @@ static void any_restart_leaves_the_same_memory(void **state) {
 }
 
 /* Write-read-write is safe; read-write is not; and what is safe for a thread may not be for a warp. */
+/* The boundaries next to the instruction that came from `origin`: before it and behind it. */
+static void stands_alone(const gpump_program *split, uint32_t origin, uint64_t seed, uint64_t n) {
+    uint32_t i, found = 0;
+    for (i = 0; i < gpump_program_instructions(split); i++) {
+        gpump_instruction in;
+        uint32_t at;
+        if (gpump_program_origin(split)[i] != origin) continue;
+        gpump_program_instruction(split, i, &in);
+        if (in.operation == GPUMP_OP_BOUNDARY) continue;
+        found++;
+        for (at = i; at-- > 0;) { /* moves that keep live-ins stand between the boundary and the instruction */
+            gpump_program_instruction(split, at, &in);
+            if (in.operation != GPUMP_OP_MOVE || gpump_program_origin(split)[at] != GPUMP_NONE) break;
+        }
+        test_check(in.operation == GPUMP_OP_BOUNDARY, seed, n);
+        gpump_program_instruction(split, i + 1, &in);
+        test_check(in.operation == GPUMP_OP_BOUNDARY, seed, n);
+    }
+    test_check(found == 1, seed, n);
+}
+
+static uint32_t any_instruction(const gpump_program *program, uint64_t *random) {
+    for (;;) {
+        const uint32_t i = gpump_random_below(random, gpump_program_instructions(program));
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        if (in.operation < GPUMP_OP_BRANCH || (in.operation == GPUMP_OP_COMPUTE && in.def_count)) return i;
+    }
+}
+
+/* Two instructions get regions of their own, before register allocation or behind it: the program does the same, and
+ * any restart leaves the same memory. */
+static void split_regions_are_idempotent(void **state) {
+    static draft d;
+    static oracle_machine before, after;
+    uint64_t seed = test_seed(), random = seed, restarts = 0, ran = 0, moves = 0, n;
+    (void)state;
+    for (n = 0; n < test_cases(300); n++) {
+        gpump_program *program = draft_random(&d, &random, 8 + gpump_random_below(&random, 40), 3, 12, 1, NULL),
+                      *formed, *split, *twice;
+        const gpump_regions_config config = preset(gpump_random_below(&random, 2) ? "igpu" : "igpu_short");
+        gpump_regions_report report;
+        gpump_clobber list[4];
+        uint32_t count = 0, level, first, second;
+        uint64_t expected;
+        oracle_start(&before, program, 2, 1, 9);
+        if (!oracle_run(&before, 3000)) {
+            gpump_program_destroy(program);
+            continue;
+        }
+        expected = oracle_result(&before);
+        ran++;
+        test_check(gpump_regions_form(program, &config, &formed, NULL, NULL) == GPUMP_OK, seed, n);
+        if (gpump_random_below(&random, 2)) { /* as a dynamic compiler finds it */
+            gpump_registers_config file;
+            gpump_registers_report fitted;
+            gpump_program *allocated;
+            gpump_registers_config_preset(&file, "kepler");
+            test_check(gpump_registers_allocate(formed, &file, &allocated, &fitted, NULL) == GPUMP_OK, seed, n);
+            gpump_program_destroy(formed);
+            formed = allocated;
+        }
+        first = any_instruction(formed, &random);
+        second = any_instruction(formed, &random);
+        test_check(gpump_regions_split(formed, first, second, &split, &report, NULL) == GPUMP_OK, seed, n);
+        moves += report.moves;
+        stands_alone(split, first, seed, n);
+        stands_alone(split, second, seed, n);
+        test_check(gpump_program_registers(split) < ORACLE_REGISTERS, seed, n);
+        oracle_start(&after, split, 2, 1, 10);
+        test_check(oracle_run(&after, 60000) && oracle_result(&after) == expected, seed, n);
+        for (level = 0; level < 2; level++) {
+            test_check(gpump_clobbers_find(split, GPUMP_UNIT_WARP, level, list, 4, &count) == GPUMP_OK && count == 0,
+                       seed, n);
+            test_check(restart_everywhere(split, 2, level, expected, &random, &restarts, 0) == 0, seed, n);
+        }
+        /* and again, as where a third exception comes */
+        test_check(gpump_regions_split(split, any_instruction(split, &random), 0 + any_instruction(split, &random),
+                                       &twice, NULL, NULL) == GPUMP_OK,
+                   seed, n);
+        if (gpump_program_registers(twice) < ORACLE_REGISTERS)
+            test_check(restart_everywhere(twice, 2, 1, expected, &random, &restarts, 0) == 0, seed, n);
+        gpump_program_destroy(twice);
+        gpump_program_destroy(split);
+        gpump_program_destroy(formed);
+        gpump_program_destroy(program);
+    }
+    print_message("%llu programs, %llu moves, %llu restarts\n", (unsigned long long)ran, (unsigned long long)moves,
+                  (unsigned long long)restarts);
+    assert_true(ran > 0 && moves > 0 && restarts > 0);
+}
+
 static void what_counts_as_a_clobber(void **state) {
     for (uint32_t variant = 0; variant < 5; variant++) {
         test_builder b = test_build(NULL);
@@ -690,6 +782,7 @@ int main(void) {
         cmocka_unit_test(idempotent_per_thread_not_per_block),
         cmocka_unit_test(hitting_sets_are_near_the_least),
         cmocka_unit_test(any_restart_leaves_the_same_memory),
+        cmocka_unit_test(split_regions_are_idempotent),
         cmocka_unit_test(a_block_without_clobbers_starts_afresh),
         cmocka_unit_test(live_ins_are_stored_when_they_have_changed),
     };
