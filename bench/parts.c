@@ -70,6 +70,7 @@ static int add_row(reproduce_parts *parts, const char *line) {
         free(row->text);
         return -1;
     }
+    row->model = parts->model;
     parts->row_count++;
     return 0;
 }
@@ -98,14 +99,10 @@ static int add_piece(reproduce_parts *parts, char *line) {
     return *at == '\n' ? 0 : -1; /* else it was cut off */
 }
 
-/* What the heading says: of which timing model the page is, and whether it is a short one. */
-static int check_heading(const char *path, const char *line, int is_short) {
+/* Takes from the heading which timing model the page is of, and refuses short pages among others. */
+static int read_heading(reproduce_parts *parts, const char *path, const char *line, int is_short) {
     const char *model = strstr(line, "(timing model ");
-    if (model && atoi(model + 14) != GPUMP_MODEL_VERSION) {
-        fprintf(stderr, "reproduce: %s was measured on timing model %d, this is %d: measure it again\n", path,
-                atoi(model + 14), GPUMP_MODEL_VERSION);
-        return -1;
-    }
+    if (model) parts->model = atoi(model + 14);
     if (strstr(line, "reproduce --markdown") && !strstr(line, " --short") != !is_short) {
         fprintf(stderr, "reproduce: %s is a page %s --short: merge pages of one kind\n", path,
                 is_short ? "without" : "with");
@@ -119,16 +116,22 @@ int parts_read(reproduce_parts *parts, const char *path, int is_short) {
     char *line = NULL;
     size_t room = 0;
     unsigned long number = 0;
-    int status = 0, known = 0;
+    int status = 0;
+    parts->model = 0;
     if (!file) {
         fprintf(stderr, "reproduce: cannot read %s: %s\n", path, strerror(errno));
         return -1;
     }
     while (!status && getline(&line, &room, file) > 0) {
         number++;
-        known |= strstr(line, "(timing model ") != NULL;
-        status = check_heading(path, line, is_short);
+        status = read_heading(parts, path, line, is_short);
         if (status) break;
+        if (!strncmp(line, "piece ", 6) && parts->model != GPUMP_MODEL_VERSION) {
+            fprintf(stderr, "reproduce: %s has pieces of timing model %d, this is %d: measure them again\n", path,
+                    parts->model, GPUMP_MODEL_VERSION);
+            status = -1;
+            break;
+        }
         if (!strncmp(line, "piece ", 6))
             status = add_piece(parts, line + 6);
         else if (line[0] == '|' && strncmp(line, "| id |", 6) != 0 && strncmp(line, "|---", 4) != 0)
@@ -138,7 +141,7 @@ int parts_read(reproduce_parts *parts, const char *path, int is_short) {
     if (!status && ferror(file)) {
         fprintf(stderr, "reproduce: cannot read %s: %s\n", path, strerror(errno));
         status = -1;
-    } else if (!status && !known) {
+    } else if (!status && !parts->model) {
         fprintf(stderr, "reproduce: %s is no page of reproduce --markdown\n", path);
         status = -1;
     }

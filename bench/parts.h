@@ -11,6 +11,7 @@ enum { PARTS_ID, PARTS_PAPER = 4, PARTS_OURS, PARTS_KIND, PARTS_VERDICT, PARTS_N
 typedef struct part_row {
     char *text; /* what the cells point into */
     const char *cells[PARTS_CELLS];
+    int model; /* the timing model that its page names */
 } part_row;
 typedef struct part_piece {
     char *name;
@@ -22,6 +23,7 @@ typedef struct reproduce_parts {
     unsigned shard, shards; /* this run is shard `shard` of `shards`; 0: it is the whole */
     size_t asked;           /* pieces so far: number n belongs to shard n mod shards */
     int merges;             /* 1: nothing is measured */
+    int model;              /* of the page that is being read; 0 before its heading */
     part_row *rows;
     size_t row_count;
     part_piece *pieces;
