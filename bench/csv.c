@@ -88,7 +88,25 @@ int csv_read(csv_table *table, const char *path, char *error, size_t error_bytes
     return 1;
 }
 
+int csv_append(csv_table *table, csv_table *other) {
+    const size_t columns = table->columns;
+    const char **grown;
+    if (table->more || other->columns != columns) return 0;
+    for (size_t i = 0; i < columns; i++)
+        if (strcmp(table->names[i], other->names[i]) != 0) return 0;
+    grown = (const char **)realloc((void *)table->cells, (table->rows + other->rows) * columns * sizeof *grown);
+    if (!grown) return 0;
+    memcpy((void *)(grown + table->rows * columns), (const void *)other->cells, other->rows * columns * sizeof *grown);
+    table->cells = grown;
+    table->rows += other->rows;
+    table->more = other->text;
+    other->text = NULL;
+    csv_free(other);
+    return 1;
+}
+
 void csv_free(csv_table *table) {
+    free(table->more);
     free((void *)table->cells);
     free((void *)table->names);
     free(table->text);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 typedef struct csv_table {
-    char *text;         /* the file, cut up in place */
+    char *text, *more;  /* the file, and one that was appended, cut up in place */
     const char **cells; /* rows x columns, after the names */
     const char **names; /* column names */
     size_t columns;
@@ -16,6 +16,9 @@ typedef struct csv_table {
 /* Reads a whole file. Returns 1, or 0 after writing "path:line: what is wrong" into error. */
 int csv_read(csv_table *table, const char *path, char *error, size_t error_bytes);
 void csv_free(csv_table *table);
+/* Puts the rows of `other` behind those of `table` and empties it. Returns 1, or 0 when its columns are not the same,
+ * something was appended before, or there is no memory; then both stay. */
+int csv_append(csv_table *table, csv_table *other);
 /* Returns the text of a cell; "" when there is no such column. `row` must be below table->rows. */
 const char *csv_text(const csv_table *table, size_t row, const char *column);
 /* Returns 1 and sets *value when the cell is a plain number. */

@@ -137,7 +137,7 @@ typedef struct options {
     int list;
     const char *only[32];
     size_t only_count;
-    char targets[1024], minutes[1024];
+    char targets[1024], added[1024], minutes[1024];
     reproduce_context context;
     reproduce_parts parts;
 } options;
@@ -232,12 +232,34 @@ static int parse(options *options, int argc, char **argv) {
         usage(stderr);
         return 2;
     }
-    if (snprintf(options->targets, sizeof options->targets, "%s/targets.csv", options->context.data_dir) >=
-        (int)sizeof options->targets) {
+    if (strlen(options->context.data_dir) + sizeof "/targets.csv" > sizeof options->targets) {
         fputs("reproduce: the path given to --data is too long\n", stderr);
         return 2;
     }
+    snprintf(options->targets, sizeof options->targets, "%s/targets.csv", options->context.data_dir);
+    snprintf(options->added, sizeof options->added, "%s/added.csv", options->context.data_dir);
+    snprintf(options->minutes, sizeof options->minutes, "%s/minutes.csv", options->context.data_dir);
     return -1;
+}
+
+/* Reads targets.csv and, behind its rows, those of added.csv where there is one. Returns 0 after a message. */
+static int read_targets(const options *options, csv_table *targets) {
+    csv_table added;
+    char error[512];
+    if (!csv_read(targets, options->targets, error, sizeof error)) {
+        fprintf(stderr, "reproduce: %s\n", error);
+        return 0;
+    }
+    if (access(options->added, R_OK)) return 1;
+    if (!csv_read(&added, options->added, error, sizeof error)) {
+        fprintf(stderr, "reproduce: %s\n", error);
+    } else {
+        if (csv_append(targets, &added)) return 1;
+        fprintf(stderr, "reproduce: %s has not the columns of %s\n", options->added, options->targets);
+        csv_free(&added);
+    }
+    csv_free(targets);
+    return 0;
 }
 
 static int check_targets(const csv_table *targets, const char *path) {
@@ -469,15 +491,13 @@ int reproduce_main(int argc, char **argv, const reproduce_row *const *topics) {
     options options;
     csv_table targets;
     row_source *found;
-    char error[512];
     size_t wanted = 0;
     int status = parse(&options, argc, argv);
     if (status >= 0) {
         parts_free(&options.parts);
         return status;
     }
-    if (!csv_read(&targets, options.targets, error, sizeof error)) {
-        fprintf(stderr, "reproduce: %s\n", error);
+    if (!read_targets(&options, &targets)) {
         parts_free(&options.parts);
         return 2;
     }

@@ -32,6 +32,7 @@ enum {
     WARPS = 32,
     SIGNALS = 24,
     SIGNALS_SHORT = 3,
+    SIGNALS_LEAST = 15, /* of a kernel that is not launched again (Fig. 2.16) */
     GIVE_UP = 2000000
 };
 
@@ -84,6 +85,9 @@ typedef struct block_sample {
 typedef struct shot {
     uint32_t ok, blocks;
     uint32_t end; /* draining: cycles until the last block has ended */
+    /* Cycles until the last block has left, its context through the machine's memory path, among the other SMs'
+     * traffic: naive in whole, else compressed. */
+    uint32_t freed;
     block_sample block[BLOCKS];
 } shot;
 enum { WAY_NAIVE, WAY_SELECTIVE, WAY_DRAINING, WAY_CHOOSE };
@@ -188,7 +192,7 @@ static void shoot(machine *m, sm *s, uint32_t way, shot *out) {
     }
     if (!out->blocks) return;
     m->stop_at_points = way == WAY_SELECTIVE ? 1 : way == WAY_CHOOSE ? 2 : 0;
-    m->context_form = CONTEXT_LIVE_COMPRESS;
+    m->context_form = way == WAY_NAIVE ? CONTEXT_NAIVE : CONTEXT_LIVE_COMPRESS;
     if (preemption_request(m, s, way == WAY_DRAINING ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH, 0, 0) !=
         GPUMP_REASON_YES)
         return;
@@ -227,6 +231,11 @@ static void shoot(machine *m, sm *s, uint32_t way, shot *out) {
         if (!left || m->now - start > GIVE_UP) break;
     } while (machine_run(m, m->now + (way == WAY_DRAINING ? 8 : 1)) == 0);
     out->end = (uint32_t)(m->now - start);
+    for (left = way != WAY_DRAINING; left && !m->failed && m->now - start < GIVE_UP;) {
+        for (left = i = 0; i < out->blocks; i++) left += m->blocks[blocks[i].index].life == blocks[i].life;
+        if (left && machine_run(m, m->now + 4) != 0) break;
+    }
+    out->freed = (uint32_t)(m->now - start);
     out->ok = !m->failed && (!left || m->kernels_done == m->kernel_count);
 }
 
@@ -350,12 +359,57 @@ static timing spill_time(const gpump_gpu *gpu, const shot *shot, uint32_t what, 
     return result;
 }
 
+#ifndef STOP_OR_RUN
+/* How long the SM takes to get back what naive or selective preemption has saved, block after block through its port;
+ * *first: until the first warp may run. */
+static double restore_time(const gpump_gpu *gpu, const shot *shot, uint32_t what, double *first) {
+    enum { PORT_BYTES = 1 << 20 };
+    gpump_spill_config config;
+    gpump_spill_times times;
+    gpump_spill_transfer transfer;
+    gpump_spill_warp warps[WARPS];
+    uint32_t i, n;
+    memset(&times, 0, sizeof times);
+    memset(&transfer, 0, sizeof transfer);
+    *first = 0;
+    if (gpump_spill_config_preset(&config, "gtx480_lin") != GPUMP_OK) return 0;
+    if (what != SAVE_PACKED) config.compress_cycles = 0;
+    transfer.port_bytes = PORT_BYTES;
+    transfer.port_cycles = gpump_gpu_save_cycles(gpu, PORT_BYTES);
+    transfer.warps = warps;
+    for (i = 0; i < shot->blocks; i++) {
+        const block_sample *b = &shot->block[i];
+        transfer.count = transfer.metadata_bytes = 0;
+        for (n = 0; n < b->warps; n++) {
+            const warp_sample *w = &b->warp[n];
+            gpump_spill_warp *back = &warps[transfer.count];
+            if (w->ended) continue;
+            memset(back, 0, sizeof *back);
+            back->registers = what == SAVE_ALL ? w->registers : w->live;
+            back->bytes = what == SAVE_ALL ? w->registers * 128 : what == SAVE_LIVE ? w->live * 128 : w->packed;
+            if (back->bytes && !back->registers) back->registers = 1; /* patterns alone */
+            transfer.metadata_bytes += w->stack;
+            transfer.count++;
+        }
+        if (!transfer.count) continue;
+        transfer.shared_bytes = b->shared_bytes;
+        if (gpump_spill_restore_time(&config, &transfer, &times, NULL) != GPUMP_OK) return 0;
+        if (!*first) *first = (double)times.first_warp;
+        transfer.start_cycle = times.end;
+    }
+    return (double)times.end;
+}
+#endif
+
 /* ==== the experiment ==== */
 
-/* measure.yaml has at least three waves of blocks where launch.yaml has not. */
-static void subject_path(const subject *subject, char *path, size_t bytes) {
-    snprintf(path, bytes, "%s/kernels/%s/measure.yaml", MINIGPU_SOURCE_DIR, subject->folder);
-    if (access(path, R_OK)) snprintf(path, bytes, "%s/kernels/%s/launch.yaml", MINIGPU_SOURCE_DIR, subject->folder);
+/* long.yaml runs for 15 signals where the others do not; measure.yaml has at least three waves of blocks where
+ * launch.yaml has not. */
+static void subject_path(const subject *subject, int lengthy, char *path, size_t bytes) {
+    static const char *const names[] = {"long", "measure", "launch"};
+    uint32_t i = lengthy ? 0 : 1;
+    do snprintf(path, bytes, "%s/kernels/%s/%s.yaml", MINIGPU_SOURCE_DIR, subject->folder, names[i]);
+    while (access(path, R_OK) && ++i < 3);
 }
 
 static int by_value(const void *a, const void *b) {
@@ -363,16 +417,19 @@ static int by_value(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* When the signals come within one run of a kernel that is launched again and again. Returns the length of that run, 0
- * when it does not end; the machine is at its beginning. */
-static uint64_t signal_times(machine *m, uint64_t *times, uint32_t signals) {
+/* When the signals come within one run of a kernel; one that is over before 15 of them is launched again and again.
+ * *signals: how many at most, and how many they are. Returns the length of that run, 0 when it does not end; the
+ * machine is at its beginning. */
+static uint64_t signal_times(machine *m, uint64_t *times, uint32_t *signals) {
     void *beginning = arena_checkpoint(&m->arena);
     uint64_t length = beginning && machine_run(m, NEVER) == 1 ? m->now : 0;
     uint32_t n;
     if (beginning) arena_restore(&m->arena, beginning);
     free(beginning);
-    for (n = 0; n < signals; n++) times[n] = length ? (n + 1) * (uint64_t)SIGNAL_CYCLES % length : 0;
-    qsort(times, signals, sizeof *times, by_value);
+    if (length > SIGNALS_LEAST * SIGNAL_CYCLES && length <= *signals * (uint64_t)SIGNAL_CYCLES)
+        *signals = (uint32_t)((length - 1) / SIGNAL_CYCLES);
+    for (n = 0; n < *signals; n++) times[n] = length ? (n + 1) * (uint64_t)SIGNAL_CYCLES % length : 0;
+    qsort(times, *signals, sizeof *times, by_value);
     return length;
 }
 
@@ -398,6 +455,9 @@ typedef struct outcome {
     double busy_all, busy_live, busy_packed;     /* cycles, means over signals */
     double naive, selective, draining;           /* latencies, means */
     double worst_naive, worst_selective, worst_draining;
+    double freed[2], worst_freed[2];                             /* naive, selective: through the memory path */
+    double restore_all, restore_packed, first_all, first_packed; /* cycles, means */
+    uint64_t length;                                             /* of one run, cycles */
     double drain_cycles;
     double warp_form, block_form; /* sums over blocks whose warps stood at a barrier */
     shot *shots;                  /* selective ones, for pairs */
@@ -452,7 +512,7 @@ static void run_subject(const reproduce_context *context, const subject *subject
     shot *naive = (shot *)malloc(sizeof *naive), *selective = (shot *)malloc(sizeof *selective),
          *draining = (shot *)malloc(sizeof *draining);
     out->shots = (shot *)calloc(signals, sizeof *out->shots);
-    subject_path(subject, path, sizeof path);
+    subject_path(subject, !context->is_short, path, sizeof path);
     machine_options_default(&options);
     options.gpu = "gtx480_lin";
     options.point_interval = POINT_INTERVAL;
@@ -470,7 +530,7 @@ static void run_subject(const reproduce_context *context, const subject *subject
         const int spills = m->kernels[0].program->spill_bytes != 0;
         out->need = m->kernels[0].need;
         if (gpump_gpu_occupancy(&gpu, &out->need, &occupancy, NULL) == GPUMP_OK) out->blocks_per_sm = occupancy.blocks;
-        length = signal_times(m, times, signals);
+        out->length = length = signal_times(m, times, &signals);
         if (!length) snprintf(out->error, sizeof out->error, "its run did not end");
         if (footprint == PAPERS && spills) snprintf(out->error, sizeof out->error, "it would have to spill registers");
         for (turn = 0; !out->error[0] && turn < signals && machine_run(m, times[turn]) == 0; turn++) {
@@ -483,6 +543,17 @@ static void run_subject(const reproduce_context *context, const subject *subject
             if (all.busy <= 0) continue;
             live = spill_time(&gpu, selective, SAVE_LIVE, NULL);
             packed = spill_time(&gpu, selective, SAVE_PACKED, NULL);
+            for (n = 0; n < 2; n++) {
+                const double freed = n ? selective->freed : naive->freed;
+                out->freed[n] += freed;
+                if (freed > out->worst_freed[n]) out->worst_freed[n] = freed;
+            }
+            for (n = 0; n < 2; n++) {
+                double first;
+                *(n ? &out->restore_packed : &out->restore_all) +=
+                    restore_time(&gpu, n ? selective : naive, n ? SAVE_PACKED : SAVE_ALL, &first);
+                *(n ? &out->first_packed : &out->first_all) += first;
+            }
             out->busy_all += all.busy;
             out->busy_live += live.busy;
             out->busy_packed += packed.busy;
@@ -522,7 +593,8 @@ static void run_subject(const reproduce_context *context, const subject *subject
     if (out->signals) {
         const double by = 1.0 / out->signals;
         out->busy_all *= by, out->busy_live *= by, out->busy_packed *= by, out->naive *= by, out->selective *= by,
-            out->draining *= by, out->drain_cycles *= by;
+            out->draining *= by, out->drain_cycles *= by, out->freed[0] *= by, out->freed[1] *= by,
+            out->restore_all *= by, out->restore_packed *= by, out->first_all *= by, out->first_packed *= by;
     }
     if (warps) {
         const double by = 1.0 / (double)warps;
@@ -607,6 +679,11 @@ static void bp1(const reproduce_context *context, const char *id, reproduce_resu
         }
         reproduce_number(result, o->live, 0);
         reproduce_number(result, o->values, 0);
+        reproduce_reading(
+            result, o->live - o->high, 0,
+            "%s: without the upper halves of 64-bit addresses, which GT200 code has not (Table 2.2 counts "
+            "its registers)",
+            footprint_names[f]);
         reproduce_note(result,
                        "%s: of %.0f B occupied; with pattern vectors %.0f B; up to %.0f B of the live ones are upper "
                        "halves of 64-bit values, "
@@ -679,29 +756,58 @@ static void latencies(const reproduce_context *context, const char *id, reproduc
 }
 
 static void worst(const reproduce_context *context, const char *id, reproduce_result *result) {
-    uint32_t least = context->is_short ? SIGNALS_SHORT : 15;
+    const uint64_t least = context->is_short ? 0 : (uint64_t)SIGNALS_LEAST * SIGNAL_CYCLES;
     int f;
     (void)id;
     measure_all(context);
     for (f = 0; f < footprints; f++) {
-        double naive[SUBJECTS], selective[SUBJECTS], draining[SUBJECTS];
+        double naive[SUBJECTS], selective[SUBJECTS], draining[SUBJECTS], port[2] = {0, 0};
         uint32_t i, count = 0;
         for (i = 0; i < SUBJECTS; i++) {
             const outcome *o = &outcomes[f][i];
-            if (o->signals < least || o->draining <= 0 || o->selective <= 0) continue;
-            naive[count] = o->worst_naive / o->naive;
-            selective[count] = o->worst_selective / o->selective;
+            if (!o->signals || o->length <= least || o->draining <= 0 || o->freed[0] <= 0 || o->freed[1] <= 0) continue;
+            naive[count] = o->worst_freed[0] / o->freed[0];
+            selective[count] = o->worst_freed[1] / o->freed[1];
             draining[count++] = o->worst_draining / o->draining;
+            port[0] += o->worst_naive / o->naive;
+            port[1] += o->worst_selective / o->selective;
         }
         if (!count) {
-            reproduce_failed(result, "no kernel runs for %u signals", least);
-            return;
+            reproduce_note(result, "%s: no kernel runs for %u signals", footprint_names[f], SIGNALS_LEAST);
+            continue;
         }
         reproduce_holds(result,
                         mean(naive, count) < mean(selective, count) && mean(selective, count) < mean(draining, count),
                         "%.2f, %.2f, %.2f", mean(naive, count), mean(selective, count), mean(draining, count));
-        reproduce_note(result, "%s: naive, selective, draining; %u kernels with at least %u signals",
-                       footprint_names[f], count, least);
+        reproduce_note(
+            result,
+            "%s: naive, selective, draining; %u kernels that run for at least %u signals; contexts go through "
+            "the memory path, by an SM's port alone naive %.2f, selective %.2f",
+            footprint_names[f], count, SIGNALS_LEAST, port[0] / count, port[1] / count);
+    }
+    reproduce_revised(result);
+}
+
+/* Lin 2.4.3: restoring is saving in reverse. */
+static void restoring(const reproduce_context *context, const char *id, reproduce_result *result) {
+    int f;
+    (void)id;
+    measure_all(context);
+    for (f = 0; f < footprints; f++) {
+        double share[SUBJECTS], all_us = 0, packed_us = 0, first_us = 0;
+        uint32_t i, count = 0;
+        for (i = 0; i < SUBJECTS; i++) {
+            const outcome *o = &outcomes[f][i];
+            if (o->restore_all <= 0 || o->restore_packed <= 0) continue;
+            share[count++] = o->restore_packed / o->restore_all;
+            all_us += o->restore_all * 1e3 / gpu.clock_khz;
+            packed_us += o->restore_packed * 1e3 / gpu.clock_khz;
+            first_us += o->first_packed * 1e3 / gpu.clock_khz;
+        }
+        if (!count) continue;
+        reproduce_number(result, 100 * geomean(share, count), 1);
+        reproduce_note(result, "%s: %u kernels, %.2f us to %.2f us, the first warp after %.2f us", footprint_names[f],
+                       count, all_us / count, packed_us / count, first_us / count);
     }
 }
 
@@ -774,5 +880,6 @@ const reproduce_row rows_lin_contexts[] = {{"L.context.bp1.live", bp1},
                                            {"L.drainshare", latencies},
                                            {"L.worst", worst},
                                            {"L.inplace", in_place},
+                                           {"L.restore", restoring},
                                            {NULL, NULL}};
 #endif

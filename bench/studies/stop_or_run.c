@@ -34,11 +34,11 @@ static void sweep(uint32_t interval, uint32_t signals, progress *shown, double f
         machine *m;
         uint64_t length, times[SIGNALS];
         double all_latency = 0, all_bytes = 0, sum_latency[STRATEGIES] = {0, 0, 0}, sum_bytes[STRATEGIES] = {0, 0, 0};
-        uint32_t here = 0;
+        uint32_t here = 0, count = signals;
         char what[128];
         snprintf(what, sizeof what, "K = %u, %s", interval, subjects[i].label);
         progress_show(shown, from + (to - from) * i / SUBJECTS, what);
-        subject_path(&subjects[i], path, sizeof path);
+        subject_path(&subjects[i], 0, path, sizeof path);
         machine_options_default(&options);
         options.gpu = "gtx480_lin";
         options.point_interval = interval;
@@ -46,8 +46,8 @@ static void sweep(uint32_t interval, uint32_t signals, progress *shown, double f
             fprintf(stderr, "%s: %s\n", subjects[i].label, error);
             continue;
         }
-        length = signal_times(m, times, signals);
-        for (n = 0; length && n < signals && machine_run(m, times[n]) == 0; n++) {
+        length = signal_times(m, times, &count);
+        for (n = 0; length && n < count && machine_run(m, times[n]) == 0; n++) {
             sm *s = resident_sm(m, n);
             timing result[STRATEGIES], all;
             int whole = s != NULL && take_shot(m, s, WAY_NAIVE, naive);

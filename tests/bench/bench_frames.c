@@ -209,6 +209,12 @@ static void write_page(const char *name, const char *text) {
     fclose(file);
 }
 
+static void remove_page(const char *name) {
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    remove(path);
+}
+
 /* Shards measure everything once, and their pages merge into the page of a whole run. */
 static void shards_merge_into_the_whole(void **state) {
     const reproduce_row first[] = {{"X.a", give_yes}, REPRODUCE_DIVIDED, {"X.b", give_pieces}, {NULL, NULL}},
@@ -312,6 +318,15 @@ static void wrong_use_is_refused(void **state) {
     assert_int_equal(reproduce(one, "", text, sizeof text), 2);
     write_targets("X.a,s,1,w,-,g,1,exact,,,calc\nX.a,s,1,w,-,g,1,exact,,,calc\n");
     assert_int_equal(reproduce(one, "", text, sizeof text), 2);
+    write_page("added.csv", "id,source\nY.b,s\n");
+    assert_int_equal(reproduce(one, "", text, sizeof text), 2);
+    assert_non_null(strstr(text, "added.csv has not the columns of"));
+    write_targets("X.a,s,1,w,-,g,1,exact,,,calc\n");
+    write_page("added.csv",
+               "id,source,where,what,unit,preset,paper,kind,low,high,host\nY.b,s,1,w,-,g,1,derived,,,calc\n");
+    assert_int_equal(reproduce(one, "--list", text, sizeof text), 0);
+    assert_non_null(strstr(text, "Y.b"));
+    remove_page("added.csv");
     write_targets("X.a,s,1,w\n");
     assert_int_equal(reproduce(one, "", text, sizeof text), 2);
     assert_non_null(strstr(text, "targets.csv:3: 4 fields, the header names 11"));

@@ -4,8 +4,8 @@
 set -u
 status=0
 listed=$("$1" --list | awk '{print $1}')
-wanted=$(sed '/^#/d; /^id,/d; s/,.*//' "$2")
-[ "$listed" = "$wanted" ] || { echo "the rows listed are not those of $2"; status=1; }
+wanted=$(sed '/^#/d; /^id,/d; s/,.*//' "$2" "${2%/*}/added.csv")
+[ "$listed" = "$wanted" ] || { echo "the rows listed are not those of $2 and added.csv"; status=1; }
 for id in T.save T.resource T.occupancy S.occupancy L.occupancy A.cwsr.gfx1012 A.cwsr.gfx1100; do
     line=$("$1" --csv --only $id) || { echo "$id: exit status $?"; status=1; }
     echo "$line" | grep -q "^$id,.*,exact,ok\$" || { echo "$id: $line"; status=1; }
