@@ -214,8 +214,8 @@ int main(void) {
     gpump_scheduler_statistics scheduler_before, scheduler_after, scheduler_difference;
     gpump_spill_statistics spill_before, spill_after, spill_difference;
     gpump_traffic traffic[3];
-    gpump_victim_config victim_config;
-    uint64_t middle, value;
+    gpump_victim_config victim_config = {0};
+    uint64_t middle, value = 0;
     const char *name, *unit;
 
     must(gpump_sm_config_preset(&sm_config, "gtx480_lin"), NULL, "sm");

@@ -81,7 +81,7 @@ int main(void) {
     for (uint32_t w = 0; w < WARPS; w++) {
         gpump_context_stack_entry top;
         uint32_t count;
-        if (gpump_context_get_stack(&reader, w, &top, 1, &count)) return 1;
+        if (gpump_context_get_stack(&reader, w, &top, 1, &count) || count != 1) return 1;
         pc[w] = top.pc;
     }
     if (gpump_context_find(&reader, GPUMP_CONTEXT_SHARED, 0, &section)) return 1;
