@@ -46,6 +46,6 @@ need_packages() {
 
 # What every build needs.
 BUILD_PACKAGES="gcc libc6-dev g++ make cmake libstb-dev libyaml-dev libjansson-dev"
-# Without chromium the test of pages (tests/report/page.sh) is skipped, and without mandoc manual pages are not checked for form
-# (tests/project/install.sh); .ci/run installs both.
+# .ci/run installs three more: without chromium the test of pages is skipped (tests/report/page.sh), without mandoc manual pages are not
+# checked for form (tests/project/install.sh), and without gnuplot no curve is drawn again (docs/pictures/pages.sh).
 TEST_PACKAGES="$BUILD_PACKAGES pkg-config libcmocka-dev clang"

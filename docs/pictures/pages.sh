@@ -3,7 +3,9 @@
 # Runs each command of the list below and takes a picture of the page it writes, in a headless Chromium. What a picture shows is noted
 # in pages.txt, as a checksum of the recorded run and of the drawing code; `check` runs the commands again and compares these. Where the
 # browser and the font are those that made the pictures, as the first line of pages.txt names them, it also takes each picture again and
-# compares it byte for byte. docs/pictures/new_machines.svg is drawn from the table before it in docs/new_machines.md. Exit status: 0 done, or current; 1 a picture is out of date; 2 something is missing.
+# compares it byte for byte. docs/pictures/new_machines.svg is drawn from the table before it in docs/new_machines.md, and
+# docs/pictures/stop_or_run.svg from stop_or_run.csv beside it. Exit status: 0 done, or current; 1 a picture is out of date; 2 something
+# is missing.
 set -u
 build=$(cd "$1" && pwd) || exit 2
 cd "$(dirname "$0")/../.." || exit 2
@@ -58,6 +60,19 @@ picture figure_5_1_request 1100,440 "plain&from=158.5&to=173.5&rows=10" "$tbsim"
 sed '/(pictures\/new_machines.svg)/q' docs/new_machines.md >"$work/table.md" # other tables stand below it
 "$tbsim" machines --table "$work/table.md" --svg "$pictures/new_machines.svg" || exit 2
 cmp "$pictures/new_machines.svg" docs/pictures/new_machines.svg || status=1
+
+# A curve's picture: gnuplot's own words in it name the version that drew it.
+gnuplot=$(command -v gnuplot)
+if [ "$mode" = check ] && ! grep -q "Produced by $(echo "$("${gnuplot:-false}" --version 2>/dev/null)" | tr a-z A-Z | sed 's/PATCHLEVEL/patchlevel/') " docs/pictures/stop_or_run.svg; then
+    echo "stop_or_run.svg is not drawn again: another gnuplot made it"
+elif [ -z "$gnuplot" ]; then
+    echo "Curves are drawn by gnuplot: apt-get install gnuplot-nox" >&2
+    exit 2
+else
+    "$gnuplot" docs/pictures/stop_or_run.gnuplot >"$work/stop_or_run.svg" || exit 2
+    [ "$mode" = check ] || cp "$work/stop_or_run.svg" "$pictures/stop_or_run.svg"
+    cmp "$work/stop_or_run.svg" docs/pictures/stop_or_run.svg || status=1
+fi
 
 if [ "$mode" = check ]; then
     diff docs/pictures/pages.txt "$work/pages.txt" || status=1
