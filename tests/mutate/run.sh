@@ -5,10 +5,10 @@
 # that tests/mutate/mutate.c finds. Each mutant is compiled, linked into a shared library, and given to the test programs of its room
 # (tests_of, below) until one of them fails: the mutant is killed. If all pass, it survives. Mutants that do not compile, or compile to
 # the code of the original, are drawn again. A mutant that runs ten times as long as the original, and two seconds, is killed as well.
-# Results stay in FOLDER (default build-mutate): while a file, N and S are the same, a later call tries its survivors only; --fresh
-# tries all. --prepare only builds the library and the test programs. --page writes the page with the table and the survivors of all
-# files that FOLDER has results of. tests/mutate/equivalent.txt holds the arguments why some survivors cannot be killed. Exit status: 0 when at least 95 % of each file's
-# other mutants are killed, 1 when not, 2 usage.
+# Results stay in FOLDER (default build-mutate), also when the command is interrupted: while a file and S are the same, a later call
+# tries its survivors, and what is missing to N; --fresh tries all. --prepare only builds the library and the test programs. --page writes the page with the table and the survivors of all
+# files that FOLDER has results of. tests/mutate/equivalent.txt holds the arguments why some survivors cannot be killed. Exit status: 0
+# when at least 95 % of each file's other mutants are killed, 1 when not, 2 usage.
 set -u
 script=$(cd "$(dirname "$0")" && pwd)/run.sh
 cd "$(dirname "$0")/../.." || exit 2
@@ -117,7 +117,7 @@ program_of() { echo "$1" | sed 's|^tests/||; s|/|_|; s|\.c$||'; }
 # Builds what is older than its sources: the library, and below the test programs.
 newest=$(ls -t gpump_impl/*/* gpump.h tests/*.h tests/*/*.h | head -1)
 is_fresh() { [ -n "$(find "$1" -newer "$newest" -newer "$2" 2>/dev/null)" ]; }
-$compiler -std=c99 -O1 -o "$build/mutate" tests/mutate/mutate.c || exit 2
+is_fresh "$build/mutate" tests/mutate/mutate.c || $compiler -std=c99 -O1 -o "$build/mutate" tests/mutate/mutate.c || exit 2
 for file in gpump_impl/*/*.c; do
     is_fresh "$build/objects/$(basename "$file" .c).o" "$file" && continue
     # shellcheck disable=SC2086
@@ -125,7 +125,8 @@ for file in gpump_impl/*/*.c; do
         $compiler $flags -O1 -c "$file" -o "$build/objects/$(basename "$file" .c).o" || exit 2
 done
 $compiler -print-libgcc-file-name >"$build/libgcc"
-$compiler -shared -o "$build/libgpump.so" "$build"/objects/*.o -lm || exit 2
+[ -z "$(find "$build/objects" -name '*.o' -newer "$build/libgpump.so" 2>&1)" ] ||
+    $compiler -shared -o "$build/libgpump.so" "$build"/objects/*.o -lm || exit 2
 built=" "
 status=0
 for file in $files; do
@@ -152,8 +153,9 @@ for file in $files; do
     ld -r -o "$build/work/$name.others.o" $(ls "$build"/objects/*.o | grep -v "/$name\.o$") &&
         $(quick_for "$name") $flags -c "$file" -o "$build/work/$name.o" || exit 2
     [ -z "$prepare" ] || continue
-    key="$file $(wc -l <"$build/places/$name") $(cksum <"$file") $mutants $seed"
+    key="$file $(wc -l <"$build/places/$name") $(cksum <"$file") $seed"
     results=$build/work/$name.results
+    keep() { { echo "$key"; sort -t "$tab" -k 4,4n "$results"; } >"$build/results/$name"; }
     : >"$results"
     # Places in an order that the seed alone decides; more than needed, because some are invalid.
     awk -v n="$(wc -l <"$build/places/$name")" -v seed="$seed" 'BEGIN { srand(seed); for (i = 0; i < n; i++) order[i] = i
@@ -165,11 +167,13 @@ for file in $files; do
         mv "$build/work/$name.rest" "$build/work/$name.left"
     fi
     while missing=$((mutants - $(grep -vc "^invalid" "$results"))); [ "$missing" -gt 0 ] && [ -s "$build/work/$name.left" ]; do
+        [ "$missing" -le 16 ] || missing=16
         head -n "$missing" "$build/work/$name.left" >"$build/work/$name.round"
         sed -i "1,${missing}d" "$build/work/$name.left"
         CC=$compiler GPUMP_TEST_CASES=$cases xargs -P "$jobs" -I{} sh "$script" --one "$build" "$file" {} <"$build/work/$name.round" >>"$results"
+        keep
     done
-    { echo "$key"; sort -t "$tab" -k 4,4n "$results"; } >"$build/results/$name"
+    keep
     awk -f tests/mutate/report.awk -v what=row tests/mutate/equivalent.txt "$build/results/$name"
     awk -f tests/mutate/report.awk -v what=survivors tests/mutate/equivalent.txt "$build/results/$name"
     awk -f tests/mutate/report.awk -v what=verdict tests/mutate/equivalent.txt "$build/results/$name" || status=1
