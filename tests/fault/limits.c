@@ -1,110 +1,148 @@
 /* labels: unit */
 /* The room's configurations field by field at both ends of their ranges, null pointers, counters with their words, and
  * the hash of a TLB bit by bit. */
-#include "test.h"
+#include "diagnosed.h"
 
-typedef struct field {
-    const char *name;
-    size_t offset;
-    uint32_t minimum, maximum;
-} field;
+static gpump_result check_tlb(const void *config, gpump_diag *diag) {
+    uint64_t bits;
+    size_t bytes;
+    gpump_result result = gpump_tlb_bytes((const gpump_tlb_config *)config, &bytes, diag);
+    assert_int_equal(gpump_tlb_bits((const gpump_tlb_config *)config, &bits, NULL), result);
+    return result;
+}
+static gpump_result check_replay(const void *config, gpump_diag *diag) {
+    uint64_t bits;
+    size_t bytes;
+    gpump_result result = gpump_replay_bytes((const gpump_replay_config *)config, &bytes, diag);
+    assert_int_equal(gpump_replay_bits((const gpump_replay_config *)config, &bits, NULL), result);
+    return result;
+}
+static gpump_result check_fault(const void *config, gpump_diag *diag) {
+    uint64_t bits;
+    size_t bytes;
+    gpump_result result = gpump_fault_bytes((const gpump_fault_config *)config, &bytes, diag);
+    assert_int_equal(gpump_fault_bits((const gpump_fault_config *)config, &bits, NULL), result);
+    return result;
+}
 
 /* Both ends are taken, and what lies beyond is refused by the name of the field. */
-#define TEST_RANGES(component, preset, fields)                                                                 \
-    do {                                                                                                       \
-        for (uint32_t i = 0; i < sizeof(fields) / sizeof *(fields); i++) {                                     \
-            gpump_##component##_config good, config;                                                           \
-            gpump_diag diag;                                                                                   \
-            size_t bytes;                                                                                      \
-            assert_int_equal(gpump_##component##_config_preset(&good, preset), GPUMP_OK);                      \
-            for (uint32_t end = 0; end < 4; end++) {                                                           \
-                const uint32_t value = end == 0   ? (fields)[i].minimum                                        \
-                                       : end == 1 ? (fields)[i].maximum                                        \
-                                       : end == 2 ? (fields)[i].minimum - 1                                    \
-                                                  : (fields)[i].maximum + 1;                                   \
-                config = good;                                                                                 \
-                memcpy((char *)&config + (fields)[i].offset, &value, sizeof value);                            \
-                if (end < 2) {                                                                                 \
-                    if (gpump_##component##_bytes(&config, &bytes, &diag))                                     \
-                        fail_msg("%s %u is refused: %s", (fields)[i].name, value, diag.field);                 \
-                    continue;                                                                                  \
-                }                                                                                              \
-                if ((end == 2 && (fields)[i].minimum == 0) || (end == 3 && (fields)[i].maximum == UINT32_MAX)) \
-                    continue;                                                                                  \
-                assert_int_equal(gpump_##component##_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);       \
-                assert_string_equal(diag.field, (fields)[i].name);                                             \
-                assert_int_equal(diag.value, value);                                                           \
-                assert_int_equal(diag.minimum, (fields)[i].minimum);                                           \
-                assert_int_equal(diag.maximum, (fields)[i].maximum);                                           \
-            }                                                                                                  \
-        }                                                                                                      \
+#define TEST_RANGES(component, preset, fields)                                                                  \
+    do {                                                                                                        \
+        gpump_##component##_config config;                                                                      \
+        size_t bytes;                                                                                           \
+        assert_int_equal(gpump_##component##_config_preset(&config, preset), GPUMP_OK);                         \
+        diagnosed_fields(&config, sizeof config, fields, sizeof(fields) / sizeof *(fields), check_##component); \
+        for (uint32_t i = 0; i < sizeof(fields) / sizeof *(fields); i++) {                                      \
+            gpump_##component##_config end = config;                                                            \
+            diagnosed_set(&end, &(fields)[i], (fields)[i].minimum);                                             \
+            assert_int_equal(gpump_##component##_bytes(&end, &bytes, NULL), GPUMP_OK);                          \
+            diagnosed_set(&end, &(fields)[i], (fields)[i].maximum);                                             \
+            assert_int_equal(gpump_##component##_bytes(&end, &bytes, NULL), GPUMP_OK);                          \
+        }                                                                                                       \
+        config.struct_size--;                                                                                   \
+        diagnosed(check_##component(&config, DIAG), GPUMP_ERROR_CONFIG, "struct_size", 0, sizeof config - 1,    \
+                  sizeof config, sizeof config);                                                                \
     } while (0)
-#define FIELD(component, name, minimum, maximum) \
-    { #name, offsetof(gpump_##component##_config, name), minimum, maximum }
+#define FIELD(component, name, minimum, maximum) DIAGNOSED_FIELD(gpump_##component##_config, name, minimum, maximum)
 
 static void test_ranges(void **state) {
-    static const field tlb[] = {FIELD(tlb, misses, 1, 65536), FIELD(tlb, waiters, 1, 1u << 20),
-                                FIELD(tlb, page_bits, 1, 64), FIELD(tlb, processes, 1, 65536)};
-    static const field replay[] = {FIELD(replay, warps, 1, 256),
-                                   FIELD(replay, blocks, 1, 64),
-                                   FIELD(replay, entries, 1, 64),
-                                   FIELD(replay, log_bytes, 256, 1u << 20),
-                                   FIELD(replay, order, 0, 2),
-                                   FIELD(replay, on_fault, 0, 1),
-                                   FIELD(replay, probe, 0, 1),
-                                   FIELD(replay, wide, 0, 1),
-                                   FIELD(replay, lanes, 1, 64),
-                                   FIELD(replay, log_entry_bytes, 1, 4096),
-                                   FIELD(replay, scheme, 0, GPUMP_REPLAY_SCHEMES - 1)};
-    static const field fault[] = {FIELD(fault, sms, 1, 65536),
-                                  FIELD(fault, processes, 1, 4096),
-                                  FIELD(fault, ranges, 1, 65536),
-                                  FIELD(fault, granules, 1, 1u << 24),
-                                  FIELD(fault, faults, 1, 65536),
-                                  FIELD(fault, waiters, 1, 1u << 20),
-                                  FIELD(fault, granule_pages, 1, 512),
-                                  FIELD(fault, migrate_busy_cycles, 0, 12000),
-                                  FIELD(fault, allocate_busy_cycles, 0, 10000),
-                                  FIELD(fault, local, 0, 1)};
+    static const diagnosed_field tlb[] = {FIELD(tlb, misses, 1, 65536), FIELD(tlb, waiters, 1, 1u << 20),
+                                          FIELD(tlb, page_bits, 1, 64), FIELD(tlb, processes, 1, 65536)};
+    static const diagnosed_field replay[] = {FIELD(replay, warps, 1, 256),
+                                             FIELD(replay, blocks, 1, 64),
+                                             FIELD(replay, entries, 1, 64),
+                                             FIELD(replay, log_bytes, 256, 1u << 20),
+                                             FIELD(replay, order, 0, 2),
+                                             FIELD(replay, on_fault, 0, 1),
+                                             FIELD(replay, probe, 0, 1),
+                                             FIELD(replay, wide, 0, 1),
+                                             FIELD(replay, lanes, 1, 64),
+                                             FIELD(replay, log_entry_bytes, 1, 4096),
+                                             FIELD(replay, scheme, 0, GPUMP_REPLAY_SCHEMES - 1)};
+    static const diagnosed_field fault[] = {FIELD(fault, sms, 1, 65536),
+                                            FIELD(fault, processes, 1, 4096),
+                                            FIELD(fault, ranges, 1, 65536),
+                                            FIELD(fault, granules, 1, 1u << 24),
+                                            FIELD(fault, faults, 1, 65536),
+                                            FIELD(fault, waiters, 1, 1u << 20),
+                                            FIELD(fault, granule_pages, 1, 512),
+                                            FIELD(fault, migrate_busy_cycles, 0, 12000),
+                                            FIELD(fault, allocate_busy_cycles, 0, 10000),
+                                            FIELD(fault, local, 0, 1)};
     (void)state;
     TEST_RANGES(tlb, "table61_l1", tlb);
     TEST_RANGES(replay, "log8", replay);
     TEST_RANGES(fault, "nvlink", fault);
 }
 
-/* Null pointers are errors of the host, and a struct of another size is refused. */
-#define TEST_NULLS(component, preset)                                                                             \
-    do {                                                                                                          \
-        static uint64_t memory[1 << 19];                                                                          \
-        gpump_##component##_config config;                                                                        \
-        gpump_##component *one;                                                                                   \
-        gpump_diag diag;                                                                                          \
-        uint64_t bits;                                                                                            \
-        size_t bytes;                                                                                             \
-        assert_int_equal(gpump_##component##_config_preset(NULL, preset), GPUMP_ERROR_ARGUMENT);                  \
-        assert_int_equal(gpump_##component##_config_preset(&config, NULL), GPUMP_ERROR_ARGUMENT);                 \
-        assert_int_equal(gpump_##component##_config_preset(&config, "no such"), GPUMP_ERROR_UNKNOWN_NAME);        \
-        assert_int_equal(gpump_##component##_config_preset(&config, preset), GPUMP_OK);                           \
-        assert_int_equal(gpump_##component##_bytes(NULL, &bytes, &diag), GPUMP_ERROR_ARGUMENT);                   \
-        assert_string_equal(diag.field, "config");                                                                \
-        assert_int_equal(gpump_##component##_bytes(&config, NULL, &diag), GPUMP_ERROR_ARGUMENT);                  \
-        assert_string_equal(diag.field, "bytes");                                                                 \
-        assert_int_equal(gpump_##component##_bits(NULL, &bits, &diag), GPUMP_ERROR_ARGUMENT);                     \
-        assert_int_equal(gpump_##component##_bits(&config, NULL, &diag), GPUMP_ERROR_ARGUMENT);                   \
-        assert_string_equal(diag.field, "bits");                                                                  \
-        assert_int_equal(gpump_##component##_bytes(&config, &bytes, NULL), GPUMP_OK);                             \
-        assert_true(bytes <= sizeof memory);                                                                      \
-        assert_int_equal(gpump_##component##_init(memory, bytes, &config, NULL, &diag), GPUMP_ERROR_ARGUMENT);    \
-        assert_int_equal(gpump_##component##_init(NULL, bytes, &config, &one, &diag), GPUMP_ERROR_ARGUMENT);      \
-        assert_int_equal(gpump_##component##_init(memory, bytes, &config, &one, &diag), GPUMP_OK);                \
-        assert_int_equal(gpump_##component##_adopt(memory, bytes, &config, NULL, &diag), GPUMP_ERROR_ARGUMENT);   \
-        assert_int_equal(gpump_##component##_adopt(memory, bytes - 8, &config, &one, &diag), GPUMP_ERROR_FORMAT); \
-        assert_int_equal(gpump_##component##_adopt(memory, bytes, &config, &one, &diag), GPUMP_OK);               \
-        assert_int_equal(gpump_##component##_check(NULL, &diag), GPUMP_ERROR_ARGUMENT);                           \
-        assert_int_equal(gpump_##component##_check(one, &diag), GPUMP_OK);                                        \
-        config.struct_size--;                                                                                     \
-        assert_int_equal(gpump_##component##_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);                  \
-        assert_string_equal(diag.field, "struct_size");                                                           \
+/* Fields that limit each other. */
+static void test_fields_together(void **state) {
+    gpump_tlb_config tlb;
+    gpump_replay_config replay;
+    gpump_fault_config fault;
+    size_t bytes;
+    (void)state;
+    assert_int_equal(gpump_tlb_config_preset(&tlb, "table61_l1"), GPUMP_OK);
+    tlb.entries = 65536;
+    tlb.ways = 64;
+    assert_int_equal(check_tlb(&tlb, NULL), GPUMP_OK);
+    tlb.ways = 1;
+    assert_int_equal(check_tlb(&tlb, NULL), GPUMP_OK);
+    tlb.ways = 0;
+    diagnosed(check_tlb(&tlb, DIAG), GPUMP_ERROR_CONFIG, "ways", 0, 0, 1, 64);
+    tlb.ways = 65;
+    diagnosed(check_tlb(&tlb, DIAG), GPUMP_ERROR_CONFIG, "ways", 0, 65, 1, 64);
+    tlb.ways = 1;
+    tlb.entries = 65537;
+    diagnosed(check_tlb(&tlb, DIAG), GPUMP_ERROR_CONFIG, "entries", 0, 65537, 1, 65536);
+    tlb.ways = 8;
+    tlb.entries = 7;
+    diagnosed(check_tlb(&tlb, DIAG), GPUMP_ERROR_CONFIG, "entries", 0, 7, 8, 65536);
+    tlb.entries = 24; /* three sets */
+    diagnosed(check_tlb(&tlb, DIAG), GPUMP_ERROR_CONFIG, "entries (a power of two times ways)", 0, 24, 8, 65536);
+    tlb.entries = 33;
+    diagnosed(check_tlb(&tlb, DIAG), GPUMP_ERROR_CONFIG, "entries (a power of two times ways)", 0, 33, 8, 65536);
+    tlb.entries = 8; /* one set */
+    assert_int_equal(check_tlb(&tlb, NULL), GPUMP_OK);
+    assert_int_equal(gpump_replay_config_preset(&replay, "queue"), GPUMP_OK);
+    replay.log_bytes = 0; /* no log, no limit */
+    assert_int_equal(check_replay(&replay, NULL), GPUMP_OK);
+    assert_int_equal(gpump_fault_config_preset(&fault, "nvlink"), GPUMP_OK);
+    for (fault.granule_pages = 1; fault.granule_pages <= 512; fault.granule_pages++)
+        if (fault.granule_pages & (fault.granule_pages - 1))
+            diagnosed(check_fault(&fault, DIAG), GPUMP_ERROR_CONFIG, "granule_pages (a power of two)", 0,
+                      fault.granule_pages, 1, 512);
+        else
+            assert_int_equal(gpump_fault_bytes(&fault, &bytes, NULL), GPUMP_OK);
+}
+
+/* Null pointers are errors of the host, and so is memory of another size. */
+#define TEST_NULLS(component, preset)                                                                                \
+    do {                                                                                                             \
+        static uint64_t memory[1 << 19];                                                                             \
+        gpump_##component##_config config;                                                                           \
+        gpump_##component *one;                                                                                      \
+        uint64_t bits;                                                                                               \
+        size_t bytes;                                                                                                \
+        assert_int_equal(gpump_##component##_config_preset(NULL, preset), GPUMP_ERROR_ARGUMENT);                     \
+        assert_int_equal(gpump_##component##_config_preset(&config, NULL), GPUMP_ERROR_ARGUMENT);                    \
+        assert_int_equal(gpump_##component##_config_preset(&config, "no such"), GPUMP_ERROR_UNKNOWN_NAME);           \
+        assert_int_equal(gpump_##component##_config_preset(&config, preset), GPUMP_OK);                              \
+        diagnosed_null(gpump_##component##_bytes(NULL, &bytes, DIAG), "config");                                     \
+        diagnosed_null(gpump_##component##_bytes(&config, NULL, DIAG), "bytes");                                     \
+        diagnosed_null(gpump_##component##_bits(NULL, &bits, DIAG), "config");                                       \
+        diagnosed_null(gpump_##component##_bits(&config, NULL, DIAG), "bits");                                       \
+        assert_int_equal(gpump_##component##_bytes(&config, &bytes, NULL), GPUMP_OK);                                \
+        assert_true(bytes <= sizeof memory);                                                                         \
+        diagnosed_null(gpump_##component##_init(memory, bytes, &config, NULL, DIAG), #component);                    \
+        diagnosed_null(gpump_##component##_init(NULL, bytes, &config, &one, DIAG), "memory");                        \
+        assert_int_equal(gpump_##component##_init(memory, bytes, &config, &one, NULL), GPUMP_OK);                    \
+        diagnosed_null(gpump_##component##_adopt(memory, bytes, &config, NULL, DIAG), #component);                   \
+        diagnosed(gpump_##component##_adopt(memory, bytes - 8, &config, &one, DIAG), GPUMP_ERROR_FORMAT, "bytes", 0, \
+                  bytes - 8, bytes, UINT64_MAX);                                                                     \
+        assert_int_equal(gpump_##component##_adopt(memory, bytes, &config, &one, NULL), GPUMP_OK);                   \
+        diagnosed_null(gpump_##component##_check(NULL, DIAG), #component);                                           \
+        assert_int_equal(gpump_##component##_check(one, NULL), GPUMP_OK);                                            \
     } while (0)
 
 static void test_nulls(void **state) {
@@ -173,10 +211,8 @@ static void test_hash_sees_every_bit(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_nulls),
-        cmocka_unit_test(test_counters),
-        cmocka_unit_test(test_hash_sees_every_bit),
+        cmocka_unit_test(test_ranges),   cmocka_unit_test(test_fields_together),     cmocka_unit_test(test_nulls),
+        cmocka_unit_test(test_counters), cmocka_unit_test(test_hash_sees_every_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,8 +183,85 @@ static void lin_figure_2_5(void **state) {
     gpump_program_destroy(b.program);
 }
 
+/* Basic blocks that are far longer than the analysis keeps sets for: two of them, the first one a loop. The oracle goes
+ * up the instructions one by one, until nothing changes. */
+enum { LONG = 700, LONG_REGISTERS = 100, WORDS = 2 };
+typedef struct long_row {
+    uint32_t uses[2], def, use_count, kills;
+} long_row;
+static void long_before(const long_row *row, const uint64_t *after, uint64_t *before) {
+    memcpy(before, after, WORDS * sizeof *before);
+    if (row->kills) gpump_bits_clear(before, row->def);
+    for (uint32_t k = 0; k < row->use_count; k++) gpump_bits_set(before, row->uses[k]);
+}
+static void long_basic_blocks(void **state) {
+    static long_row rows[LONG];
+    static uint64_t before[LONG + 1][WORDS];
+    uint64_t seed = test_seed(), random = seed;
+    (void)state;
+    for (uint64_t n = 0; n < test_cases(20); n++) {
+        const uint32_t used = 3 + gpump_random_below(&random, LONG_REGISTERS - 2);
+        const uint32_t latch = 100 + gpump_random_below(&random, 400);
+        test_builder b = test_build(NULL);
+        gpump_liveness *liveness;
+        uint64_t set[WORDS], sum[WORDS], nothing[WORDS] = {0, 0};
+        uint32_t pcs[3];
+        for (uint32_t r = 0; r < LONG_REGISTERS; r++) test_register(&b, r ? GPUMP_WIDTH_32 : GPUMP_WIDTH_PREDICATE);
+        memset(rows, 0, sizeof rows);
+        for (uint32_t i = 0; i + 1 < LONG; i++) {
+            gpump_instruction in = gpump_instruction_make(i == latch ? GPUMP_OP_BRANCH : GPUMP_OP_COMPUTE);
+            long_row *row = &rows[i];
+            if (i == latch) {
+                in.guard = in.target = 0; /* back to the start, in some lanes */
+                row->uses[row->use_count++] = 0;
+            } else {
+                row->def = gpump_random_below(&random, used);
+                row->uses[0] = gpump_random_below(&random, used);
+                row->use_count = gpump_random_below(&random, 2);
+                row->kills = gpump_random_below(&random, 8) != 0;
+                in.defs = &row->def;
+                in.def_count = 1;
+                in.uses = row->uses;
+                in.use_count = row->use_count;
+                if (!row->kills) row->uses[row->use_count++] = in.guard = 0; /* written in some lanes only */
+            }
+            test_add(&b, &in);
+        }
+        test_exit(&b, GPUMP_NONE);
+        test_finish(&b);
+        memset(before, 0, sizeof before);
+        for (int round = 0; round < 3; round++)
+            for (uint32_t i = LONG - 1; i-- > 0;) {
+                uint64_t after[WORDS];
+                for (uint32_t w = 0; w < WORDS; w++) after[w] = before[i + 1][w] | (i == latch ? before[0][w] : 0);
+                long_before(&rows[i], after, before[i]);
+            }
+        test_check(gpump_liveness_create(b.program, NULL, &liveness) == GPUMP_OK, seed, n);
+        test_check(gpump_liveness_words(liveness) == WORDS, seed, n);
+        for (uint32_t i = 0; i < LONG; i++) {
+            gpump_liveness_before(liveness, i, set);
+            test_check(!memcmp(set, before[i], sizeof set), seed, n);
+            if (i + 1 < LONG && i != latch) {
+                gpump_liveness_after(liveness, i, set);
+                test_check(!memcmp(set, before[i + 1], sizeof set), seed, n);
+            }
+            pcs[0] = LONG; /* no instruction: left out */
+            pcs[1] = gpump_random_below(&random, LONG);
+            pcs[2] = i;
+            for (uint32_t w = 0; w < WORDS; w++) sum[w] = before[pcs[1]][w] | before[i][w];
+            gpump_liveness_stack(liveness, pcs, 3, set);
+            test_check(!memcmp(set, sum, sizeof set), seed, n);
+        }
+        gpump_liveness_stack(liveness, pcs, 1, set);
+        test_check(!memcmp(set, nothing, sizeof set), seed, n);
+        gpump_liveness_destroy(liveness);
+        gpump_program_destroy(b.program);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(long_basic_blocks),
         cmocka_unit_test(lin_figure_2_5),
         cmocka_unit_test(sets_agree_with_all_paths),
     };

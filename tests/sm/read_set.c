@@ -1,6 +1,6 @@
 /* labels: unit property */
 /* read_set against a list of every word, its bound, and a block that is saved and comes back. */
-#include "test.h"
+#include "diagnosed.h"
 
 static gpump_read_set *make(uint32_t segments, size_t *bytes) {
     gpump_read_set_config config = {sizeof config, segments};
@@ -144,8 +144,65 @@ static void configurations_and_copies(void **state) {
     free(set);
 }
 
+static void refusals(void **state) {
+    static uint64_t memory[4096], before[4096];
+    gpump_read_set_segment saved[2];
+    gpump_read_set_config config;
+    gpump_read_set *set = NULL;
+    uint64_t bits;
+    uint32_t count = 0;
+    size_t bytes;
+    (void)state;
+    assert_int_equal(gpump_read_set_config_preset(NULL, "default"), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_read_set_config_preset(&config, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_read_set_config_preset(&config, "default"), GPUMP_OK);
+    assert_int_equal(config.segments, 2048);
+    diagnosed_null(gpump_read_set_bytes(NULL, &bytes, DIAG), "config");
+    diagnosed_null(gpump_read_set_bytes(&config, NULL, DIAG), "bytes");
+    diagnosed_null(gpump_read_set_bits(&config, NULL, DIAG), "bits");
+    for (config.segments = 1; config.segments && config.segments <= 1u << 22; config.segments <<= 1)
+        if (config.segments < 16 || config.segments > 1u << 20)
+            diagnosed(gpump_read_set_bytes(&config, &bytes, DIAG), GPUMP_ERROR_CONFIG, "segments (a power of two)", 0,
+                      config.segments, 16, 1u << 20);
+        else
+            assert_int_equal(gpump_read_set_bits(&config, &bits, NULL), GPUMP_OK);
+    config.segments = 48;
+    diagnosed(gpump_read_set_bytes(&config, &bytes, DIAG), GPUMP_ERROR_CONFIG, "segments (a power of two)", 0, 48, 16,
+              1u << 20);
+    config.segments = 64;
+    config.struct_size++;
+    diagnosed(gpump_read_set_bits(&config, &bits, DIAG), GPUMP_ERROR_CONFIG, "struct_size", 0, sizeof config + 1,
+              sizeof config, sizeof config);
+    config.struct_size--;
+    assert_int_equal(gpump_read_set_bytes(&config, &bytes, NULL), GPUMP_OK);
+    diagnosed_null(gpump_read_set_init(memory, bytes, &config, NULL, DIAG), "set");
+    diagnosed_null(gpump_read_set_init(NULL, bytes, &config, &set, DIAG), "memory");
+    diagnosed(gpump_read_set_init(memory, bytes - 1, &config, &set, DIAG), GPUMP_ERROR_CAPACITY, "bytes", 0, bytes - 1,
+              bytes, UINT64_MAX);
+    assert_null(set);
+    assert_int_equal(gpump_read_set_init(memory, bytes, &config, &set, NULL), GPUMP_OK);
+    diagnosed_null(gpump_read_set_adopt(memory, bytes, &config, NULL, DIAG), "set");
+    diagnosed(gpump_read_set_adopt(memory, bytes - 8, &config, &set, DIAG), GPUMP_ERROR_FORMAT, "bytes", 0, bytes - 8,
+              bytes, UINT64_MAX);
+    diagnosed_null(gpump_read_set_check(NULL, DIAG), "set");
+    gpump_read_set_load(set, 0, 1);
+    gpump_read_set_load(set, 128, 1);
+    memcpy(before, memory, sizeof before);
+    assert_int_equal(gpump_read_set_save(set, saved, 1, &count), GPUMP_ERROR_CAPACITY);
+    assert_int_equal(count, 2);
+    assert_int_equal(gpump_read_set_save(NULL, saved, 2, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_read_set_save(set, NULL, 2, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_read_set_save(set, saved, 2, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_read_set_restore(NULL, saved, 2), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_read_set_restore(set, NULL, 2), GPUMP_ERROR_ARGUMENT);
+    assert_memory_equal(before, memory, sizeof before);
+    assert_int_equal(gpump_read_set_save(set, saved, 2, &count), GPUMP_OK);
+    assert_int_equal(gpump_read_set_check(set, NULL), GPUMP_OK);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refusals),
         cmocka_unit_test(against_every_word),
         cmocka_unit_test(the_set_travels_with_the_block),
         cmocka_unit_test(the_bound_costs_flushes_only),

@@ -1,0 +1,308 @@
+/* labels: unit */
+/* Every refusal of the room sharing: its code, and what its diagnostic says. */
+#include "diagnosed.h"
+
+static uint64_t memory[1 << 12];
+
+static gpump_result check_rate(const void *config, gpump_diag *diag) {
+    const gpump_rate_config *c = (const gpump_rate_config *)config;
+    size_t bytes;
+    uint64_t bits;
+    gpump_result result = gpump_rate_bytes(c, &bytes, diag);
+    assert_int_equal(gpump_rate_bits(c, &bits, NULL, NULL), result);
+    return result;
+}
+static gpump_result check_partition(const void *config, gpump_diag *diag) {
+    return gpump_partition_config_check((const gpump_partition_config *)config, diag);
+}
+static gpump_result check_sharing(const void *config, gpump_diag *diag) {
+    const gpump_sharing_config *c = (const gpump_sharing_config *)config;
+    size_t bytes;
+    uint64_t bits;
+    gpump_result result = gpump_sharing_bytes(c, &bytes, diag);
+    assert_int_equal(gpump_sharing_bits(c, &bits, NULL), result);
+    return result;
+}
+
+/* Making and taking over, the same for each component; `bytes` is what it needs. */
+#define LIFE(component, config, bytes)                                                                                \
+    do {                                                                                                              \
+        gpump_##component *one = NULL;                                                                                \
+        diagnosed_null(gpump_##component##_bytes(NULL, &bytes, DIAG), "config");                                      \
+        diagnosed_null(gpump_##component##_bytes(&config, NULL, DIAG), "bytes");                                      \
+        assert_int_equal(gpump_##component##_bytes(&config, &bytes, NULL), GPUMP_OK);                                 \
+        assert_true(bytes <= sizeof memory);                                                                          \
+        diagnosed_null(gpump_##component##_init(memory, bytes, &config, NULL, DIAG), #component);                     \
+        diagnosed_null(gpump_##component##_init(NULL, bytes, &config, &one, DIAG), "memory");                         \
+        diagnosed(gpump_##component##_init(memory, bytes - 1, &config, &one, DIAG), GPUMP_ERROR_CAPACITY, "bytes", 0, \
+                  bytes - 1, bytes, UINT64_MAX);                                                                      \
+        assert_null(one);                                                                                             \
+        memset(memory, 0x77, sizeof memory);                                                                          \
+        assert_int_equal(gpump_##component##_init(memory, bytes, &config, &one, NULL), GPUMP_OK);                     \
+        assert_true(memory[bytes / 8] == UINT64_C(0x7777777777777777));                                               \
+        diagnosed_null(gpump_##component##_adopt(memory, bytes, &config, NULL, DIAG), #component);                    \
+        diagnosed(gpump_##component##_adopt(memory, bytes - 8, &config, &one, DIAG), GPUMP_ERROR_FORMAT, "bytes", 0,  \
+                  bytes - 8, bytes, UINT64_MAX);                                                                      \
+        assert_int_equal(gpump_##component##_adopt(memory, bytes, &config, &one, NULL), GPUMP_OK);                    \
+        diagnosed_null(gpump_##component##_check(NULL, DIAG), #component);                                            \
+        assert_int_equal(gpump_##component##_check(one, NULL), GPUMP_OK);                                             \
+    } while (0)
+
+static void configurations(void **state) {
+#define FIELD(type, member, minimum, maximum) DIAGNOSED_FIELD(gpump_##type##_config, member, minimum, maximum)
+    const diagnosed_field rate[] = {
+        FIELD(rate, struct_size, sizeof(gpump_rate_config), sizeof(gpump_rate_config)),
+        FIELD(rate, kernels, 1, GPUMP_RATE_KERNELS),
+        FIELD(rate, unit_cycles, 1, UINT32_MAX),
+        FIELD(rate, epoch_cycles, 1, UINT32_MAX),
+    };
+    const diagnosed_field partition[] = {
+        FIELD(partition, struct_size, sizeof(gpump_partition_config), sizeof(gpump_partition_config)),
+        FIELD(partition, flit_bytes, 1, 1024),
+        FIELD(partition, dram_sustainable_permille, 1, 1000),
+        FIELD(partition, unit_cycles, 1, UINT32_MAX),
+        FIELD(partition, epoch_cycles, 1, UINT32_MAX),
+        FIELD(partition, margin_percent, 0, 75), /* up to the threshold */
+    };
+    const diagnosed_field sharing[] = {
+        FIELD(sharing, struct_size, sizeof(gpump_sharing_config), sizeof(gpump_sharing_config)),
+        FIELD(sharing, members, 1, GPUMP_PARTITION_KERNELS),
+        FIELD(sharing, sms, 2, 65536), /* an SM for each member */
+        FIELD(sharing, sample_cycles, 1, UINT32_MAX),
+        FIELD(sharing, class_windows, 1, UINT32_MAX),
+        FIELD(sharing, mechanism, 0, GPUMP_SHARING_PARK),
+        FIELD(sharing, in_turn, 0, 1),
+    };
+#undef FIELD
+    gpump_rate_config r;
+    gpump_partition_config p;
+    gpump_sharing_config s;
+    size_t bytes;
+    uint64_t bits;
+    (void)state;
+    assert_int_equal(gpump_rate_config_preset(&r, "lin"), GPUMP_OK);
+    diagnosed_fields(&r, sizeof r, rate, sizeof rate / sizeof rate[0], check_rate);
+    LIFE(rate, r, bytes);
+    diagnosed_null(gpump_rate_bits(NULL, &bits, NULL, DIAG), "config");
+    diagnosed_null(gpump_rate_bits(&r, NULL, NULL, DIAG), "bits");
+    assert_int_equal(gpump_partition_config_preset(&p, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(p.threshold_percent, 75);
+    diagnosed_fields(&p, sizeof p, partition, sizeof partition / sizeof partition[0], check_partition);
+    diagnosed_null(gpump_partition_config_check(NULL, DIAG), "config");
+    p.margin_percent = 0;
+    p.threshold_percent = 100;
+    assert_int_equal(check_partition(&p, NULL), GPUMP_OK);
+    p.threshold_percent = 101;
+    diagnosed(check_partition(&p, DIAG), GPUMP_ERROR_CONFIG, "threshold_percent", 0, 101, 1, 100);
+    p.threshold_percent = 0;
+    diagnosed(check_partition(&p, DIAG), GPUMP_ERROR_CONFIG, "threshold_percent", 0, 0, 1, 100);
+    assert_int_equal(gpump_sharing_config_preset(&s, "maxwell_ccbp"), GPUMP_OK);
+    diagnosed_fields(&s, sizeof s, sharing, sizeof sharing / sizeof sharing[0], check_sharing);
+    LIFE(sharing, s, bytes);
+    diagnosed_null(gpump_sharing_bits(NULL, &bits, DIAG), "config");
+    diagnosed_null(gpump_sharing_bits(&s, NULL, DIAG), "bits");
+}
+
+static void presets(void **state) {
+    gpump_rate_config r;
+    gpump_partition_config p;
+    gpump_sharing_config s;
+    gpump_rate_limits none = gpump_rate_limits_none();
+    (void)state;
+    assert_int_equal(gpump_rate_config_preset(NULL, "lin"), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_rate_config_preset(&r, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_partition_config_preset(NULL, "maxwell_ccbp"), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_partition_config_preset(&p, NULL), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_partition_config_preset(&p, "no such"), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_sharing_config_preset(NULL, "maxwell_ccbp"), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_sharing_config_preset(&s, NULL), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_sharing_config_preset(&s, "no such"), GPUMP_ERROR_UNKNOWN_NAME);
+    /* as the headers state them */
+    assert_int_equal(gpump_rate_config_preset(&r, "lin"), GPUMP_OK);
+    assert_true(r.kernels == 2 && r.unit_cycles == 200 && r.epoch_cycles == 10000);
+    assert_true(none.instructions == GPUMP_RATE_NO_LIMIT && none.in_flight == GPUMP_RATE_NO_LIMIT &&
+                none.misses_q16 == GPUMP_RATE_NO_LIMIT && none.memory_quota == 0);
+    assert_int_equal(gpump_partition_config_preset(&p, "maxwell_ccbp"), GPUMP_OK);
+    assert_true(p.flit_bytes == 32 && p.dram_sustainable_permille == 650 && p.unit_cycles == 200 &&
+                p.epoch_cycles == 10000 && p.threshold_percent == 75 && p.margin_percent == 5 && p.gpu.sms == 16);
+    assert_int_equal(gpump_sharing_config_preset(&s, "maxwell_ccbp"), GPUMP_OK);
+    assert_true(s.members == 2 && s.sms == 16 && s.warm_cycles == 20000 && s.sample_cycles == 10000 &&
+                s.class_windows == 2 && s.mechanism == GPUMP_SHARING_DRAIN && s.in_turn == 0);
+}
+
+/* What a group refuses leaves its bytes as they were. */
+static void groups(void **state) {
+    static uint64_t before[1 << 12];
+    gpump_sharing_config config;
+    gpump_partition_config machine;
+    gpump_sharing_kernel kernel, bad;
+    gpump_sharing_action action;
+    gpump_traffic traffic;
+    gpump_sharing *group;
+    uint32_t member = 99;
+    size_t bytes;
+    (void)state;
+    assert_int_equal(gpump_sharing_config_preset(&config, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_partition_config_preset(&machine, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_sharing_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sharing_init(memory, sizeof memory, &config, &group, NULL), GPUMP_OK);
+    memset(&kernel, 0, sizeof kernel);
+    memset(&traffic, 0, sizeof traffic);
+    kernel.blocks = 64;
+    kernel.priority = 1;
+    kernel.need.threads = 128;
+    assert_int_equal(gpump_sharing_join(group, 7, &kernel, &member, NULL), GPUMP_OK);
+    assert_int_equal(member, 0);
+    memcpy(before, memory, sizeof before);
+#define REFUSED(call)                                       \
+    do {                                                    \
+        call;                                               \
+        assert_memory_equal(before, memory, sizeof before); \
+    } while (0)
+    REFUSED(diagnosed(gpump_sharing_join(NULL, 7, &kernel, &member, DIAG), GPUMP_ERROR_ARGUMENT, "now", 0, 7, 0,
+                      GPUMP_UNKNOWN - 1));
+    REFUSED(diagnosed(gpump_sharing_join(group, 6, &kernel, &member, DIAG), GPUMP_ERROR_TIME, "now", 0, 6, 7,
+                      GPUMP_UNKNOWN - 1));
+    REFUSED(diagnosed(gpump_sharing_join(group, GPUMP_UNKNOWN, &kernel, &member, DIAG), GPUMP_ERROR_TIME, "now", 0,
+                      GPUMP_UNKNOWN, 7, GPUMP_UNKNOWN - 1));
+    REFUSED(diagnosed_null(gpump_sharing_join(group, 7, NULL, &member, DIAG), "kernel"));
+    REFUSED(diagnosed_null(gpump_sharing_join(group, 7, &kernel, NULL, DIAG), "member"));
+    bad = kernel;
+    bad.blocks = 65;
+    REFUSED(diagnosed(gpump_sharing_join(group, 7, &bad, &member, DIAG), GPUMP_ERROR_ARGUMENT, "blocks", 0, 65, 1, 64));
+    bad.blocks = 0;
+    REFUSED(diagnosed(gpump_sharing_join(group, 7, &bad, &member, DIAG), GPUMP_ERROR_ARGUMENT, "blocks", 0, 0, 1, 64));
+    bad.blocks = 1;
+    bad.priority = 0;
+    REFUSED(diagnosed(gpump_sharing_join(group, 7, &bad, &member, DIAG), GPUMP_ERROR_ARGUMENT, "priority", 0, 0, 1,
+                      UINT32_MAX));
+    REFUSED(assert_int_equal(gpump_sharing_leave(NULL, 7, 0), GPUMP_ERROR_ARGUMENT));
+    REFUSED(assert_int_equal(gpump_sharing_leave(group, 6, 0), GPUMP_ERROR_TIME));
+    REFUSED(assert_int_equal(gpump_sharing_leave(group, 7, 1), GPUMP_ERROR_STATE));
+    REFUSED(assert_int_equal(gpump_sharing_leave(group, 7, 2), GPUMP_ERROR_ARGUMENT));
+    REFUSED(assert_int_equal(gpump_sharing_report_blocks(NULL, 7, 0, 0, 1), GPUMP_ERROR_ARGUMENT));
+    REFUSED(assert_int_equal(gpump_sharing_report_blocks(group, 6, 0, 0, 1), GPUMP_ERROR_TIME));
+    REFUSED(assert_int_equal(gpump_sharing_report_blocks(group, 7, 16, 0, 1), GPUMP_ERROR_ARGUMENT));
+    REFUSED(assert_int_equal(gpump_sharing_report_blocks(group, 7, 15, 2, 1), GPUMP_ERROR_ARGUMENT));
+    REFUSED(diagnosed(gpump_sharing_report_sample(group, 6, 0, &machine, &traffic, DIAG), GPUMP_ERROR_TIME, "now", 0, 6,
+                      7, GPUMP_UNKNOWN - 1));
+    REFUSED(diagnosed(gpump_sharing_report_sample(group, 7, 16, &machine, &traffic, DIAG), GPUMP_ERROR_ARGUMENT, "sm",
+                      0, 16, 0, 15));
+    REFUSED(diagnosed(gpump_sharing_report_sample(group, 7, 15, &machine, &traffic, DIAG), GPUMP_ERROR_STATE, "state",
+                      0, gpump_sharing_state_now(group), GPUMP_SHARING_REPORT, GPUMP_SHARING_REPORT));
+    REFUSED(diagnosed(gpump_sharing_report_window(group, 6, 0, &machine, &traffic, DIAG), GPUMP_ERROR_TIME, "now", 0, 6,
+                      7, GPUMP_UNKNOWN - 1));
+    REFUSED(diagnosed(gpump_sharing_report_window(group, 7, 2, &machine, &traffic, DIAG), GPUMP_ERROR_ARGUMENT,
+                      "member", 0, 2, 0, 1));
+    REFUSED(diagnosed(gpump_sharing_advance(NULL, 7, NULL, &machine, DIAG), GPUMP_ERROR_ARGUMENT, "now", 0, 7, 0,
+                      GPUMP_UNKNOWN - 1));
+    REFUSED(diagnosed(gpump_sharing_advance(group, 6, NULL, &machine, DIAG), GPUMP_ERROR_TIME, "now", 0, 6, 7,
+                      GPUMP_UNKNOWN - 1));
+    machine.gpu.sms = 15;
+    REFUSED(diagnosed(gpump_sharing_advance(group, 7, NULL, &machine, DIAG), GPUMP_ERROR_ARGUMENT, "machine", 0, 15, 16,
+                      16));
+    machine.gpu.sms = 16;
+    REFUSED(assert_int_equal(gpump_sharing_next(NULL, &action), GPUMP_ERROR_ARGUMENT));
+    REFUSED(assert_int_equal(gpump_sharing_next(group, NULL), GPUMP_ERROR_ARGUMENT));
+#undef REFUSED
+    /* the time that has just been said may be said again, and the last SM and member exist */
+    assert_int_equal(gpump_sharing_report_blocks(group, 7, 15, 1, 0), GPUMP_OK);
+    assert_int_equal(gpump_sharing_join(group, 7, &kernel, &member, NULL), GPUMP_OK);
+    assert_int_equal(member, 1);
+    diagnosed(gpump_sharing_join(group, 7, &kernel, &member, DIAG), GPUMP_ERROR_FULL, "members", 0, 2, 0, 1);
+    assert_int_equal(gpump_sharing_leave(group, 7, 1), GPUMP_OK);
+}
+
+static void requests(void **state) {
+    const gpump_partition_policy *ccbp = gpump_partition_find("ccbp");
+    gpump_partition_policy other;
+    gpump_partition_config config;
+    gpump_partition_kernel kernels[2];
+    gpump_partition_point curve[64];
+    gpump_partition_request request, bad;
+    gpump_partition_share shares[2];
+    gpump_traffic traffic;
+    gpump_demand demand;
+    (void)state;
+    assert_int_equal(gpump_partition_config_preset(&config, "maxwell_ccbp"), GPUMP_OK);
+    memset(curve, 0, sizeof curve);
+    memset(kernels, 0, sizeof kernels);
+    for (uint32_t k = 0; k < 2; k++) {
+        kernels[k].need.threads = 1024; /* two blocks on an SM of 2048 threads */
+        kernels[k].blocks = 2;
+        kernels[k].priority = 1;
+        kernels[k].curve = curve;
+    }
+    memset(&request, 0, sizeof request);
+    request.struct_size = (uint32_t)sizeof request;
+    request.config = &config;
+    request.kernels = kernels;
+    request.count = 2;
+    assert_int_equal(gpump_partition_decide(ccbp, &request, shares, NULL), GPUMP_OK);
+    diagnosed(gpump_partition_decide(NULL, &request, shares, DIAG), GPUMP_ERROR_ARGUMENT, "policy", 0, 0, sizeof other,
+              sizeof other);
+    other = *ccbp;
+    other.struct_size--;
+    diagnosed(gpump_partition_decide(&other, &request, shares, DIAG), GPUMP_ERROR_ARGUMENT, "policy", 0,
+              sizeof other - 1, sizeof other, sizeof other);
+    other = *ccbp;
+    other.decide = NULL;
+    diagnosed(gpump_partition_decide(&other, &request, shares, DIAG), GPUMP_ERROR_ARGUMENT, "policy", 0, sizeof other,
+              sizeof other, sizeof other);
+    diagnosed(gpump_partition_decide(ccbp, NULL, shares, DIAG), GPUMP_ERROR_ARGUMENT, "request", 0, 0, sizeof request,
+              sizeof request);
+    bad = request;
+    bad.struct_size++;
+    diagnosed(gpump_partition_decide(ccbp, &bad, shares, DIAG), GPUMP_ERROR_ARGUMENT, "request", 0, sizeof request + 1,
+              sizeof request, sizeof request);
+    bad = request;
+    bad.kernels = NULL;
+    diagnosed(gpump_partition_decide(ccbp, &bad, shares, DIAG), GPUMP_ERROR_ARGUMENT, "request", 0, sizeof request,
+              sizeof request, sizeof request);
+    diagnosed_null(gpump_partition_decide(ccbp, &request, NULL, DIAG), "shares");
+    bad = request;
+    bad.count = 0;
+    diagnosed(gpump_partition_decide(ccbp, &bad, shares, DIAG), GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1,
+              GPUMP_PARTITION_KERNELS);
+    bad.count = GPUMP_PARTITION_KERNELS + 1;
+    diagnosed(gpump_partition_decide(ccbp, &bad, shares, DIAG), GPUMP_ERROR_ARGUMENT, "count", 0,
+              GPUMP_PARTITION_KERNELS + 1, 1, GPUMP_PARTITION_KERNELS);
+    bad = request;
+    bad.config = NULL;
+    diagnosed_null(gpump_partition_decide(ccbp, &bad, shares, DIAG), "config");
+    kernels[1].kind = GPUMP_PARTITION_CLASSES;
+    diagnosed(gpump_partition_decide(ccbp, &request, shares, DIAG), GPUMP_ERROR_ARGUMENT, "kind", 1,
+              GPUMP_PARTITION_CLASSES, 0, GPUMP_PARTITION_CLASSES - 1);
+    kernels[1].kind = 0;
+    kernels[1].blocks = 3;
+    diagnosed(gpump_partition_decide(ccbp, &request, shares, DIAG), GPUMP_ERROR_ARGUMENT, "blocks", 1, 3, 1, 2);
+    kernels[1].blocks = 0;
+    diagnosed(gpump_partition_decide(ccbp, &request, shares, DIAG), GPUMP_ERROR_ARGUMENT, "blocks", 1, 0, 1, 2);
+    kernels[1].blocks = 1;
+    kernels[1].priority = 0;
+    diagnosed(gpump_partition_decide(ccbp, &request, shares, DIAG), GPUMP_ERROR_ARGUMENT, "priority", 1, 0, 1,
+              UINT32_MAX);
+    kernels[1].priority = 1;
+    kernels[1].curve = NULL;
+    diagnosed_null(gpump_partition_decide(ccbp, &bad, shares, DIAG), "config");
+    diagnosed(gpump_partition_decide(ccbp, &request, shares, DIAG), GPUMP_ERROR_ARGUMENT, "curve", 1, 0, 1, UINT64_MAX);
+    kernels[1].curve = curve;
+    kernels[1].need.shared_bytes = 1u << 30;
+    diagnosed_reason(gpump_partition_decide(ccbp, &request, shares, DIAG), GPUMP_ERROR_REFUSED, "need", 1,
+                     GPUMP_REASON_NEVER_FITS);
+    memset(&traffic, 0, sizeof traffic);
+    diagnosed_null(gpump_partition_demand(&config, NULL, 1, &demand, DIAG), "traffic");
+    diagnosed_null(gpump_partition_demand(&config, &traffic, 1, NULL, DIAG), "demand");
+    diagnosed(gpump_partition_demand(&config, &traffic, 0, &demand, DIAG), GPUMP_ERROR_ARGUMENT, "sms", 0, 0, 1, 16);
+    diagnosed(gpump_partition_demand(&config, &traffic, 17, &demand, DIAG), GPUMP_ERROR_ARGUMENT, "sms", 0, 17, 1, 16);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(configurations),
+        cmocka_unit_test(presets),
+        cmocka_unit_test(groups),
+        cmocka_unit_test(requests),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
