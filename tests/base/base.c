@@ -46,6 +46,9 @@ static void a_hash_feeds_field_by_field(void **state) {
     for (int i = 0; i < 3; i++) hash = gpump_hash_u64(hash, words[i]);
     assert_true(gpump_hash_u64s(GPUMP_HASH_SEED, words, 3) == hash);
     assert_true(gpump_hash_u64s(GPUMP_HASH_SEED, words, 2) != hash);
+    hash = gpump_hash_u64(gpump_hash_u64(GPUMP_HASH_SEED, 'a'), 0xff); /* bytes are numbers below 256 */
+    assert_true(gpump_hash_bytes(GPUMP_HASH_SEED, "a\xff", 2) == hash);
+    assert_true(gpump_hash_bytes(GPUMP_HASH_SEED, "a\xff", 0) == GPUMP_HASH_SEED);
 }
 
 static void a_diagnostic_is_a_sentence(void **state) {

@@ -1,6 +1,6 @@
 /* labels: unit */
 /* Views that no SM can have are named, with the block and the field; views that an SM has are not. */
-#include "test.h"
+#include "diagnosed.h"
 
 static gpump_block_view views[3];
 
@@ -19,10 +19,11 @@ static void good(void) {
         views[i].shared_base = 256 * i;
     }
 }
-static void is_wrong(const char *field, uint32_t index) {
+static void is_wrong(const char *field, uint32_t index, uint64_t value, uint64_t minimum, uint64_t maximum) {
     gpump_diag diag;
     char text[200];
     assert_int_equal(gpump_block_view_check(views, 3, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_true(diag.value == value && diag.minimum == minimum && diag.maximum == maximum);
     if (strncmp(diag.field, field, strlen(field)) != 0) fail_msg("%s instead of %s", diag.field, field);
     assert_int_equal(diag.index, index);
     gpump_diag_text(&diag, text, sizeof text);
@@ -36,43 +37,54 @@ static void views_that_nobody_can_have(void **state) {
     good();
     assert_int_equal(gpump_block_view_check(views, 3, NULL), GPUMP_OK);
     assert_int_equal(gpump_block_view_check(NULL, 0, NULL), GPUMP_OK);
-    assert_int_equal(gpump_block_view_check(NULL, 1, NULL), GPUMP_ERROR_ARGUMENT);
+    diagnosed_null(gpump_block_view_check(NULL, 1, DIAG), "blocks");
     for (uint32_t i = 0; i < 3; i++) views[i].register_base = 0; /* a host that has no addresses */
-    is_wrong("blocks.register_base", 1);
+    is_wrong("blocks.register_base", 1, 0, 1024, UINT32_MAX);
     views[2].shared_base = 511;
-    is_wrong("blocks.shared_base", 2);
+    is_wrong("blocks.shared_base", 2, 511, 512, UINT32_MAX);
     views[1].register_base = UINT32_MAX - 1023; /* up to the end, and not around it */
     assert_int_equal(gpump_block_view_check(views, 3, NULL), GPUMP_OK);
     views[1].state = GPUMP_BLOCK_FREE;
-    is_wrong("blocks.state", 1);
+    is_wrong("blocks.state", 1, GPUMP_BLOCK_FREE, 1, GPUMP_BLOCK_STATES - 1);
     views[1].state = GPUMP_BLOCK_STATES;
-    is_wrong("blocks.state", 1);
+    is_wrong("blocks.state", 1, GPUMP_BLOCK_STATES, 1, GPUMP_BLOCK_STATES - 1);
     views[0].kernel = 0;
-    is_wrong("blocks.kernel", 0);
+    is_wrong("blocks.kernel", 0, 0, 1, UINT32_MAX);
     views[2].may = 1u << GPUMP_TECHNIQUES;
-    is_wrong("blocks.may", 2);
+    is_wrong("blocks.may", 2, 1u << GPUMP_TECHNIQUES, 0, (1u << GPUMP_TECHNIQUES) - 1);
     views[2].threads = 0;
-    is_wrong("blocks.threads", 2);
+    is_wrong("blocks.threads", 2, 0, 1, UINT32_MAX);
     views[2].warps = 0;
-    is_wrong("blocks.warps", 2);
+    is_wrong("blocks.warps", 2, 0, 1, UINT32_MAX);
     views[2].block.slot = 0;
-    is_wrong("blocks.block", 2);
+    is_wrong("blocks.block", 2, 0, 0, UINT32_MAX);
     views[1].state = GPUMP_BLOCK_SAVING;
     views[1].technique = GPUMP_NONE;
-    is_wrong("blocks.technique", 1);
+    is_wrong("blocks.technique", 1, GPUMP_NONE, 0, GPUMP_TECHNIQUES - 1);
     views[1].state = GPUMP_BLOCK_STOPPING;
     views[1].keep = GPUMP_PART_STACKS;
-    is_wrong("blocks.keep", 1);
+    is_wrong("blocks.keep", 1, GPUMP_PART_STACKS, 0, GPUMP_PARTS_IN_PLACE);
     views[1].state = GPUMP_BLOCK_PARKED;
     views[1].threads = views[1].warps = views[1].registers = 0;
     assert_int_equal(gpump_block_view_check(views, 3, NULL), GPUMP_OK);
     views[1].shared_bytes = 0;
-    is_wrong("blocks.registers and shared_bytes", 1);
+    is_wrong("blocks.registers and shared_bytes", 1, 0, 1, UINT32_MAX);
+}
+
+static void every_technique_has_a_name(void **state) {
+    (void)state;
+    assert_string_equal(gpump_technique_name(GPUMP_TECHNIQUE_FLUSH), "flush");
+    assert_string_equal(gpump_technique_name(GPUMP_TECHNIQUE_SWITCH), "switch");
+    assert_string_equal(gpump_technique_name(GPUMP_TECHNIQUE_DRAIN), "drain");
+    assert_string_equal(gpump_technique_name(GPUMP_TECHNIQUE_REWIND), "rewind");
+    assert_string_equal(gpump_technique_name(GPUMP_TECHNIQUE_KILL), "kill");
+    assert_null(gpump_technique_name(GPUMP_TECHNIQUE_KILL + 1));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(views_that_nobody_can_have),
+        cmocka_unit_test(every_technique_has_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static void refusals(void **state) {
     gpump_utilisation utilisation;
     gpump_meter *meter = NULL;
     size_t bytes;
-    uint64_t bits;
+    uint64_t bits, hash;
     (void)state;
     assert_int_equal(gpump_meter_config_preset(&config, "maxwell_ccbp"), GPUMP_OK);
     diagnosed_fields(&config, sizeof config, fields, sizeof fields / sizeof fields[0], check_meter);
@@ -59,9 +59,22 @@ static void refusals(void **state) {
     diagnosed_null(gpump_meter_adopt(memory, bytes, &config, NULL, DIAG), "meter");
     diagnosed(gpump_meter_adopt(memory, bytes - 8, &config, &meter, DIAG), GPUMP_ERROR_FORMAT, "bytes", 0, bytes - 8,
               bytes, UINT64_MAX);
-    config.sms++;
-    assert_int_equal(gpump_meter_adopt(memory, bytes, &config, &meter, NULL), GPUMP_ERROR_FORMAT);
-    config.sms--;
+    for (size_t i = 2; i < sizeof fields / sizeof fields[0]; i++) { /* made with another configuration */
+        gpump_meter_config other = config;
+        uint32_t value;
+        memcpy(&value, (char *)&config + fields[i].offset, sizeof value);
+        diagnosed_set(&other, &fields[i], value - 1 ? value - 1 : value + 1);
+        assert_int_equal(gpump_meter_adopt(memory, bytes, &other, &meter, DIAG), GPUMP_ERROR_FORMAT);
+        assert_string_equal(diagnosed_diag.field, "layout");
+    }
+    meter->config.sms++; /* altered since it was made */
+    diagnosed(gpump_meter_adopt(memory, bytes, &config, &meter, DIAG), GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    meter->config.sms--;
+    hash = gpump_meter_hash(meter);
+    ((uint64_t *)(void *)gpumpi_meter_traffic(meter, config.kernels + 1))[-1]++; /* the last word of the last kernel */
+    assert_true(gpump_meter_hash(meter) != hash);
+    ((uint64_t *)(void *)gpumpi_meter_traffic(meter, config.kernels + 1))[-1]--;
+    assert_true(gpump_meter_hash(meter) == hash);
     assert_int_equal(config.kernels, 8);
     assert_int_equal(gpump_meter_total(NULL, 5, 0, traffic), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_meter_total(meter, 5, 0, NULL), GPUMP_ERROR_ARGUMENT);

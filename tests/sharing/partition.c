@@ -366,6 +366,12 @@ static void warped_slicer(void **state) {
     assert_int_equal(shares[0].blocks, 8);
     assert_int_equal(shares[0].sms, 8);
     assert_int_equal(shares[1].first_sm, 8);
+    for (c = 0; c < 8; c++) r.curves[0][c].speed_q16 = c < 3 ? 10 : 40; /* gains nothing before its fourth block */
+    r.curves[1][0].speed_q16 = 40;
+    r.curves[1][1].speed_q16 = 80;
+    assert_int_equal(gpump_partition_decide(gpump_partition_find("ws"), &r.request, shares, NULL), GPUMP_OK);
+    assert_int_equal(shares[0].blocks, 4);
+    assert_int_equal(shares[1].blocks, 2);
 }
 
 static void dai_limits(void **state) {

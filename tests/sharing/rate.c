@@ -1,6 +1,6 @@
 /* labels: unit property */
 /* The gates of a shared SM: bounds over every interval, no starvation, no limits change nothing, byte copies. */
-#include "test.h"
+#include "diagnosed.h"
 
 static uint64_t random_state;
 static uint64_t draw(uint64_t below) {
@@ -97,9 +97,18 @@ static void tokens_by_hand(void **state) {
     assert_int_equal(gpump_rate_get_statistics(rate, 0, &statistics), GPUMP_OK);
     assert_int_equal(statistics.misses, 12);
     assert_int_equal(statistics.units, 4);
+    /* One miss each unit: exactly one token is enough, and is there after exactly one unit. */
+    limits = misses(GPUMP_RATE_MISS);
+    assert_int_equal(gpump_rate_set(rate, 800, 0, &limits), GPUMP_OK);
+    while (gpump_rate_may_send(rate, 0)) gpump_rate_report_sent(rate, 0, 1);
+    assert_int_equal(gpump_rate_next_cycle(rate), 1000);
+    assert_int_equal(gpump_rate_advance(rate, 1000), GPUMP_OK);
+    assert_true(gpump_rate_may_send(rate, 0));
+    gpump_rate_report_sent(rate, 0, 1);
+    assert_false(gpump_rate_may_send(rate, 0));
     /* A rate of 0 lets nothing pass, and no cycle will change that. */
     limits = misses(0);
-    assert_int_equal(gpump_rate_set(rate, 800, 0, &limits), GPUMP_OK);
+    assert_int_equal(gpump_rate_set(rate, 1000, 0, &limits), GPUMP_OK);
     assert_false(gpump_rate_may_send(rate, 0));
     assert_true(gpump_rate_next_cycle(rate) == GPUMP_UNKNOWN);
     free(rate);
@@ -248,6 +257,7 @@ static void limit_is_renewed(void **state) {
 static void memory_instructions(void **state) {
     gpump_rate *rate = make(2);
     gpump_rate_limits limits = gpump_rate_limits_none();
+    gpump_rate_statistics statistics;
     uint32_t i, first[2] = {0, 0};
     (void)state;
     limits.in_flight = 2;
@@ -259,6 +269,8 @@ static void memory_instructions(void **state) {
     gpump_rate_report_memory_issued(rate, 0);
     assert_true(gpump_rate_may_issue_memory(rate, 0));
     gpump_rate_report_memory_issued(rate, 0);
+    assert_false(gpump_rate_may_issue_memory(rate, 0));
+    assert_int_equal(gpump_rate_advance(rate, 10000), GPUMP_OK); /* units and an epoch do not open this gate */
     assert_false(gpump_rate_may_issue_memory(rate, 0));
     gpump_rate_report_memory_done(rate, 0);
     assert_true(gpump_rate_may_issue_memory(rate, 0));
@@ -272,7 +284,53 @@ static void memory_instructions(void **state) {
         assert_int_equal(gpump_rate_memory_first(rate, 2), 1);
     }
     assert_in_range(first[0], 195, 205);
+    assert_int_equal(gpump_rate_get_statistics(rate, 0, &statistics), GPUMP_OK);
+    assert_int_equal(statistics.memory_instructions, 2 + first[0]);
+    assert_int_equal(gpump_rate_get_statistics(rate, 1, &statistics), GPUMP_OK);
+    assert_int_equal(statistics.memory_instructions, first[1]);
     free(rate);
+}
+
+/* A controller writes nothing behind its bytes, and every bit of its state but the head counts in its hash. */
+static void memory_of_its_own(void **state) {
+    static uint64_t memory[64], rest[64];
+    gpump_rate_config config;
+    gpump_rate_limits limits = misses(GPUMP_RATE_MISS);
+    gpump_rate *rate;
+    uint64_t hash;
+    size_t bytes;
+    (void)state;
+    assert_int_equal(gpump_rate_config_preset(&config, "lin"), GPUMP_OK);
+    assert_int_equal(gpump_rate_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_true(bytes + 128 <= sizeof memory);
+    memset(memory, 0x77, sizeof memory);
+    memset(rest, 0x77, sizeof rest);
+    assert_int_equal(gpump_rate_init(memory, bytes, &config, &rate, NULL), GPUMP_OK);
+    limits.instructions = 7;
+    for (uint64_t now = 0; now < 30000; now += 150) {
+        assert_int_equal(gpump_rate_set(rate, now, now / 150 % 2, &limits), GPUMP_OK);
+        gpump_rate_report_sent(rate, now / 150 % 2, 1);
+        gpump_rate_report_issued(rate, now / 150 % 2);
+    }
+    assert_int_equal(gpump_rate_report_starved(rate, 30000), GPUMP_OK);
+    assert_memory_equal((char *)memory + bytes, rest, sizeof memory - bytes);
+    hash = gpump_rate_hash(rate);
+    for (size_t bit = 8 * sizeof(gpumpi_head); bit < 8 * bytes; bit++) {
+        const size_t config_at = 8 * offsetof(gpump_rate, config);
+        if (bit >= config_at && bit < config_at + 8 * sizeof config) continue; /* says how much there is to read */
+        memory[bit / 64] ^= UINT64_C(1) << bit % 64;
+        if (gpump_rate_hash(rate) == hash) fail_msg("bit %u does not count", (unsigned)bit);
+        memory[bit / 64] ^= UINT64_C(1) << bit % 64;
+    }
+    /* what a check says of numbers that cannot be */
+    rate->now = 5;
+    diagnosed(gpump_rate_check(rate, DIAG), GPUMP_ERROR_FORMAT, "now", 0, 5, 30000, GPUMP_UNKNOWN - 1);
+    rate->now = GPUMP_UNKNOWN;
+    diagnosed(gpump_rate_check(rate, DIAG), GPUMP_ERROR_FORMAT, "now", 0, GPUMP_UNKNOWN, 30000, GPUMP_UNKNOWN - 1);
+    rate->now = 30000;
+    assert_int_equal(gpump_rate_check(rate, NULL), GPUMP_OK);
+    rate->config.unit_cycles = 0;
+    diagnosed(gpump_rate_check(rate, DIAG), GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
 }
 
 /* Every bit of a rate controller flipped: refused by adopt or check, or safe to go on with. */
@@ -345,10 +403,10 @@ static void statistics_fields(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_arguments), cmocka_unit_test(no_limits),           cmocka_unit_test(tokens_by_hand),
-        cmocka_unit_test(rates_hold),      cmocka_unit_test(steps_add_up),        cmocka_unit_test(quotas_by_epoch),
-        cmocka_unit_test(altered_bytes),   cmocka_unit_test(memory_instructions), cmocka_unit_test(limit_is_renewed),
-        cmocka_unit_test(storage),         cmocka_unit_test(statistics_fields),
+        cmocka_unit_test(wrong_arguments),   cmocka_unit_test(no_limits),     cmocka_unit_test(tokens_by_hand),
+        cmocka_unit_test(rates_hold),        cmocka_unit_test(steps_add_up),  cmocka_unit_test(quotas_by_epoch),
+        cmocka_unit_test(memory_of_its_own), cmocka_unit_test(altered_bytes), cmocka_unit_test(memory_instructions),
+        cmocka_unit_test(limit_is_renewed),  cmocka_unit_test(storage),       cmocka_unit_test(statistics_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

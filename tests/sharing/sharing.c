@@ -1,7 +1,7 @@
 /* labels: unit property */
 /* A group of kernels that share SMs: a toy machine in closed form reports to it, and its states, caps and decisions are
  * checked at every step. */
-#include "test.h"
+#include "diagnosed.h"
 
 enum { SMS = 16 };
 static uint64_t random_state;
@@ -278,6 +278,146 @@ static void more_blocks_than_sms(void **state) {
     free(t.sharing);
 }
 
+/* A policy of the host's own sees the measured curves, and itself. */
+static gpump_partition_point seen_curves[2][40];
+static const gpump_partition_policy *seen_policy;
+static void remember(const gpump_partition_args *args, gpump_partition_share *shares) {
+    for (uint32_t k = 0; k < args->request->count; k++) {
+        memcpy(seen_curves[k], args->request->kernels[k].curve,
+               args->request->kernels[k].blocks * sizeof(**seen_curves));
+        shares[k].blocks = 1;
+    }
+    seen_policy = args->policy;
+}
+static void curves_between_measured_points(void **state) {
+    static const toy_kernel many = {1, 40, 0, 40, 32};
+    gpump_partition_policy own = *gpump_partition_find("even");
+    toy t;
+    (void)state;
+    own.decide = remember;
+    own.name = "remember";
+    toy_make(&t, 2);
+    toy_join_with(&t, &many, 32, 1024);
+    toy_join_with(&t, &many, 32, 1024);
+    toy_run_until(&t, "even", GPUMP_SHARING_REPORT);
+    assert_int_equal(gpump_sharing_advance(t.sharing, t.now, &own, &t.machine, NULL), GPUMP_OK);
+    assert_true(seen_policy == &own);
+    for (uint32_t c = 1; c <= 32; c++) {
+        gpump_traffic traffic = traffic_of(&many, c, t.config.sample_cycles, 1);
+        gpump_demand demand;
+        assert_int_equal(gpump_partition_demand(&t.machine, &traffic, 1, &demand, NULL), GPUMP_OK);
+        for (uint32_t k = 0; k < 2; k++) { /* the demand is a line, but for rounding */
+            assert_in_range(seen_curves[k][c - 1].network_q16 + 64, demand.network_q16, demand.network_q16 + 128);
+            assert_in_range(seen_curves[k][c - 1].speed_q16 + 64, demand.speed_q16, demand.speed_q16 + 128);
+        }
+    }
+    free(t.sharing);
+}
+
+/* Warming and sampling last as long as configured, to the cycle, also when they do not begin at cycle 0; the group
+ * decides when the last SM has reported, and windows count only while it runs. */
+static void every_state_lasts(void **state) {
+    const gpump_partition_policy *ccbp = gpump_partition_find("ccbp");
+    gpump_traffic quiet, traffic;
+    uint64_t since;
+    toy t;
+    (void)state;
+    toy_make(&t, 2);
+    t.now = 100000;
+    toy_join(&t, &latency_kernel);
+    toy_join(&t, &network_kernel);
+    toy_run_until(&t, "ccbp", GPUMP_SHARING_WARM);
+    quiet = traffic_of(&network_kernel, 1, 10000, SMS);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(gpump_sharing_report_window(t.sharing, t.now, 1, &t.machine, &quiet, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_WARM);
+    since = t.sharing->since;
+    assert_int_equal(gpump_sharing_advance(t.sharing, since + t.config.warm_cycles - 1, ccbp, &t.machine, NULL),
+                     GPUMP_OK);
+    assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_WARM);
+    since += t.config.warm_cycles;
+    assert_int_equal(gpump_sharing_advance(t.sharing, since, ccbp, &t.machine, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_SAMPLE);
+    assert_int_equal(gpump_sharing_advance(t.sharing, since + t.config.sample_cycles - 1, ccbp, &t.machine, NULL),
+                     GPUMP_OK);
+    assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_SAMPLE);
+    t.now = since + t.config.sample_cycles;
+    assert_int_equal(gpump_sharing_advance(t.sharing, t.now, ccbp, &t.machine, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_REPORT);
+    for (uint32_t sm = 0; sm < SMS; sm++) {
+        const uint32_t member = gpump_sharing_sampled(t.sharing, sm);
+        assert_int_equal(gpump_sharing_advance(t.sharing, t.now, ccbp, &t.machine, NULL), GPUMP_OK);
+        assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_REPORT);
+        traffic = traffic_of(t.kernels[member], t.blocks[sm][member], t.config.sample_cycles, 1);
+        assert_int_equal(gpump_sharing_report_sample(t.sharing, t.now, sm, &t.machine, &traffic, NULL), GPUMP_OK);
+    }
+    assert_int_equal(gpump_sharing_advance(t.sharing, t.now, ccbp, &t.machine, NULL), GPUMP_OK);
+    assert_int_not_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_REPORT);
+    free(t.sharing);
+}
+
+/* A kernel keeps its class while it uses at least its share less threshold and margin, to the byte. */
+static void the_least_that_keeps_a_class(void **state) {
+    toy t;
+    gpump_partition_share share;
+    gpump_traffic traffic, below;
+    gpump_demand demand;
+    uint32_t kind;
+    (void)state;
+    toy_make(&t, 2);
+    toy_join(&t, &latency_kernel);
+    toy_join(&t, &network_kernel);
+    toy_run_until(&t, "ccbp", GPUMP_SHARING_RUN);
+    assert_int_equal(gpump_sharing_share(t.sharing, 1, &share, &kind), GPUMP_OK);
+    assert_int_equal(kind, GPUMP_PARTITION_NETWORK);
+    traffic = traffic_of(&network_kernel, 1, 1000000, SMS);
+    traffic.flits_down = 0;
+    do { /* 75 less 5 percent of the share, or a little more */
+        below = traffic;
+        traffic.flits_down += 1000;
+        assert_int_equal(gpump_partition_demand(&t.machine, &traffic, SMS, &demand, NULL), GPUMP_OK);
+    } while ((uint64_t)demand.network_q16 * 100 < (uint64_t)share.network_q16 * 70);
+    assert_true((uint64_t)demand.network_q16 * 99 < (uint64_t)share.network_q16 * 70); /* fine steps */
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(gpump_sharing_report_window(t.sharing, t.now, 1, &t.machine, &traffic, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_RUN);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(gpump_sharing_report_window(t.sharing, t.now, 1, &t.machine, &below, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_MOVE);
+    free(t.sharing);
+}
+
+/* A place is free when the last block on the last SM is gone. */
+static void a_place_with_blocks_is_taken(void **state) {
+    toy t;
+    gpump_sharing_kernel joins = {7, 8, 1, {256, 8192, 0}};
+    uint32_t member;
+    (void)state;
+    toy_make(&t, 2);
+    toy_join(&t, &latency_kernel);
+    toy_join(&t, &dram_kernel);
+    for (uint32_t sm = 0; sm < SMS; sm++)
+        assert_int_equal(gpump_sharing_report_blocks(t.sharing, 0, sm, 1, sm == SMS - 1), GPUMP_OK);
+    assert_int_equal(gpump_sharing_leave(t.sharing, 0, 1), GPUMP_OK);
+    assert_int_equal(gpump_sharing_join(t.sharing, 0, &joins, &member, NULL), GPUMP_ERROR_FULL);
+    assert_int_equal(gpump_sharing_report_blocks(t.sharing, 0, SMS - 1, 1, 0), GPUMP_OK);
+    assert_int_equal(gpump_sharing_join(t.sharing, 0, &joins, &member, NULL), GPUMP_OK);
+    /* what a check says of numbers that cannot be */
+    t.sharing->sampled = 2;
+    diagnosed(gpump_sharing_check(t.sharing, DIAG), GPUMP_ERROR_FORMAT, "sampled", 0, 2, 0, 1);
+    t.sharing->sampled = 0;
+    t.sharing->now = GPUMP_UNKNOWN;
+    diagnosed(gpump_sharing_check(t.sharing, DIAG), GPUMP_ERROR_FORMAT, "now", 0, GPUMP_UNKNOWN, 0, GPUMP_UNKNOWN - 1);
+    t.sharing->now = 0;
+    t.sharing->above++;
+    diagnosed(gpump_sharing_check(t.sharing, DIAG), GPUMP_ERROR_FORMAT, "above", 0, 1, 0, 0);
+    t.sharing->above = 0;
+    assert_int_equal(gpump_sharing_check(t.sharing, NULL), GPUMP_OK);
+    t.sharing->config.members = 0;
+    diagnosed(gpump_sharing_check(t.sharing, DIAG), GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    free(t.sharing);
+}
+
 /* A member that ends or is preempted loses caps and limits at once; the one that stays gets everything. */
 static void leaving(void **state) {
     toy t;
@@ -466,9 +606,19 @@ static void wrong_arguments(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(configuration),        cmocka_unit_test(alone),         cmocka_unit_test(two_kernels),
-        cmocka_unit_test(more_blocks_than_sms), cmocka_unit_test(leaving),       cmocka_unit_test(class_changes),
-        cmocka_unit_test(random_groups),        cmocka_unit_test(altered_bytes), cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(configuration),
+        cmocka_unit_test(alone),
+        cmocka_unit_test(two_kernels),
+        cmocka_unit_test(more_blocks_than_sms),
+        cmocka_unit_test(leaving),
+        cmocka_unit_test(curves_between_measured_points),
+        cmocka_unit_test(every_state_lasts),
+        cmocka_unit_test(the_least_that_keeps_a_class),
+        cmocka_unit_test(a_place_with_blocks_is_taken),
+        cmocka_unit_test(class_changes),
+        cmocka_unit_test(random_groups),
+        cmocka_unit_test(altered_bytes),
+        cmocka_unit_test(wrong_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -180,7 +180,9 @@ static void refusals(void **state) {
     diagnosed(gpump_read_set_init(memory, bytes - 1, &config, &set, DIAG), GPUMP_ERROR_CAPACITY, "bytes", 0, bytes - 1,
               bytes, UINT64_MAX);
     assert_null(set);
+    memset(memory, 0x7f, sizeof memory); /* what lies behind the set is none of its business */
     assert_int_equal(gpump_read_set_init(memory, bytes, &config, &set, NULL), GPUMP_OK);
+    assert_int_equal(gpump_read_set_check(set, NULL), GPUMP_OK);
     diagnosed_null(gpump_read_set_adopt(memory, bytes, &config, NULL, DIAG), "set");
     diagnosed(gpump_read_set_adopt(memory, bytes - 8, &config, &set, DIAG), GPUMP_ERROR_FORMAT, "bytes", 0, bytes - 8,
               bytes, UINT64_MAX);
@@ -198,6 +200,20 @@ static void refusals(void **state) {
     assert_memory_equal(before, memory, sizeof before);
     assert_int_equal(gpump_read_set_save(set, saved, 2, &count), GPUMP_OK);
     assert_int_equal(gpump_read_set_check(set, NULL), GPUMP_OK);
+    /* Behind the head: struct_size, segments, epoch, used, lost and unused, 4 bytes each. */
+    {
+        uint32_t *words = (uint32_t *)((char *)memory + sizeof(gpumpi_head));
+        words[1] = 32;
+        diagnosed(gpump_read_set_check(set, DIAG), GPUMP_ERROR_FORMAT, "the configuration has changed", 0, 0, 0, 0);
+        words[1] = 64;
+        words[2] = 0;
+        diagnosed(gpump_read_set_check(set, DIAG), GPUMP_ERROR_FORMAT, "epoch, lost or unused", 0, 0, 1, 127);
+        words[2] = 1;
+        words[3] = 3;
+        diagnosed(gpump_read_set_check(set, DIAG), GPUMP_ERROR_FORMAT, "used", 0, 3, 2, 2);
+        words[3] = 2;
+        assert_int_equal(gpump_read_set_check(set, NULL), GPUMP_OK);
+    }
 }
 
 int main(void) {
