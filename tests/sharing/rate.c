@@ -97,20 +97,23 @@ static void tokens_by_hand(void **state) {
     assert_int_equal(gpump_rate_get_statistics(rate, 0, &statistics), GPUMP_OK);
     assert_int_equal(statistics.misses, 12);
     assert_int_equal(statistics.units, 4);
-    /* One miss each unit: exactly one token is enough, and is there after exactly one unit. */
-    limits = misses(GPUMP_RATE_MISS);
+    /* A rate of 0 lets nothing pass, and no cycle will change that. */
+    limits = misses(0);
     assert_int_equal(gpump_rate_set(rate, 800, 0, &limits), GPUMP_OK);
-    while (gpump_rate_may_send(rate, 0)) gpump_rate_report_sent(rate, 0, 1);
-    assert_int_equal(gpump_rate_next_cycle(rate), 1000);
-    assert_int_equal(gpump_rate_advance(rate, 1000), GPUMP_OK);
+    assert_false(gpump_rate_may_send(rate, 0));
+    assert_true(gpump_rate_next_cycle(rate) == GPUMP_UNKNOWN);
+    free(rate);
+    /* One miss each unit: exactly one token is enough, and is there after exactly one unit. */
+    rate = make(1);
+    limits = misses(GPUMP_RATE_MISS);
+    assert_int_equal(gpump_rate_set(rate, 0, 0, &limits), GPUMP_OK);
+    gpump_rate_report_sent(rate, 0, 2);
+    assert_false(gpump_rate_may_send(rate, 0));
+    assert_int_equal(gpump_rate_next_cycle(rate), 200);
+    assert_int_equal(gpump_rate_advance(rate, 200), GPUMP_OK);
     assert_true(gpump_rate_may_send(rate, 0));
     gpump_rate_report_sent(rate, 0, 1);
     assert_false(gpump_rate_may_send(rate, 0));
-    /* A rate of 0 lets nothing pass, and no cycle will change that. */
-    limits = misses(0);
-    assert_int_equal(gpump_rate_set(rate, 1000, 0, &limits), GPUMP_OK);
-    assert_false(gpump_rate_may_send(rate, 0));
-    assert_true(gpump_rate_next_cycle(rate) == GPUMP_UNKNOWN);
     free(rate);
 }
 
@@ -329,6 +332,11 @@ static void memory_of_its_own(void **state) {
     diagnosed(gpump_rate_check(rate, DIAG), GPUMP_ERROR_FORMAT, "now", 0, GPUMP_UNKNOWN, 30000, GPUMP_UNKNOWN - 1);
     rate->now = 30000;
     assert_int_equal(gpump_rate_check(rate, NULL), GPUMP_OK);
+    for (int64_t debt = INT64_C(1) << 62, more = 0; more < 2; more++) { /* the largest debt, and one beyond */
+        gpumpi_rate_kernels(rate)[1].tokens_q16 = -debt - more;
+        gpumpi_rate_kernels(rate)[1].closed |= GPUMPI_RATE_SEND;
+        assert_int_equal(gpump_rate_check(rate, NULL), more ? GPUMP_ERROR_FORMAT : GPUMP_OK);
+    }
     rate->config.unit_cycles = 0;
     diagnosed(gpump_rate_check(rate, DIAG), GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
 }

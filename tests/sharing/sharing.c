@@ -328,8 +328,10 @@ static void every_state_lasts(void **state) {
     toy_join(&t, &network_kernel);
     toy_run_until(&t, "ccbp", GPUMP_SHARING_WARM);
     quiet = traffic_of(&network_kernel, 1, 10000, SMS);
-    for (int i = 0; i < 3; i++)
-        assert_int_equal(gpump_sharing_report_window(t.sharing, t.now, 1, &t.machine, &quiet, NULL), GPUMP_OK);
+    traffic = traffic_of(&network_kernel, 8, 10000, SMS);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(gpump_sharing_report_window(t.sharing, t.now, 1, &t.machine, i < 3 ? &quiet : &traffic, NULL),
+                         GPUMP_OK);
     assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_WARM);
     since = t.sharing->since;
     assert_int_equal(gpump_sharing_advance(t.sharing, since + t.config.warm_cycles - 1, ccbp, &t.machine, NULL),
