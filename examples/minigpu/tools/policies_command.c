@@ -15,6 +15,7 @@
 #include "tools/html_page.h"
 #include "output.h"
 #include "tools/options.h"
+#include "tools/policies_parts.h"
 #include "tools/victim_experiment.h"
 
 #define CLOCK_MHZ 1400u /* gtx480_shieh */
@@ -47,6 +48,8 @@ static const char usage[] =
     "its "
     "run, at the first limit\n"
     "  --csv FILE         also one row per kernel, request, policy and limit\n"
+    "  --shard I/N        only kernels i with i mod N = I, 0 <= I < N; prints a part instead of tables\n"
+    "  --merge PART...    runs nothing: the tables of these parts, with the options that their shards were given\n"
     "exit status: 0 done, 1 a run failed, 2 bad input\n";
 
 /* Sums over requests. */
@@ -182,6 +185,8 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
                                           {"processes", required_argument, NULL, 'P'},
                                           {"html", required_argument, NULL, 'H'},
                                           {"csv", required_argument, NULL, 'c'},
+                                          {"shard", required_argument, NULL, 'h' + 256},
+                                          {"merge", no_argument, NULL, 'm'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     static const char *const usual[] = {"dual",   "chimera", "chimera+", "joint",
@@ -203,6 +208,9 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
     FILE *csv = NULL;
     const char *html_path = NULL;
     victim_show show;
+    policies_parts parts;
+    uint32_t shard = 0, shards = 0, merges = 0, chosen = 0;
+    char extra;
     json_t *rows = NULL;
     int option, status = 0;
     double drain[2] = {0, 0}, drain_blocks = 0;
@@ -269,11 +277,21 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
                   "flushed,switched,drained,rewound,bytes_saved\n",
                   csv);
             break;
+        case 'm': merges = 1; break;
+        case 'h' + 256:
+            if (sscanf(optarg, "%u/%u%c", &shard, &shards, &extra) != 2 || shard >= shards)
+                return option_misuse("policies", "a shard is I/N with 0 <= I < N, not", optarg);
+            break;
         case 'h': fputs(usage, stdout); return 0;
         default: return option_misuse("policies", NULL, NULL);
         }
     }
-    if (optind != argc) return option_misuse("policies", "options only; not one is", argv[optind]);
+    if (merges ? optind == argc : optind != argc)
+        return option_misuse("policies", merges ? "--merge wants parts" : "options only; not one is",
+                             merges ? NULL : argv[optind]);
+    if (shards && (merges || csv || html_path))
+        return option_misuse("policies", "--shard comes without --merge, --csv and --html", NULL);
+    if (merges && html_path) return option_misuse("policies", "--merge has no runs to show: leave out --html", NULL);
     if (!limit_count)
         for (l = 2; l <= 5; l++) limits[limit_count++] = l;
     if (!policy_count)
@@ -314,6 +332,10 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
         e.show = &show;
     }
     memset(total, 0, sizeof total);
+    memset(&parts, 0, sizeof parts);
+    while (merges && optind < argc)
+        if (policies_parts_read(&parts, argv[optind++], &e)) return 2;
+    if (shards) policies_parts_begin(stdout, &e);
     for (k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) e.all_requests += !some || only[k] ? e.requests : 0;
     progress_begin(&bar, "minigpu policies");
     e.progress = &bar;
@@ -321,10 +343,23 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
         char error[LAUNCH_ERROR_BYTES] = "";
         if (some && !only[k]) continue;
         e.kernel = k;
-        if (victim_experiment_run(&e, outcomes, errors, &own, error)) {
+        if (shards && chosen++ % shards != shard) continue;
+        if (merges) {
+            if (!parts.outcomes[k]) {
+                fprintf(stderr, "minigpu: no part has kernel %s\n", victim_experiment_kernel(k));
+                return 2;
+            }
+            memcpy(outcomes, parts.outcomes[k], (size_t)e.requests * e.case_count * sizeof *outcomes);
+            memcpy(errors, parts.errors[k], e.requests * sizeof *errors);
+            own = parts.own_cycles;
+        } else if (victim_experiment_run(&e, outcomes, errors, &own, error)) {
             fprintf(stderr, "minigpu: %s\n", error);
             status = 1;
             break;
+        }
+        if (shards) {
+            policies_parts_write(stdout, &e, outcomes, errors, own);
+            continue;
         }
         if (html_path && shown == GPUMP_NONE) shown = k;
         e.show = NULL; /* one kernel is enough to look at */
@@ -348,6 +383,12 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
         e.earlier_requests += e.requests;
     }
     progress_end(&bar);
+    policies_parts_free(&parts);
+    if (shards) {
+        free(outcomes);
+        free(errors);
+        return status;
+    }
     printf("Switches: %s%s. %u requests per kernel, seed %llu; the high-priority kernel alone takes %.2f us.\n\n",
            model, e.in_place ? ", in place" : "", e.requests, (unsigned long long)e.seed, (double)own / CLOCK_MHZ);
     fputs("| policy | limit, us |" COLUMNS "|---|---|" RULE, stdout);
