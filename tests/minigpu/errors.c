@@ -6,6 +6,7 @@
 
 #include "analysis/analysis.h"
 #include "kernels/reference.h"
+#include "preemption/context_forms.h"
 #include "tools/check.h"
 #include "tools/recovery.h"
 
@@ -13,7 +14,7 @@
 
 typedef struct ran {
     gpump_restart_statistics recovery;
-    uint64_t candidates, cycles;
+    uint64_t candidates, cycles, result;
     int wrong;
     char error[LAUNCH_ERROR_BYTES];
 } ran;
@@ -30,6 +31,7 @@ static void run_launch(const char *path, const machine_options *options, ran *r)
     r->wrong = machine_run(m, NEVER) != 1 || check_results(m, &launch, check) != 0;
     snprintf(r->error, sizeof r->error, "%s", m->failed ? m->error : r->wrong ? "other results" : "right");
     r->candidates = m->error_candidates;
+    r->result = machine_result_hash(m, &launch);
     r->cycles = m->now;
     recovery_statistics(m, &r->recovery);
     machine_free(m);
@@ -131,11 +133,96 @@ static void stores_that_do_not_wait(void **state) {
     assert_true(wrong > 0);
 }
 
+/* ==== exceptions of arithmetic ==== */
+
+#define FIGURE_6 GPUMP_SOURCE_DIR "/examples/minigpu/launches/figure6.yaml"
+
+/* iGPU Figure 6, made on purpose: two divisions by zero in one region, and a third in later rounds of a loop. */
+static void both_cures(void **state) {
+    const uint32_t regions[] = {REGIONS_SPARSE, 16, 32};
+    machine_options options = options_with(REGIONS_NONE, NULL);
+    ran plain, r;
+    uint32_t cure, k;
+    (void)state;
+    run_launch(FIGURE_6, &options, &plain);
+    assert_false(plain.wrong);
+    for (cure = 0; cure < GPUMP_RESTART_CURES; cure++)
+        for (k = 0; k < 3; k++) {
+            options = options_with(regions[k], NULL);
+            options.errors.traps = ERRORS_TRAP_DIVISION;
+            options.errors.cure = cure;
+            run_launch(FIGURE_6, &options, &r);
+            if (r.wrong || r.result != plain.result) fail_msg("cure %u, regions %u: %s", cure, regions[k], r.error);
+            assert_int_equal(r.recovery.live_locks, 16); /* one per warp */
+            assert_true(r.recovery.emulated > 0);
+            assert_int_equal(r.recovery.steps != 0, cure == GPUMP_RESTART_CURE_STEP);
+        }
+}
+
+/* Kernels whose arithmetic raises no exception are never suspected, and results stay. */
+static void every_kernel_with_traps(void **state) {
+    const reference_entry *entry;
+    uint64_t exceptions = 0;
+    (void)state;
+    for (entry = reference_entries; entry->name; entry++) {
+        char path[1024];
+        machine_options options = options_with(32, NULL);
+        ran r;
+        snprintf(path, sizeof path, KERNELS "%s/small.yaml", entry->name);
+        options.errors.traps = ERRORS_TRAP_DIVISION | ERRORS_TRAP_INVALID;
+        run_launch(path, &options, &r);
+        if (r.wrong) fail_msg("%s with traps: %s", entry->name, r.error);
+        if (!r.recovery.exceptions) assert_int_equal(r.recovery.live_locks, 0);
+        exceptions += r.recovery.exceptions;
+    }
+    print_message("%llu exceptions\n", (unsigned long long)exceptions);
+}
+
+/* ==== preemptions on top ==== */
+
+/* Warps leave while they execute again, are emulated or step, with errors on top, and come back elsewhere. */
+static void preempted_anywhere(const char *path, uint32_t traps, double rate, uint64_t random) {
+    static const uint32_t techniques[] = {GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_REWIND, GPUMP_TECHNIQUE_FLUSH};
+    machine_options options = options_with(REGIONS_NONE, NULL);
+    ran plain, undisturbed, r;
+    uint64_t n, restored = 0;
+    run_launch(path, &options, &plain);
+    for (n = 0; n < test_cases(12); n++) {
+        options = options_with(n % 2 ? 16 : REGIONS_SPARSE, rate > 0 ? "decor" : NULL);
+        options.errors.rate_q32 = (uint64_t)(rate * 4294967296.0);
+        options.errors.traps = traps;
+        options.errors.cure = (uint32_t)(n / 2 % 2);
+        options.context_form = n / 4 % 2 ? CONTEXT_LIVE : CONTEXT_NAIVE;
+        options.technique = techniques[n % 3];
+        run_launch(path, &options, &undisturbed);
+        options.preempt_cycle = 1 + gpump_random_below(&random, (uint32_t)undisturbed.cycles);
+        run_launch(path, &options, &r);
+        if (undisturbed.wrong || r.wrong || r.result != plain.result)
+            fail_msg("%s, technique %u at cycle %llu: %s", path, options.technique,
+                     (unsigned long long)options.preempt_cycle, r.error);
+        restored += r.recovery.restored;
+    }
+    assert_true(restored > 0);
+}
+
+static void preempted(void **state) {
+    static const char *const names[] = {"saxpy", "hotspot", "bfs_1", "backprop_layer_forward", "lud_diagonal"};
+    uint32_t i;
+    (void)state;
+    preempted_anywhere(FIGURE_6, ERRORS_TRAP_DIVISION, 0, test_seed());
+    preempted_anywhere(FIGURE_6, ERRORS_TRAP_DIVISION, 0.005, test_seed() + 1);
+    for (i = 0; i < 5; i++) {
+        char path[1024];
+        snprintf(path, sizeof path, KERNELS "%s/small.yaml", names[i]);
+        preempted_anywhere(path, 0, 0.005, test_seed() + i);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors_at_every_instruction),
-        cmocka_unit_test(storms),
-        cmocka_unit_test(stores_that_do_not_wait),
+        cmocka_unit_test(errors_at_every_instruction), cmocka_unit_test(storms),
+        cmocka_unit_test(stores_that_do_not_wait),     cmocka_unit_test(both_cures),
+        cmocka_unit_test(every_kernel_with_traps),     cmocka_unit_test(preempted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

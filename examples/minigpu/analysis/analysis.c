@@ -330,9 +330,12 @@ gpump_result analysis_clobbers(const kernel_program *kernel, const uint32_t bloc
 
 /* Where the allocated program's registers stand in the kernel: vector registers first, predicates behind them. */
 typedef struct target_file {
-    uint32_t registers;  /* vector registers in use */
-    uint64_t spill_base; /* of the spill area in local memory */
+    uint32_t registers;    /* vector registers in use */
+    uint64_t spill_base;   /* of the spill area in local memory */
+    const uint32_t *names; /* where register r of the program is in the file; NULL: r */
 } target_file;
+
+static uint32_t name_of(const target_file *file, uint32_t number) { return file->names ? file->names[number] : number; }
 
 static operand new_operand(const target_file *file, uint32_t number) {
     operand o;
@@ -341,6 +344,7 @@ static operand new_operand(const target_file *file, uint32_t number) {
     o.words = number & GPUMP_OPERAND_PAIR ? 2 : 1;
     o.bytes = (uint8_t)(4 * o.words);
     o.kind = OPERAND_REGISTER;
+    if (!(number & GPUMP_OPERAND_PARAMETER)) o.index = name_of(file, o.index);
     if (number & GPUMP_OPERAND_PARAMETER) {
         o.kind = OPERAND_PARAM;
     } else if (o.index >= file->registers) {
@@ -488,10 +492,11 @@ static gpump_result rewrite(const kernel_program *kernel, const gpump_program *p
                     replace_operand(file, &to->sources[k], from.uses[number++]);
             if (from.target != GPUMP_NONE) to->target = from.target;
             if (from.operation == GPUMP_OP_BARRIER_PP) to->flags |= FLAG_POINT;
-            if (from.flags & GPUMP_FLAG_CHECKED) to->check = from.defs[from.def_count - 1] - file->registers;
+            if (from.flags & GPUMP_FLAG_CHECKED)
+                to->check = name_of(file, from.defs[from.def_count - 1]) - file->registers;
         }
         if (from.guard != GPUMP_NONE) {
-            to->guard = from.guard - file->registers;
+            to->guard = name_of(file, from.guard) - file->registers;
             to->guard_negated = (from.flags & GPUMP_FLAG_GUARD_NEGATED) != 0;
         }
     }
@@ -631,13 +636,110 @@ static uint32_t *origins_of(const transform_chain *chain) {
     return origins;
 }
 
+/* ---- splitting regions while a kernel runs ---- */
+
+/* Registers of each kind that a kernel keeps in reserve for what its regions will have to keep when they are split. */
+#define RESERVE 4u
+
+struct analysis_source {
+    const kernel_program *kernel; /* as it was written */
+    gpump_program *program;       /* as it was lowered, or split last */
+    uint32_t *origins;            /* of its instructions in *kernel */
+    target_file file;             /* with the reserve */
+    uint32_t vectors, predicates; /* of the program as it was lowered */
+};
+
+/* Takes over program and origins; the lowered kernel gets the reserve. NULL: out of memory, nothing is taken over. */
+static analysis_source *keep_source(const kernel_program *kernel, gpump_program *program, uint32_t *origins,
+                                    const target_file *file, kernel_program *lowered) {
+    analysis_source *source = (analysis_source *)calloc(1, sizeof *source);
+    if (!source) return NULL;
+    source->kernel = kernel;
+    source->program = program;
+    source->origins = origins;
+    source->vectors = file->registers;
+    source->predicates = lowered->predicates;
+    source->file = *file;
+    source->file.registers = lowered->registers += RESERVE;
+    lowered->predicates += RESERVE;
+    return source;
+}
+
+void analysis_free_source(analysis_source *source) {
+    if (!source) return;
+    gpump_program_destroy(source->program);
+    free(source->origins);
+    free(source);
+}
+
+/* Names for the registers of a split program: those put in come from the reserve. */
+static gpump_result name_registers(const analysis_source *source, const gpump_program *program, uint32_t *names) {
+    uint32_t r, vectors = 0, predicates = 0;
+    for (r = 0; r < gpump_program_registers(program); r++) {
+        const uint32_t known = source->vectors + source->predicates;
+        if (r < source->vectors)
+            names[r] = r;
+        else if (r < known)
+            names[r] = source->file.registers + r - source->vectors;
+        else if (gpump_program_width(program, r) == GPUMP_WIDTH_PREDICATE && predicates < RESERVE)
+            names[r] = source->file.registers + source->predicates + predicates++;
+        else if (gpump_program_width(program, r) == GPUMP_WIDTH_32 && vectors < RESERVE)
+            names[r] = source->vectors + vectors++;
+        else
+            return GPUMP_ERROR_FULL;
+    }
+    return GPUMP_OK;
+}
+
+gpump_result analysis_split(analysis_source *source, uint32_t first, uint32_t second, kernel_program *piece,
+                            uint32_t **from, gpump_diag *diag) {
+    gpump_program *split = NULL;
+    target_file file = source->file;
+    uint32_t *names = NULL, *origins = NULL, count, i;
+    gpump_result result = gpump_regions_split(source->program, first, second, &split, NULL, diag);
+    if (result != GPUMP_OK) return result;
+    count = gpump_program_instructions(split);
+    names = (uint32_t *)calloc(gpump_program_registers(split) + 1u, sizeof *names);
+    origins = (uint32_t *)calloc(count + 1u, sizeof *origins);
+    *from = (uint32_t *)calloc(count + 1u, sizeof **from);
+    *piece = *source->kernel;
+    piece->instructions = NULL;
+    result = names && origins && *from ? name_registers(source, split, names) : GPUMP_ERROR_MEMORY;
+    if (result == GPUMP_OK) {
+        for (i = 0; i < count; i++) {
+            (*from)[i] = gpump_program_origin(split)[i];
+            origins[i] = (*from)[i] == GPUMP_NONE ? GPUMP_NONE : source->origins[(*from)[i]];
+        }
+        file.names = names;
+        result = rewrite(source->kernel, split, origins, &file, piece);
+    }
+    free(names);
+    if (result != GPUMP_OK) {
+        free(piece->instructions);
+        free(*from);
+        *from = NULL;
+        free(origins);
+        gpump_program_destroy(split);
+        return result;
+    }
+    piece->registers = source->file.registers;
+    piece->predicates = source->predicates + RESERVE;
+    gpump_program_destroy(source->program);
+    free(source->origins);
+    source->program = split;
+    source->origins = origins;
+    return GPUMP_OK;
+}
+
+/* ---- the whole way ---- */
+
 gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowering *how, kernel_program *lowered,
                             analysis_lowered *report, gpump_diag *diag) {
     gpump_registers_config config;
     transform_chain chain;
     analysis_lowered ignored;
     gpump_result result;
-    target_file file;
+    target_file file = {0, 0, NULL};
     uint32_t *origins = NULL, i;
     analysis a;
     if (!report) report = &ignored;
@@ -685,6 +787,13 @@ gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowerin
         if (r->spill_bytes) lowered->local_bytes = (uint32_t)file.spill_base + r->spill_bytes;
         if (result == GPUMP_OK && how->regions != REGIONS_NONE && how->spilling)
             result = spill_at_boundaries(lowered, program, &file, how->spilling);
+    }
+    if (result == GPUMP_OK && how->source && !how->spilling) {
+        *how->source = keep_source(kernel, chain.programs[chain.last], origins, &file, lowered);
+        if (*how->source) {
+            origins = NULL;
+            chain.last--;
+        }
     }
     if (result != GPUMP_OK) analysis_free_kernel(lowered);
     free(origins);

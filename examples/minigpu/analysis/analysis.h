@@ -60,6 +60,9 @@ typedef enum page_check_form {
 /* "none", "every", "array", "pointer", "kim" (array and pointer); NULL past the last. */
 const char *page_check_form_name(uint32_t form);
 
+/* What a lowering leaves behind so that regions can be split while the kernel runs (analysis_split). */
+typedef struct analysis_source analysis_source;
+
 typedef struct analysis_lowering {
     uint32_t registers; /* 32-bit registers of a thread at most, 2 to 1024 */
     uint32_t regions;   /* REGIONS_NONE; REGIONS_SPARSE; or N, 2 and more: sparse regions and short ones of at most N
@@ -72,6 +75,7 @@ typedef struct analysis_lowering {
     uint32_t point_interval; /* K: preemption points (Lin 2.4.1), one for every K instructions outside loops; 0: none */
     const uint32_t *block;   /* threads of the launch's blocks in x, y and z; NULL: unknown */
     const uint32_t *alias_class; /* as for analysis_create_launch; NULL */
+    analysis_source **source;    /* set to what analysis_split needs (not with `spilling`); NULL: not wanted */
     const uint8_t *clobbers;     /* of analysis_clobbers: marked instructions get FLAG_CLOBBERS; NULL */
 } analysis_lowering;
 
@@ -91,6 +95,13 @@ typedef struct analysis_lowered {
  * GPUMP_OK, or what gpump said. */
 gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowering *how, kernel_program *lowered,
                             analysis_lowered *report, gpump_diag *diag);
+/* Gives instructions `first` and `second` of the kernel as it was lowered, or split last, regions of their own. *piece
+ * is the new code (free its instructions with analysis_free_kernel), and (*from)[i] (free) the instruction of the code
+ * before that its i-th one was; GPUMP_NONE for one put in. *source is that of the new code then. GPUMP_ERROR_FULL: the
+ * registers that a source keeps in reserve are used up. */
+gpump_result analysis_split(analysis_source *source, uint32_t first, uint32_t second, kernel_program *piece,
+                            uint32_t **from, gpump_diag *diag);
+void analysis_free_source(analysis_source *source);
 /* The same without regions: only registers. */
 gpump_result analysis_allocate(const kernel_program *kernel, uint32_t registers, kernel_program *allocated,
                                gpump_registers_report *report, gpump_diag *diag);

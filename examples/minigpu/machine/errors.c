@@ -6,6 +6,7 @@
 
 #include "machine/gate.h"
 #include "machine/pipeline.h"
+#include "machine/recompile.h"
 #include "machine/region.h"
 #include "machine/restart.h"
 #include "memory/translation.h"
@@ -284,9 +285,14 @@ static void raise_exception(machine *m, sm *s, warp *w, const in_flight *r) {
     machine_must(m, "gpump_restart_report_exception",
                  gpump_restart_report_exception(s->restart, w->slot, r->pc, GPUMP_RESTART_EMULATED, &order), NULL);
     switch (order.answer) {
-    case GPUMP_RESTART_SPLIT:
-        machine_must(m, "gpump_restart_step", gpump_restart_step(s->restart, w->slot), NULL);
-        /* fall through */
+    case GPUMP_RESTART_SPLIT: {
+        const int split = recompile_split(m, m->blocks[w->block].kernel, order.pc, order.other);
+        restart_warp(m, s, w, order.region);
+        if (!split || !recompile_move_warp(m, s, w))
+            machine_must(m, "gpump_restart_step", gpump_restart_step(s->restart, w->slot), NULL);
+        wait_for(s, w, m->config.exception_cycles);
+        break;
+    }
     case GPUMP_RESTART_GO_STEP:
     case GPUMP_RESTART_GO_BACK:
         restart_warp(m, s, w, order.region);

@@ -135,7 +135,8 @@ typedef struct preempted_block {
 typedef struct kernel {
     const kernel_program *program;
     const issue_info *info;
-    const replay_info *replay; /* by instruction; NULL: no TLBs, and nobody faults */
+    struct code_version *version; /* the newest one behind the kernel as it was built (recompile.h); NULL: none */
+    const replay_info *replay;    /* by instruction; NULL: no TLBs, and nobody faults */
     const launch_kernel *launch;
     uint8_t *parameters;     /* the parameter block */
     lanes_texture *textures; /* by argument; the handle of argument i is i + 1. Width 0: that argument is no texture */

@@ -17,6 +17,7 @@
 #include "machine/issue_queue.h"
 #include "machine/loops.h"
 #include "machine/page_faults.h"
+#include "machine/recompile.h"
 #include "machine/restart.h"
 #include "machine/runtime_calls.h"
 #include "preemption/preemption.h"
@@ -57,6 +58,7 @@ typedef struct machine_programs {
     uint32_t *module_of_kernel;
     kernel_program *allocated; /* with a machine's registers; no instructions: not allocated, the module's is used */
     issue_info **infos;
+    analysis_source **sources; /* what regions can be split from while kernels run; NULL where they cannot */
     uint32_t kernel_count;
 } machine_programs;
 
@@ -68,6 +70,8 @@ static void free_programs(machine_programs *p) {
     }
     for (i = 0; p->infos && i < p->kernel_count; i++) free(p->infos[i]);
     for (i = 0; p->allocated && i < p->kernel_count; i++) analysis_free_kernel(&p->allocated[i]);
+    for (i = 0; p->sources && i < p->kernel_count; i++) analysis_free_source(p->sources[i]);
+    free(p->sources);
     free(p->allocated);
     free(p->const_bases);
     free(p->global_bases);
@@ -115,7 +119,7 @@ static uint32_t *alias_classes(const launch_kernel *k) {
  * when they are wanted. */
 static int lower_kernel(const minigpu_config *config, const launch_file *launch, const machine_options *options,
                         const launch_kernel *k, const uint8_t *clobbers, const kernel_program **program,
-                        kernel_program *allocated, char error[LAUNCH_ERROR_BYTES]) {
+                        kernel_program *allocated, analysis_source **source, char error[LAUNCH_ERROR_BYTES]) {
     const uint64_t threads = align_up((uint64_t)k->block[0] * k->block[1] * k->block[2], LANES);
     const uint64_t room =
         (k->override_registers ? k->override_registers : config->gpu.registers) / (threads ? threads : LANES);
@@ -133,6 +137,7 @@ static int lower_kernel(const minigpu_config *config, const launch_file *launch,
     how.point_interval = options->point_interval;
     how.block = k->block;
     how.clobbers = clobbers;
+    if (options->errors.traps && options->errors.cure == GPUMP_RESTART_CURE_SPLIT) how.source = source;
     if ((!registers && !how.regions && !how.page_checks && !how.point_interval) || threads > 1024)
         return 0; /* as named; or the launch is refused further on */
     if (!registers) registers = 1024;
@@ -216,13 +221,14 @@ static machine_programs *read_programs(const minigpu_config *config, launch_file
         p->paths = (char **)calloc(launch->kernel_count, sizeof *p->paths);
         p->module_of_kernel = (uint32_t *)calloc(launch->kernel_count, sizeof *p->module_of_kernel);
         p->infos = (issue_info **)calloc(launch->kernel_count, sizeof *p->infos);
+        p->sources = (analysis_source **)calloc(launch->kernel_count, sizeof *p->sources);
         p->allocated = (kernel_program *)calloc(launch->kernel_count, sizeof *p->allocated);
         p->const_bases = (uint64_t *)calloc(launch->kernel_count, sizeof *p->const_bases);
         p->global_bases = (uint64_t *)calloc(launch->kernel_count, sizeof *p->global_bases);
         p->kernel_count = launch->kernel_count;
     }
-    if (!p || !p->modules || !p->paths || !p->module_of_kernel || !p->infos || !p->allocated || !p->const_bases ||
-        !p->global_bases) {
+    if (!p || !p->modules || !p->paths || !p->module_of_kernel || !p->infos || !p->allocated || !p->sources ||
+        !p->const_bases || !p->global_bases) {
         launch_file_error(launch, nowhere, error, "out of memory");
         if (p) free_programs(p);
         return NULL;
@@ -283,7 +289,7 @@ static machine_programs *read_programs(const minigpu_config *config, launch_file
     for (i = 0; i < launch->kernel_count; i++) {
         launch_kernel *k = &launch->kernels[i];
         uint8_t *clobbers = static_clobbers(config, found[i], k);
-        if (lower_kernel(config, launch, options, k, clobbers, &found[i], &p->allocated[i], error)) {
+        if (lower_kernel(config, launch, options, k, clobbers, &found[i], &p->allocated[i], &p->sources[i], error)) {
             free(clobbers);
             free_programs(p);
             return NULL;
@@ -941,9 +947,14 @@ void machine_free(machine *m) {
     if (!m) return;
     for (i = 0; m->views && i < m->kernel_count; i++) context_view_free(m->views[i]);
     free(m->views);
+    recompile_free(m);
     free_programs(m->programs);
     a = m->arena;
     arena_close(&a);
+}
+
+struct analysis_source *machine_source(machine *m, uint32_t kernel_index) {
+    return m->programs->sources[kernel_index];
 }
 
 /* ==== running ==== */

@@ -311,6 +311,9 @@ void machine_fail(machine *m, const char *format, ...) __attribute__((format(pri
 /* From now on this thread's machine_fail writes there instead: it works for one SM of several. NULL: no more. */
 void machine_fail_into(sm_failure *failure);
 
+/* What a kernel's regions can be split from while it runs (recompile.h); NULL: they cannot. */
+struct analysis_source *machine_source(machine *m, uint32_t kernel_index);
+
 static inline kernel *block_kernel(machine *m, const block *b) { return &m->kernels[b->kernel]; }
 static inline uint32_t *warp_predicates(machine *m, const warp *w) {
     return &m->predicates[(size_t)(w - m->warps) * m->predicate_stride];

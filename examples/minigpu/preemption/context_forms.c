@@ -19,6 +19,8 @@ struct context_view {
     uint32_t *distance;   /* instructions from here to the nearest point; NONE: there is none ahead */
     uint32_t *live_there; /* registers live at that point */
     uint32_t instructions, registers;
+    uint32_t base;      /* PC at which this version of the code begins */
+    context_view *next; /* the version behind it; NULL */
 };
 
 /* Register r of the program is 32-bit register r of the kernel, predicates follow; a pair is two registers. So the live
@@ -136,8 +138,17 @@ context_view *context_view_create(const kernel_program *program, char error[LAUN
     return NULL;
 }
 
+int context_view_append(context_view *view, const kernel_program *piece, uint32_t base,
+                        char error[LAUNCH_ERROR_BYTES]) {
+    while (view->next) view = view->next;
+    if (!(view->next = context_view_create(piece, error))) return -1;
+    view->next->base = base;
+    return 0;
+}
+
 void context_view_free(context_view *view) {
     if (!view) return;
+    context_view_free(view->next);
     gpump_liveness_destroy(view->liveness);
     gpump_program_destroy(view->program);
     free(view->distance);
@@ -147,16 +158,23 @@ void context_view_free(context_view *view) {
 
 /* ==== live registers ==== */
 
-void context_live(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
+void context_live_all(const context_view *view, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
     uint32_t pcs[2 * SIMT_DEPTH + 1], count = 0, i;
     memset(live, 0, CONTEXT_LIVE_WORDS * sizeof *live);
-    if (!w->stack.depth) return;           /* has ended: needs nothing */
+    if (!w->stack.depth) return; /* has ended: needs nothing */
+    while (view->next && simt_top(&w->stack)->pc >= view->next->base) view = view->next;
     for (i = 0; i < w->stack.depth; i++) { /* wherever its lanes stand or will meet */
-        pcs[count++] = w->stack.entries[i].pc;
-        if (w->stack.entries[i].reconvergence != SIMT_NEVER) pcs[count++] = w->stack.entries[i].reconvergence;
+        pcs[count++] = w->stack.entries[i].pc - view->base;
+        if (w->stack.entries[i].reconvergence != SIMT_NEVER)
+            pcs[count++] = w->stack.entries[i].reconvergence - view->base;
     }
-    if (w->barrier != NONE) pcs[count++] = w->barrier_pc;
+    if (w->barrier != NONE) pcs[count++] = w->barrier_pc - view->base;
     gpump_liveness_stack(view->liveness, pcs, count, live);
+}
+
+void context_live(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
+    uint32_t i;
+    context_live_all(view, w, live);
     for (i = k->registers; i < CONTEXT_LIVE_WORDS * 64u; i++)
         gpump_bits_clear(live, i); /* predicates have a section of their own */
 }

@@ -23,6 +23,9 @@ typedef struct context_view context_view;
  * in error. */
 context_view *context_view_create(const kernel_program *program, char error[LAUNCH_ERROR_BYTES]);
 void context_view_free(context_view *view);
+/* The kernel gets one more version of its code, `piece`, which stands behind the others from PC `base` on
+ * (recompile.h). Returns 0, or -1 with the reason in error. */
+int context_view_append(context_view *view, const kernel_program *piece, uint32_t base, char error[LAUNCH_ERROR_BYTES]);
 
 /* At the preemption signal: 1 when this warp should run on to its next point, 0 when it had better stop where it is
  * (gpump_spill_run_on). The way to the point is the shortest one in its kernel, its speed that of its block so far, and
@@ -32,6 +35,9 @@ int context_runs_on(machine *m, const block *b, const warp *w);
 /* Which registers a warp needs to go on: bit r of live[r / 64] for 32-bit register r; CONTEXT_LIVE_WORDS words. */
 #define CONTEXT_LIVE_WORDS (SCOREBOARD_IDS / 64u)
 void context_live(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]);
+
+/* The same with predicates: predicate p is bit registers + p. */
+void context_live_all(const context_view *view, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]);
 
 /* The same as Lin has it for a diverged warp that shows only where it stops: the union over every divergence that
  * encloses the place (2.3.2). Returns 0, or -1 when out of memory. */
