@@ -7,6 +7,7 @@
 #include <dirent.h>
 
 #include "analysis/analysis.h"
+#include "machine/fault_switch.h"
 #include "machine/fault_unit.h"
 #include "tools/check.h"
 
@@ -39,6 +40,20 @@ static void check_counts(const machine *m, const char *path) {
     if (f.opened != f.migrated + f.allocated + f.local) fail_msg("%s: a fault has no server", path);
     if (f.waits != f.woken + f.cancelled) fail_msg("%s: a wait has not ended", path);
     assert_int_equal(gpump_fault_check(m->fault_unit->fault, NULL), GPUMP_OK);
+}
+
+/* Blocks that have left on a fault. With `ended`, nobody is off the chip any more. */
+static uint64_t switched(const machine *m, int ended) {
+    uint64_t outs = 0;
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++) {
+        gpump_block_switch_statistics b;
+        gpump_block_switch_get_statistics(m->sms[i]->fault_switch->unit, &b);
+        outs += b.outs + b.fair_outs;
+        if (ended) assert_int_equal(m->sms[i]->fault_switch->off_chip, 0);
+        assert_int_equal(gpump_block_switch_check(m->sms[i]->fault_switch->unit, NULL), GPUMP_OK);
+    }
+    return outs;
 }
 
 /* ---- results ---- */
@@ -76,6 +91,7 @@ static void every_link(const char *path) {
         faults.link = fault_unit_link_name(turn / 9 % 5 == 4 ? turn % 5 : turn % 4);
         faults.local = turn % 2;
         faults.lazy = turn % 3 == 2;
+        faults.extra = strcmp(faults.scheme, "stall") && turn % 3 ? 1 + turn % 4 : 0;
         faults.absent = "all";
         if (run(path, turn, &faults) != expected)
             fail_msg("%s, %s, %s%s: another result", path, faults.scheme, faults.link, faults.lazy ? ", lazy" : "");
@@ -131,6 +147,7 @@ static void test_invalid_access(void **state) {
         faults.scheme = faults_scheme_name(i);
         faults.link = fault_unit_link_name(i % 4);
         faults.local = i / 4 % 2;
+        faults.extra = i && i % 2 ? 4 : 0;
         m = build(&launch, served, configs[i % 2], &faults);
         if (machine_run(m, NEVER) != 1) fail_msg("%s: %s", faults.scheme, m->error);
         assert_int_equal(check_results(m, &launch, results), 1);
@@ -148,6 +165,7 @@ static void test_invalid_access(void **state) {
         assert_int_equal((a->address - launch.buffers[2].address) / 4,
                          a->linear * 256 + a->warp * 32 + gpump_bits_lowest64(a->lanes));
         check_counts(m, served);
+        if (faults.extra && !switched(m, 1)) fail_msg("%s: no block was switched", faults.scheme);
         check_nothing_left(m, &launch);
         machine_free(m);
         launch_file_free(&launch);

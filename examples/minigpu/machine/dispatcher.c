@@ -1,6 +1,7 @@
 #include "machine/dispatcher.h"
 
 #include "machine/corun.h"
+#include "machine/fault_switch.h"
 #include "machine/loops.h"
 #include "preemption/block_life.h"
 #include "preemption/preemption_schedule.h"
@@ -67,6 +68,7 @@ static const preempted_block *find_preempted(const machine *m, const kernel *k, 
     for (index = k->first_preempted; index != NONE; index = m->preempted[index].next) {
         const preempted_block *entry = &m->preempted[index];
         int elsewhere = m->config.resume_elsewhere && m->sm_count > 1 && entry->left_sm == s->index;
+        if (entry->fault_sm != NONE) continue; /* its SM asks for it (fault_switch.h) */
         if (own ? entry->home_sm == s->index : entry->home_sm == NONE && !elsewhere) return entry;
     }
     return NULL;
@@ -94,7 +96,7 @@ static int place_one(machine *m, sm *s, uint32_t index, int own) {
         block_life_dequeue(m, k, (uint32_t)(entry - m->preempted));
         return 1;
     }
-    if (own || k->next_block == k->blocks) return 0;
+    if (own || k->next_block == k->blocks || !fault_switch_lets_in(s)) return 0;
     if (preemption_place(m, s, index, k->next_block, NULL) != GPUMP_REASON_YES) return 0;
     k->next_block++;
     return 1;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "machine/fault_switch.h"
 #include "memory/memory_path.h"
 #include "memory/translation.h"
 #include "preemption/block_life.h"
@@ -184,9 +185,11 @@ uint64_t fault_unit_report(machine *m, sm *s, const in_flight *r, uint64_t addre
     case GPUMP_FAULT_OPENED:
         account(m, 1);
         m->page_table[page / GRANULE_PAGES * GRANULE_PAGES] |= PAGE_REPORTED_READ; /* until MAP */
+        /* fall through */
+    case GPUMP_FAULT_MERGED:
         await(w, page / GRANULE_PAGES);
+        if (s->fault_switch) fault_switch_pending(m, access.cookie);
         return NEVER;
-    case GPUMP_FAULT_MERGED: await(w, page / GRANULE_PAGES); return NEVER;
     case GPUMP_FAULT_INVALID: return NEVER;
     default: return m->now + 1;
     }
@@ -250,9 +253,10 @@ static block *find_block(machine *m, uint64_t cookie) {
 
 /* The warps of a block wait for one granule less. */
 static void wake(machine *m, const gpump_fault_action *action) {
-    const block *b = find_block(m, action->cookie);
+    block *b = find_block(m, action->cookie);
     const uint64_t granule = action->page / GRANULE_PAGES;
     uint32_t i, n, pending = UINT32_MAX;
+    if (m->switches) fault_switch_pending(m, action->cookie);
     for (i = 0; b && i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
         sm *s = m->sms[b->sm];
@@ -310,7 +314,12 @@ void fault_unit_serve(machine *m) {
         case GPUMP_FAULT_ACT_ABORT: abort_process(m, &action.access); break;
         case GPUMP_FAULT_ACT_MAP: map(m, &action); break;
         case GPUMP_FAULT_ACT_WAKE: wake(m, &action); break;
-        default: break; /* LOCAL: the warp waits anyway, and the unit knows when its handler ends */
+        case GPUMP_FAULT_ACT_LOCAL: { /* a warp that waits anyway executes the handler; its block stays meanwhile */
+            block *b = find_block(m, action.cookie);
+            if (b && b->handler_until < action.end) b->handler_until = action.end;
+            break;
+        }
+        default: break;
         }
     }
     for (i = 0; i < u->processes; i++)

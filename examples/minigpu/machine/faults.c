@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "machine/fault_facts.h"
+#include "machine/fault_switch.h"
 #include "machine/fault_unit.h"
 #include "machine/issue_queue.h"
 #include "machine/page_faults.h"
@@ -366,6 +367,7 @@ void faults_cycle(machine *m, sm *s) {
         replay(m, s);
         actions(m, s);
     }
+    if (s->fault_switch && (f->held || f->parked_count)) fault_switch_watch(m, s);
 }
 
 uint64_t faults_next(const sm *s) {

@@ -25,7 +25,7 @@ typedef struct faults_options {
     const char *link;   /* a link of fault_unit.h: what serves faults; NULL: pages come after a fixed time */
     const char *absent; /* with a link: "all": the CPU has every buffer at first; NULL: as the launch file says */
     uint32_t local;     /* with a link, 1: SMs allocate pages themselves (Tanasic 6.4.2) */
-    uint32_t unused;
+    uint32_t extra;     /* with a link: blocks that wait for pages give way to so many more than fit; 0: they stay */
 } faults_options;
 
 /* Gives every SM what it needs for TLBs and faults; nothing where neither is wanted. Returns 0, or -1 with the reason

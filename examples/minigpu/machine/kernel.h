@@ -125,6 +125,7 @@ typedef struct preempted_block {
     uint64_t fault_cycle;   /* when all pages are there that its warps have faulted on */
     uint32_t flushes;       /* how often it has been flushed so far */
     uint32_t kernel;
+    uint32_t fault_sm;    /* it has left that SM on a fault and belongs to it (fault_switch.h); NONE */
     uint32_t local_frame; /* its local memory, when its context has it; NONE */
     /* What it has read and written so far, when it was saved and blocks are watched; room for three quarters of
      * read_set_segments. */

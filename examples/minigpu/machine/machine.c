@@ -11,6 +11,7 @@
 #include "preemption/context_forms.h"
 #include "machine/corun.h"
 #include "machine/dispatcher.h"
+#include "machine/fault_switch.h"
 #include "machine/fault_unit.h"
 #include "machine/faults.h"
 #include "machine/gate.h"
@@ -921,10 +922,11 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     }
     m->forced_check = options->faults.check;
     m->sources_released = config.sources_released;
+    m->switches = options->faults.extra != 0;
     if (faults_make(m, &options->faults, error) || errors_make(m, &options->errors, error) ||
         ((options->absent || options->faults.scheme) &&
          page_faults_make(m, launch, options->absent && !options->faults.link ? options->absent : "", error)) ||
-        fault_unit_make(m, launch, &options->faults, error)) {
+        fault_unit_make(m, launch, &options->faults, error) || fault_switch_make(m, options->faults.extra, error)) {
         machine_free(m);
         return NULL;
     }
@@ -1049,7 +1051,7 @@ static uint64_t stop_from(const machine *m, uint64_t cycle) { return m->window_c
 
 static int run(machine *m, uint64_t until, team *team) {
     while (!m->failed) {
-        uint64_t next = NEVER, arrival;
+        uint64_t next = NEVER, arrival, switching;
         if (m->now >= m->stop_cycle) return 1;
         if (m->now >= until) return 0;
         if (m->trace && m->trace->sample_cycle <= m->now) trace_sample(m);
@@ -1060,6 +1062,7 @@ static int run(machine *m, uint64_t until, team *team) {
         arrival = dispatcher_kernels(m);
         if (m->corun && m->corun->next <= m->now) corun_advance(m);
         if (m->kernels_done == m->kernel_count) return m->failed ? -1 : 1;
+        switching = m->switches ? fault_switch_advance(m) : NEVER;
         do dispatcher_place(m);
         while (m->window_cycles && m->dispatch_needed && !m->failed); /* else one block per SM and cycle */
         if (m->window_cycles)
@@ -1075,7 +1078,8 @@ static int run(machine *m, uint64_t until, team *team) {
         if (page_faults_next(m) < next) next = page_faults_next(m);
         if (fault_unit_next(m) < next) next = fault_unit_next(m) > m->now ? fault_unit_next(m) : m->now + 1;
         if (m->schedule && preemption_schedule_wake(m) < next) next = preemption_schedule_wake(m);
-        if (m->dispatch_needed || !m->config.skip_idle) next = m->now + !m->window_cycles;
+        if (switching < next) next = switching;
+        if (m->dispatch_needed || m->switch_needed || !m->config.skip_idle) next = m->now + !m->window_cycles;
         if (next == NEVER) return deadlock(m);
         if (next < m->now) next = m->now; /* it was due within the window */
         if (next - m->progress_cycle > m->config.watchdog_cycles) {
@@ -1187,6 +1191,7 @@ uint64_t machine_hash(const machine *m) {
         hash = gpump_hash_u64(hash, s->statistics.issued);
         if (s->queue) hash = issue_queue_hash(s->queue, hash);
         if (s->faults) hash = gpump_hash_u64(hash, gpump_replay_hash(s->faults->replay));
+        if (s->fault_switch) hash = gpump_hash_u64(hash, gpump_block_switch_hash(s->fault_switch->unit));
         if (s->restart) hash = gpump_hash_u64(hash, gpump_restart_hash(s->restart));
     }
     for (i = 0; i < m->warp_count; i++) {

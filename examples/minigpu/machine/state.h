@@ -109,6 +109,7 @@ typedef struct sm {
     pipe_stage pipes[PIPES];
     struct issue_queue *queue;          /* out-of-order issue (issue_queue.h); NULL: in order */
     struct sm_translation *translation; /* its L1 TLB (translation.h); NULL: none */
+    struct fault_switch *fault_switch;  /* who leaves on a fault, and who comes (fault_switch.h); NULL: nobody */
     sm_faults *faults;                  /* NULL: no TLBs, and an absent page ends the run */
     sm_errors *errors;                  /* NULL: nothing errs, and arithmetic does not trap */
     gpump_restart *restart;             /* where its warps can go back to; NULL: kernels have no regions */
@@ -255,7 +256,9 @@ typedef struct machine {
     uint64_t printed_lost;        /* calls for whose text there was no room */
     memory_system *memory_system; /* what lies behind the L1s */
     uint32_t dispatch_needed;
-    uint32_t failed; /* 1: error says why */
+    uint32_t switch_needed; /* 1: a fault_switch has been told something new */
+    uint32_t switches;      /* 1: SMs have a fault_switch */
+    uint32_t failed;        /* 1: error says why */
     char error[LAUNCH_ERROR_BYTES];
     preemption_entry preemptions[PREEMPTION_LOG_ENTRIES];
     uint32_t preemption_count;

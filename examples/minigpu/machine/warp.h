@@ -100,6 +100,7 @@ typedef struct block {
     uint64_t moved_bytes, sent_bytes;
     uint32_t transfers;     /* save or restore requests not yet acknowledged */
     uint64_t context_bytes; /* of the context it is saved to or restored from */
+    uint64_t handler_until; /* a warp of it serves a fault itself until then (fault_unit.h) */
     uint64_t fault_cycle;   /* restored: when all pages are there that its warps have faulted on */
     uint32_t keep;     /* gpump_part bits that stay in place when it is saved, or have stayed when it is restored */
     uint32_t job;      /* of its SM's pipeline; NONE */

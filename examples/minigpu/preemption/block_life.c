@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "machine/corun.h"
+#include "machine/fault_switch.h"
 #include "machine/fault_unit.h"
 #include "machine/faults.h"
 #include "machine/gate.h"
@@ -176,6 +177,8 @@ static void share_log(machine *m, sm *s, const kernel *k) {
         faults_share_log(m, s, m->config.gpu.block_slots);
     else
         faults_share_log(m, s, k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks);
+    if (s->fault_switch && gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) == GPUMP_OK)
+        fault_switch_share(m, s, k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks);
 }
 
 gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t linear, const preempted_block *saved) {
@@ -257,6 +260,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
         }
         start_warps(m, s, b);
     }
+    if (s->fault_switch) fault_switch_placed(m, s, b, restores);
     victims_placed(m, b);
     actions(m, s);
     return GPUMP_REASON_YES;
@@ -484,6 +488,7 @@ static void queue_preempted(machine *m, const block *b, const gpump_sm_action *a
         if (m->warps[b->warps[i]].fault_cycle > entry->fault_cycle)
             entry->fault_cycle = m->warps[b->warps[i]].fault_cycle;
     entry->kernel = b->kernel;
+    entry->fault_sm = NONE;
     entry->local_frame = entry->context == NEVER ? NONE : b->local_frame;
     entry->left_sm = b->sm;
     entry->home_sm = NONE;
@@ -538,6 +543,8 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
         k->done_blocks++;
     else if (action->why != GPUMP_BLOCK_KILLED)
         queue_preempted(m, b, action);
+    if (s->fault_switch && fault_switch_left(m, s, b, action->why == GPUMP_BLOCK_SAVED))
+        m->preempted[k->last_preempted].fault_sm = s->index;
     if (m->schedule) preemption_schedule_left(m, b, action->why == GPUMP_BLOCK_DONE ? NONE : k->last_preempted);
     if (b->local_frame != NONE && action->why != GPUMP_BLOCK_SAVED && action->kind != GPUMP_SM_ACTION_PARKED)
         m->local_free[m->local_count_free++] = b->local_frame;

@@ -107,6 +107,20 @@ static void keep_in_place(const machine *m, const sm *s, uint32_t for_kernel, co
     for (i = 0; i < count; i++) choices[i].keep = GPUMP_PARTS_IN_PLACE & ~plan.give_up[i];
 }
 
+gpump_reason preemption_switch_block(machine *m, sm *s, block *b) {
+    gpump_block_choice choice;
+    gpump_reason reason = gpump_sm_may(s->gpump, b->ref, GPUMP_TECHNIQUE_SWITCH), first_refusal = GPUMP_REASON_YES;
+    uint32_t refused_blocks = 0;
+    if (reason != GPUMP_REASON_YES) return reason;
+    if (!gpump_context_pool_room(m->context_pool, b->kernel + 1)) return GPUMP_REASON_NO_CONTEXT_SPACE;
+    memset(&choice, 0, sizeof choice);
+    choice.block = b->ref;
+    choice.technique = GPUMP_TECHNIQUE_SWITCH;
+    reason = begin(m, s, &choice, 1, 0, &first_refusal, &refused_blocks);
+    if (reason == GPUMP_REASON_YES) finish(m, s, 0);
+    return reason;
+}
+
 gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t for_kernel, int strict) {
     gpump_block_view views[BLOCK_ENTRIES_MAX];
     gpump_block_choice choices[BLOCK_ENTRIES_MAX];

@@ -9,6 +9,8 @@ int preemption_make_context_pool(machine *m, uint32_t contexts_per_kernel, char 
 /* Makes all blocks of an SM leave by one technique. for_kernel (number, 0: nobody) gets the SM. A block that must not
  * be flushed is switched instead unless `strict`; then the whole request is refused with that reason. */
 gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t for_kernel, int strict);
+/* Switches one block out, so that its SM has room. Refused with a reason when it cannot be saved now. */
+gpump_reason preemption_switch_block(machine *m, sm *s, block *b);
 /* Makes chosen blocks of an SM leave, each by its own technique, and reserves the SM for kernel number for_kernel (0:
  * nobody). Who cannot be saved for want of space drains; the choices say so afterwards. All of them or, with a reason,
  * none. */

@@ -170,6 +170,8 @@ static const char run_usage[] =
     "nvlink_pipelined,\n"
     "                        pcie3_pipelined, ideal; buffers with owner: cpu or unallocated are absent at first (with "
     "--absent all: all)\n"
+    "  --switch-on-fault N   with --link: a block that waits for pages gives its place to another; N more blocks per "
+    "SM than fit (thesis: 4)\n"
     "  --local-handler       with --link: SMs allocate pages themselves that nobody has\n"
     "  --fault-order NAME    with --faults: what keeps accesses of a warp in order: class (default), address, printed "
     "(as in the thesis)\n"
@@ -278,7 +280,13 @@ static const char *contradiction(const machine_options *o, uint64_t limit_ns, ui
     if (o->faults.link && !o->faults.scheme) return "--link needs --faults SCHEME";
     if (o->faults.link && (o->fault_service_ns || o->faults.check != NEVER))
         return "--link serves faults in its own time: no --fault-service, and no --fault-at";
+    if (o->faults.link && o->threads)
+        return "--link and --threads exclude each other: the fault unit is one for all SMs";
     if (o->faults.link && o->in_place) return "--link and --in-place exclude each other";
+    if (o->faults.extra && (!o->faults.link || !strcmp(o->faults.scheme, "stall")))
+        return "--switch-on-fault needs --link NAME, and a scheme under which a warp can leave: not stall";
+    if (o->faults.extra && (o->schedule || o->policy || o->partition))
+        return "--switch-on-fault excludes --schedule, --policy and --partition";
     if (o->faults.local && !o->faults.link) return "--local-handler needs --link NAME";
     if (vacate && !o->schedule) return "--vacate needs --schedule NAME";
     if (o->slice_ns && !(o->schedule && strcmp(o->schedule, "time_slice") == 0))
@@ -328,6 +336,7 @@ static int command_run(int argc, char **argv) {
                                           {"fault-at", required_argument, NULL, 'F'},
                                           {"fault-service", required_argument, NULL, 'u'},
                                           {"link", required_argument, NULL, 'L'},
+                                          {"switch-on-fault", required_argument, NULL, 'W'},
                                           {"local-handler", no_argument, NULL, 'A'},
                                           {"fault-order", required_argument, NULL, 'O'},
                                           {"fault-lazy", no_argument, NULL, 'z'},
@@ -431,6 +440,10 @@ static int command_run(int argc, char **argv) {
             options.faults.link = fault_unit_link_name(which);
             break;
         case 'A': options.faults.local = 1; break;
+        case 'W':
+            if (option_number("--switch-on-fault", optarg, 1, 64, &number)) return EXIT_BAD_INPUT;
+            options.faults.extra = (uint32_t)number;
+            break;
         case 'C': options.choose = 1; break;
         case 'I': options.in_place = 1; break;
         case 'K':

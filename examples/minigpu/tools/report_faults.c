@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "machine/fault_switch.h"
 #include "machine/fault_unit.h"
 
 /* The buffer of a process that lies nearest to an address, and how far away; NULL: it has none. */
@@ -64,6 +65,18 @@ static void report_abort(const machine *m, const launch_file *launch, uint32_t p
             opcode_name(a->instruction->opcode), access_name(a->instruction), a->address, place, a->killed);
 }
 
+/* What the units of all SMs have done together. */
+static void switch_totals(const machine *m, gpump_block_switch_statistics *totals) {
+    uint64_t *sums = &totals->placed;
+    uint32_t i, n;
+    memset(totals, 0, sizeof *totals);
+    for (i = 0; m->switches && i < m->sm_count; i++) {
+        gpump_block_switch_statistics one;
+        gpump_block_switch_get_statistics(m->sms[i]->fault_switch->unit, &one);
+        for (n = 0; n < sizeof one / sizeof *sums; n++) sums[n] += (&one.placed)[n];
+    }
+}
+
 void report_fault_unit(const machine *m, const launch_file *launch, FILE *file) {
     const fault_unit *u = m->fault_unit;
     gpump_fault_statistics f;
@@ -81,6 +94,15 @@ void report_fault_unit(const machine *m, const launch_file *launch, FILE *file) 
             "waits of blocks for granules: %" PRIu64 ", of which %" PRIu64 " ended with the granule and %" PRIu64
             " with the block\n",
             f.waits, f.woken, f.cancelled);
+    if (m->switches) {
+        gpump_block_switch_statistics b;
+        switch_totals(m, &b);
+        fprintf(file,
+                "blocks switched on faults: %" PRIu64 " left, %" PRIu64 " of them to be fair, and %" PRIu64
+                " came back; %" PRIu64 " new ones came in their place; %" PRIu64 " stayed, for want of room; %" PRIu64
+                " cycles off the chip, %" PRIu64 " of them ready\n",
+                b.outs + b.fair_outs, b.fair_outs, b.ins, b.news - b.none, b.stayed, b.off_cycles, b.ready_cycles);
+    }
     for (i = 0; i < launch->process_count; i++) report_abort(m, launch, i, file);
 }
 
@@ -114,6 +136,14 @@ void report_fault_unit_json(const machine *m, const launch_file *launch, json_t 
     json_object_set_new(unit, "in_flight_most", number(u->in_flight_most));
     for (i = 0; i < launch->process_count; i++)
         if (u->aborts[i].instruction) json_array_append_new(aborts, abort_json(m, launch, i));
+    if (m->switches) {
+        gpump_block_switch_statistics b;
+        json_t *switched = json_object();
+        switch_totals(m, &b);
+        for (i = 0; gpump_block_switch_statistics_field(&b, i, &name, NULL, NULL, &value) == GPUMP_OK; i++)
+            json_object_set_new(switched, name, number(value));
+        json_object_set_new(root, "blocks_switched", switched);
+    }
     json_object_set_new(root, "fault_unit", unit);
     json_object_set_new(root, "aborts", aborts);
 }
