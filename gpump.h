@@ -5332,7 +5332,9 @@ typedef struct gpump_scheduler_config {
     /* Cycles from an event to the policy's decision; preset: one per SM (Tanasic 5.2.4). */
     uint32_t decision_cycles;
     uint32_t slice_cycles; /* time slice of the `time_slice` policy, cycles; at least 1; preset 1 ms (assumed) */
-    uint32_t reserved;     /* 0 */
+    /* `dss_fault`: a kernel lends its SMs when few of its warps have been able to run for so long, cycles; preset 12 us
+     * (derived: the service of a fault over NVLink, Tanasic 6.5.3). */
+    uint32_t lend_cycles;
 } gpump_scheduler_config;
 
 /* A process as the process table holds it (Tanasic calls it the context table). */
@@ -5388,6 +5390,8 @@ typedef struct gpump_scheduler_kernel {
     uint64_t next_block;  /* the first block never issued */
     uint64_t start_cycle; /* when it entered the active queue */
     uint64_t arrival;     /* sequence number of its submission */
+    uint64_t
+        waits_since; /* since when few of its warps can run (gpump_scheduler_report_running); GPUMP_UNKNOWN: not so */
     uint32_t queue, process;
     uint32_t blocks_per_sm, saved_limit;
     uint32_t resident;    /* blocks on SMs now, leaving ones included */
@@ -5647,6 +5651,11 @@ GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *schedule
  * process counts as killed. */
 GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
                                                         gpump_block_ref block, uint64_t handle);
+/* Says that of the `warps` warps of `kernel`, those of preempted blocks included, `running` can run; the others wait
+ * for pages. They are few when they are less than a quarter (assumed). Only the policy `dss_fault` reads this.
+ * GPUMP_ERROR_STATE when the kernel is not active. Source: Tanasic 7.2.3. */
+GPUMP_API gpump_result gpump_scheduler_report_running(gpump_scheduler *scheduler, uint64_t now, uint32_t kernel,
+                                                      uint32_t running, uint32_t warps);
 /* kernels_per_sm 2: says that `blocks` blocks of the next kernel fit on `sm` beside the blocks that are still leaving.
  * GPUMP_ERROR_STATE when the SM is not reserved and ready for a next kernel. */
 GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
@@ -5698,6 +5707,9 @@ GPUMP_BEGIN
  *               (Tanasic 5.3.3, Fig. 5.5a)
  *   ppq_shared  like ppq, but SMs that the highest priority leaves free go to lower ones (Tanasic Fig. 5.5b)
  *   dss         dynamic spatial sharing: as many tokens as the process's weight (Tanasic 5.2.4)
+ *   dss_fault   like dss, but a kernel of which few warps have been able to run for lend_cycles lends its SMs, all but
+ *               one, to kernels that do not wait. The borrower pays with its tokens, so dss's own rule returns the SMs
+ *               when the pages have come (named in Tanasic 7.2.3; this form is ours)
  *   equal       dss with floor(SMs / processes) tokens each; the remainder goes one by one to the kernels that come
  *               first (Tanasic 5.3.4)
  *   weighted    dss with SMs x weight / sum of weights tokens
@@ -25720,6 +25732,7 @@ GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *con
     config->kernels_per_sm = 1;
     config->decision_cycles = gpu.sms;
     config->slice_cycles = gpu.clock_khz; /* 1 ms */
+    config->lend_cycles = (uint32_t)((uint64_t)gpu.clock_khz * 12 / 1000);
     return GPUMP_OK;
 }
 
@@ -25735,8 +25748,7 @@ static gpump_result gpumpi_scheduler_check_config(const gpump_scheduler_config *
     if ((r = gpumpi_range(diag, "saved_blocks", c->saved_blocks, 0, (uint64_t)c->sms * c->blocks_per_sm))) return r;
     if ((r = gpumpi_range(diag, "mechanism", c->mechanism, 0, GPUMP_SCHEDULER_SELECT))) return r;
     if ((r = gpumpi_range(diag, "kernels_per_sm", c->kernels_per_sm, 1, 2))) return r;
-    if ((r = gpumpi_range(diag, "slice_cycles", c->slice_cycles, 1, UINT32_MAX))) return r;
-    return gpumpi_range(diag, "reserved", c->reserved, 0, 0);
+    return gpumpi_range(diag, "slice_cycles", c->slice_cycles, 1, UINT32_MAX);
 }
 
 /* Lays the tables out; returns the size of the block. u64 tables come first, so everything is aligned. */
@@ -25838,7 +25850,7 @@ GPUMP_API uint64_t gpump_scheduler_hash(const gpump_scheduler *s) {
     }
     for (uint32_t i = 1; i <= c->active_kernels; i++) {
         const gpump_scheduler_kernel *row = &gpumpi_scheduler_kernels(s)[i];
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->cookie, 5), &row->queue, 16);
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->cookie, 6), &row->queue, 16);
     }
     for (uint32_t i = 0; i < c->sms; i++) {
         const gpump_scheduler_sm *row = &gpumpi_scheduler_sms(s)[i];
@@ -26601,6 +26613,24 @@ GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *s, uint
     return GPUMP_OK;
 }
 
+GPUMP_API gpump_result gpump_scheduler_report_running(gpump_scheduler *s, uint64_t now, uint32_t kernel,
+                                                      uint32_t running, uint32_t warps) {
+    gpump_scheduler_kernel *k;
+    if (!s || !kernel || kernel > s->config.active_kernels || running > warps) return GPUMP_ERROR_ARGUMENT;
+    k = &gpumpi_scheduler_kernels(s)[kernel];
+    if (!k->in_use) return GPUMP_ERROR_STATE;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    if ((uint64_t)running * 4 < warps) {
+        if (k->waits_since != GPUMP_UNKNOWN) return GPUMP_OK;
+        k->waits_since = now;
+    } else {
+        if (k->waits_since == GPUMP_UNKNOWN) return GPUMP_OK;
+        k->waits_since = GPUMP_UNKNOWN;
+    }
+    gpumpi_scheduler_policy_event(s);
+    return GPUMP_OK;
+}
+
 GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *s, uint64_t now, uint32_t index, uint32_t blocks) {
     gpump_scheduler_sm *sm;
     if (!s || index >= s->config.sms || blocks > s->config.blocks_per_sm) return GPUMP_ERROR_ARGUMENT;
@@ -26635,6 +26665,7 @@ static void gpumpi_scheduler_admit(gpump_scheduler *s, const gpump_scheduler_pol
     k->cookie = buffer->cookie;
     k->blocks = buffer->blocks;
     k->start_cycle = s->now;
+    k->waits_since = GPUMP_UNKNOWN;
     k->arrival = buffer->arrival;
     k->queue = queue;
     k->process = buffer->process;
@@ -27152,6 +27183,57 @@ static gpump_result gpumpi_policy_dss_step(const gpump_scheduler_policy *policy,
     if (!poorest || view->kernels[richest].tokens < view->kernels[poorest].tokens + 2) return GPUMP_EMPTY;
     return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_RESERVE, view->kernels[poorest].first_sm, richest);
 }
+/* ---- dss_fault ---- */
+
+/* 1: so few warps of a kernel have been able to run for so long that it lends its SMs. */
+static int gpumpi_policy_lends(const gpump_scheduler_view *view, uint32_t kernel) {
+    const uint64_t since = view->kernels[kernel].waits_since;
+    return since <= view->now && view->now - since >= view->config->lend_cycles;
+}
+/* As gpumpi_policy_richest, among those that do not lend. */
+static uint32_t gpumpi_policy_borrower(const gpump_scheduler_view *view, int more) {
+    uint32_t best = 0;
+    for (uint32_t i = 0; i < view->active_count; i++) {
+        const gpump_scheduler_kernel *k = &view->kernels[view->active[i]];
+        if (!gpumpi_policy_lends(view, view->active[i]) &&
+            (more ? gpump_scheduler_wants_more(k) : gpump_scheduler_wants_idle(k)) &&
+            (!best || k->tokens > view->kernels[best].tokens))
+            best = view->active[i];
+    }
+    return best;
+}
+/* Where nobody lends, this is dss. A lender takes no SM from anybody, and an idle one only when nobody else wants it.
+ */
+static gpump_result gpumpi_policy_dss_fault_step(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view,
+                                                 gpump_scheduler_step *step) {
+    uint32_t borrower = view->idle_sm != GPUMP_NONE ? gpumpi_policy_borrower(view, 0) : 0, lenders = 0;
+    for (uint32_t i = 0; i < view->active_count; i++) lenders += gpumpi_policy_lends(view, view->active[i]) != 0;
+    if (!lenders) return gpumpi_policy_dss_step(policy, view, step);
+    if (borrower) return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, borrower);
+    if (view->idle_sm != GPUMP_NONE && gpumpi_policy_richest(view, 0))
+        return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, gpumpi_policy_richest(view, 0));
+    borrower = gpumpi_policy_borrower(view, 1);
+    for (uint32_t i = 0; borrower && i < view->active_count; i++) {
+        const gpump_scheduler_kernel *k = &view->kernels[view->active[i]];
+        if (gpumpi_policy_lends(view, view->active[i]) && k->owned > 1)
+            return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_RESERVE, k->first_sm, borrower);
+    }
+    /* Between those that do not lend, dss goes on. */
+    if (!borrower || gpumpi_policy_dss_step(policy, view, step) != GPUMP_OK || gpumpi_policy_lends(view, step->kernel))
+        return GPUMP_EMPTY;
+    return GPUMP_OK;
+}
+static uint64_t gpumpi_policy_dss_fault_wake(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view) {
+    uint64_t wake = GPUMP_UNKNOWN;
+    (void)policy;
+    for (uint32_t i = 0; i < view->active_count; i++) {
+        const gpump_scheduler_kernel *k = &view->kernels[view->active[i]];
+        const uint64_t lends_from = gpump_add_saturated(k->waits_since, view->config->lend_cycles);
+        if (lends_from > view->now && lends_from < wake) wake = lends_from;
+    }
+    return wake;
+}
+
 static uint32_t gpumpi_policy_dss_tokens(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view) {
     (void)policy;
 
@@ -27257,6 +27339,8 @@ static const gpump_scheduler_policy gpumpi_policies[] = {
                   gpumpi_policy_dss_step, NULL),
     GPUMPI_POLICY("weighted", "Dynamic spatial sharing in proportion to the weights.", NULL,
                   gpumpi_policy_weighted_tokens, gpumpi_policy_dss_step, NULL),
+    GPUMPI_POLICY("dss_fault", "As dss; a kernel that waits for pages lends its SMs.", NULL, gpumpi_policy_dss_tokens,
+                  gpumpi_policy_dss_fault_step, gpumpi_policy_dss_fault_wake),
     GPUMPI_POLICY("time_slice", "The whole GPU to one process after the other.", NULL, NULL, gpumpi_policy_slice_step,
                   gpumpi_policy_slice_wake),
 };

@@ -32,7 +32,7 @@ static const char *const usage_text =
     "  --printed-times        block times as Table 5.2\n"
     "  --exact                every block on its own\n"
     "run and sweep:\n"
-    "  --policy NAME          fcfs fcfs_context npq ppq ppq_shared dss equal weighted time_slice\n"
+    "  --policy NAME          fcfs fcfs_context npq ppq ppq_shared dss dss_fault equal weighted time_slice\n"
     "  --mechanism NAME       switch drain select\n"
     "  --transfers NAME       the transfer engine's order: fcfs or npq (fcfs)\n"
     "  --limit US             stop there\n"

@@ -423,6 +423,24 @@ GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *s, uint
     return GPUMP_OK;
 }
 
+GPUMP_API gpump_result gpump_scheduler_report_running(gpump_scheduler *s, uint64_t now, uint32_t kernel,
+                                                      uint32_t running, uint32_t warps) {
+    gpump_scheduler_kernel *k;
+    if (!s || !kernel || kernel > s->config.active_kernels || running > warps) return GPUMP_ERROR_ARGUMENT;
+    k = &gpumpi_scheduler_kernels(s)[kernel];
+    if (!k->in_use) return GPUMP_ERROR_STATE;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    if ((uint64_t)running * 4 < warps) {
+        if (k->waits_since != GPUMP_UNKNOWN) return GPUMP_OK;
+        k->waits_since = now;
+    } else {
+        if (k->waits_since == GPUMP_UNKNOWN) return GPUMP_OK;
+        k->waits_since = GPUMP_UNKNOWN;
+    }
+    gpumpi_scheduler_policy_event(s);
+    return GPUMP_OK;
+}
+
 GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *s, uint64_t now, uint32_t index, uint32_t blocks) {
     gpump_scheduler_sm *sm;
     if (!s || index >= s->config.sms || blocks > s->config.blocks_per_sm) return GPUMP_ERROR_ARGUMENT;
@@ -457,6 +475,7 @@ static void gpumpi_scheduler_admit(gpump_scheduler *s, const gpump_scheduler_pol
     k->cookie = buffer->cookie;
     k->blocks = buffer->blocks;
     k->start_cycle = s->now;
+    k->waits_since = GPUMP_UNKNOWN;
     k->arrival = buffer->arrival;
     k->queue = queue;
     k->process = buffer->process;

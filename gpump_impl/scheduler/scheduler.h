@@ -54,7 +54,9 @@ typedef struct gpump_scheduler_config {
     /* Cycles from an event to the policy's decision; preset: one per SM (Tanasic 5.2.4). */
     uint32_t decision_cycles;
     uint32_t slice_cycles; /* time slice of the `time_slice` policy, cycles; at least 1; preset 1 ms (assumed) */
-    uint32_t reserved;     /* 0 */
+    /* `dss_fault`: a kernel lends its SMs when few of its warps have been able to run for so long, cycles; preset 12 us
+     * (derived: the service of a fault over NVLink, Tanasic 6.5.3). */
+    uint32_t lend_cycles;
 } gpump_scheduler_config;
 
 /* A process as the process table holds it (Tanasic calls it the context table). */
@@ -110,6 +112,8 @@ typedef struct gpump_scheduler_kernel {
     uint64_t next_block;  /* the first block never issued */
     uint64_t start_cycle; /* when it entered the active queue */
     uint64_t arrival;     /* sequence number of its submission */
+    uint64_t
+        waits_since; /* since when few of its warps can run (gpump_scheduler_report_running); GPUMP_UNKNOWN: not so */
     uint32_t queue, process;
     uint32_t blocks_per_sm, saved_limit;
     uint32_t resident;    /* blocks on SMs now, leaving ones included */
@@ -369,6 +373,11 @@ GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *schedule
  * process counts as killed. */
 GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
                                                         gpump_block_ref block, uint64_t handle);
+/* Says that of the `warps` warps of `kernel`, those of preempted blocks included, `running` can run; the others wait
+ * for pages. They are few when they are less than a quarter (assumed). Only the policy `dss_fault` reads this.
+ * GPUMP_ERROR_STATE when the kernel is not active. Source: Tanasic 7.2.3. */
+GPUMP_API gpump_result gpump_scheduler_report_running(gpump_scheduler *scheduler, uint64_t now, uint32_t kernel,
+                                                      uint32_t running, uint32_t warps);
 /* kernels_per_sm 2: says that `blocks` blocks of the next kernel fit on `sm` beside the blocks that are still leaving.
  * GPUMP_ERROR_STATE when the SM is not reserved and ready for a next kernel. */
 GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,

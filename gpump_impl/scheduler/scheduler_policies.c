@@ -157,6 +157,57 @@ static gpump_result gpumpi_policy_dss_step(const gpump_scheduler_policy *policy,
     if (!poorest || view->kernels[richest].tokens < view->kernels[poorest].tokens + 2) return GPUMP_EMPTY;
     return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_RESERVE, view->kernels[poorest].first_sm, richest);
 }
+/* ---- dss_fault ---- */
+
+/* 1: so few warps of a kernel have been able to run for so long that it lends its SMs. */
+static int gpumpi_policy_lends(const gpump_scheduler_view *view, uint32_t kernel) {
+    const uint64_t since = view->kernels[kernel].waits_since;
+    return since <= view->now && view->now - since >= view->config->lend_cycles;
+}
+/* As gpumpi_policy_richest, among those that do not lend. */
+static uint32_t gpumpi_policy_borrower(const gpump_scheduler_view *view, int more) {
+    uint32_t best = 0;
+    for (uint32_t i = 0; i < view->active_count; i++) {
+        const gpump_scheduler_kernel *k = &view->kernels[view->active[i]];
+        if (!gpumpi_policy_lends(view, view->active[i]) &&
+            (more ? gpump_scheduler_wants_more(k) : gpump_scheduler_wants_idle(k)) &&
+            (!best || k->tokens > view->kernels[best].tokens))
+            best = view->active[i];
+    }
+    return best;
+}
+/* Where nobody lends, this is dss. A lender takes no SM from anybody, and an idle one only when nobody else wants it.
+ */
+static gpump_result gpumpi_policy_dss_fault_step(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view,
+                                                 gpump_scheduler_step *step) {
+    uint32_t borrower = view->idle_sm != GPUMP_NONE ? gpumpi_policy_borrower(view, 0) : 0, lenders = 0;
+    for (uint32_t i = 0; i < view->active_count; i++) lenders += gpumpi_policy_lends(view, view->active[i]) != 0;
+    if (!lenders) return gpumpi_policy_dss_step(policy, view, step);
+    if (borrower) return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, borrower);
+    if (view->idle_sm != GPUMP_NONE && gpumpi_policy_richest(view, 0))
+        return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, gpumpi_policy_richest(view, 0));
+    borrower = gpumpi_policy_borrower(view, 1);
+    for (uint32_t i = 0; borrower && i < view->active_count; i++) {
+        const gpump_scheduler_kernel *k = &view->kernels[view->active[i]];
+        if (gpumpi_policy_lends(view, view->active[i]) && k->owned > 1)
+            return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_RESERVE, k->first_sm, borrower);
+    }
+    /* Between those that do not lend, dss goes on. */
+    if (!borrower || gpumpi_policy_dss_step(policy, view, step) != GPUMP_OK || gpumpi_policy_lends(view, step->kernel))
+        return GPUMP_EMPTY;
+    return GPUMP_OK;
+}
+static uint64_t gpumpi_policy_dss_fault_wake(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view) {
+    uint64_t wake = GPUMP_UNKNOWN;
+    (void)policy;
+    for (uint32_t i = 0; i < view->active_count; i++) {
+        const gpump_scheduler_kernel *k = &view->kernels[view->active[i]];
+        const uint64_t lends_from = gpump_add_saturated(k->waits_since, view->config->lend_cycles);
+        if (lends_from > view->now && lends_from < wake) wake = lends_from;
+    }
+    return wake;
+}
+
 static uint32_t gpumpi_policy_dss_tokens(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view) {
     (void)policy;
 
@@ -262,6 +313,8 @@ static const gpump_scheduler_policy gpumpi_policies[] = {
                   gpumpi_policy_dss_step, NULL),
     GPUMPI_POLICY("weighted", "Dynamic spatial sharing in proportion to the weights.", NULL,
                   gpumpi_policy_weighted_tokens, gpumpi_policy_dss_step, NULL),
+    GPUMPI_POLICY("dss_fault", "As dss; a kernel that waits for pages lends its SMs.", NULL, gpumpi_policy_dss_tokens,
+                  gpumpi_policy_dss_fault_step, gpumpi_policy_dss_fault_wake),
     GPUMPI_POLICY("time_slice", "The whole GPU to one process after the other.", NULL, NULL, gpumpi_policy_slice_step,
                   gpumpi_policy_slice_wake),
 };

@@ -25,6 +25,7 @@ GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *con
     config->kernels_per_sm = 1;
     config->decision_cycles = gpu.sms;
     config->slice_cycles = gpu.clock_khz; /* 1 ms */
+    config->lend_cycles = (uint32_t)((uint64_t)gpu.clock_khz * 12 / 1000);
     return GPUMP_OK;
 }
 
@@ -40,8 +41,7 @@ static gpump_result gpumpi_scheduler_check_config(const gpump_scheduler_config *
     if ((r = gpumpi_range(diag, "saved_blocks", c->saved_blocks, 0, (uint64_t)c->sms * c->blocks_per_sm))) return r;
     if ((r = gpumpi_range(diag, "mechanism", c->mechanism, 0, GPUMP_SCHEDULER_SELECT))) return r;
     if ((r = gpumpi_range(diag, "kernels_per_sm", c->kernels_per_sm, 1, 2))) return r;
-    if ((r = gpumpi_range(diag, "slice_cycles", c->slice_cycles, 1, UINT32_MAX))) return r;
-    return gpumpi_range(diag, "reserved", c->reserved, 0, 0);
+    return gpumpi_range(diag, "slice_cycles", c->slice_cycles, 1, UINT32_MAX);
 }
 
 /* Lays the tables out; returns the size of the block. u64 tables come first, so everything is aligned. */
@@ -143,7 +143,7 @@ GPUMP_API uint64_t gpump_scheduler_hash(const gpump_scheduler *s) {
     }
     for (uint32_t i = 1; i <= c->active_kernels; i++) {
         const gpump_scheduler_kernel *row = &gpumpi_scheduler_kernels(s)[i];
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->cookie, 5), &row->queue, 16);
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->cookie, 6), &row->queue, 16);
     }
     for (uint32_t i = 0; i < c->sms; i++) {
         const gpump_scheduler_sm *row = &gpumpi_scheduler_sms(s)[i];

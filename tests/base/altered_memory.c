@@ -73,7 +73,7 @@ static void scheduler_drive(uint64_t *memory, uint64_t seed) {
     uint64_t random = seed, now = gpump_scheduler_look(s).now;
     memcpy(here, resident, sizeof here);
     for (int step = 0; step < 150; step++) {
-        const gpump_scheduler_policy *policy = gpump_scheduler_policy_at(seed % 8u);
+        const gpump_scheduler_policy *policy = gpump_scheduler_policy_at(seed % 9u);
         gpump_scheduler_action action;
         gpump_scheduler_command command;
         uint32_t sm = gpump_random_below(&random, 5), slot = gpump_random_below(&random, 3);
@@ -88,7 +88,11 @@ static void scheduler_drive(uint64_t *memory, uint64_t seed) {
         case 1: (void)gpump_scheduler_report_ready(s, now, sm); break;
         case 2: (void)gpump_scheduler_report_finished(s, now, sm, here[sm][slot]); break;
         case 3: (void)gpump_scheduler_report_preempted(s, now, sm, here[sm][slot], 7); break;
-        case 4: (void)gpump_scheduler_report_room(s, now, sm, slot); break;
+        case 4:
+            (void)gpump_scheduler_report_room(s, now, sm, slot);
+            (void)gpump_scheduler_report_running(s, now, 1 + slot, sm, sm * slot);
+            if (!gpump_random_below(&random, 20)) (void)gpump_scheduler_abort(s, now, slot);
+            break;
         default: (void)gpump_scheduler_set_priority(s, now, slot, gpump_random_below(&random, 3), 1 + slot);
         }
         for (int i = 0; i < 40 && gpump_scheduler_next(s, policy, now, &action) == GPUMP_OK; i++)
@@ -123,7 +127,7 @@ static void scheduler_memory(void **state) {
             assert_int_equal(gpump_scheduler_open(s, 0, &process, &row, NULL), GPUMP_OK);
         }
         building = 1;
-        scheduler_drive(memory, test_seed() * 8 + scene / 2);
+        scheduler_drive(memory, test_seed() * 9 + scene / 2);
         building = 0;
         memcpy(good, memory, sizeof good);
         flip_every_bit(&scheduler, good, bytes, 3);

@@ -7,7 +7,7 @@ enum { SMS = 6, SLOTS = 4, QUEUES = 5, PROCESSES = 4, ACTIVE = 4, SAVED = SMS * 
 
 typedef struct mirror_queue { /* a command, from its submission to KERNEL_DONE */
     gpump_scheduler_command command;
-    uint64_t next_block, saved[SAVED];
+    uint64_t next_block, saved[SAVED], waits_since;
     uint32_t busy, kernel; /* kernel: its number once it has started */
     uint32_t saved_count, resident, finished, leaving, limit;
 } mirror_queue;
@@ -283,6 +283,31 @@ static void report_block(void) {
     leave(sm, block.slot);
 }
 
+/* How many warps of a kernel can run: only the policy dss_fault reads it. */
+static void report_running(void) {
+    const uint64_t time = model_time(w.now, w.told);
+    const uint32_t kernel = below(w.config.active_kernels + 2), warps = below(20);
+    const uint32_t running = once_in(30) ? warps + 1 : below(warps + 1);
+    mirror_queue *q = NULL;
+    gpump_result expected = GPUMP_OK;
+    for (uint32_t i = 0; i < w.config.queues; i++)
+        if (w.queues[i].busy && w.queues[i].kernel == kernel && w.queues[i].finished < w.queues[i].command.blocks)
+            q = &w.queues[i];
+    if (!kernel || kernel > w.config.active_kernels || running > warps)
+        expected = GPUMP_ERROR_ARGUMENT;
+    else if (!q)
+        expected = GPUMP_ERROR_STATE;
+    else if (model_time_is_wrong(time, w.told))
+        expected = GPUMP_ERROR_TIME;
+    MODEL_CALL(expected, gpump_scheduler_report_running(w.s, time, kernel, running, warps));
+    if (expected) return;
+    w.told = w.now;
+    if (running * 4 >= warps)
+        q->waits_since = GPUMP_UNKNOWN;
+    else if (q->waits_since == GPUMP_UNKNOWN)
+        q->waits_since = w.now;
+}
+
 static void report_room(void) {
     const uint64_t time = model_time(w.now, w.told);
     const uint32_t sm = below(w.config.sms + (once_in(30) ? 2 : 0)), blocks = below(w.config.blocks_per_sm + 2);
@@ -313,6 +338,7 @@ static void kernel_starts(const gpump_scheduler_action *a) {
     MODEL_CHECK(a->kernel == lowest && lowest <= w.config.active_kernels);
     MODEL_CHECK(a->process == q->command.process && a->process_cookie == w.processes[a->process].cookie);
     q->kernel = a->kernel;
+    q->waits_since = GPUMP_UNKNOWN;
     w.statistics.kernels_started++;
 }
 static void kernel_done(const gpump_scheduler_action *a) {
@@ -446,6 +472,7 @@ static void event(void) {
     case 14: report_block(); break;
     case 15:
         if (w.config.kernels_per_sm == 2 || once_in(20)) report_room();
+        if (once_in(2)) report_running();
         break;
     case 16:
     case 17: w.now += below(15); break;
@@ -496,6 +523,7 @@ static void compare(void) {
         active++;
         MODEL_CHECK(k->in_use && k->queue == i && k->process == q->command.process && k->cookie == q->command.cookie);
         MODEL_CHECK(k->blocks == q->command.blocks && k->next_block == q->next_block && k->saved == q->saved_count);
+        MODEL_CHECK(k->waits_since == q->waits_since);
         MODEL_CHECK(k->resident == q->resident && k->leaving == q->leaving && k->saved_limit == q->limit);
         MODEL_CHECK(k->resident + k->saved + q->finished == q->next_block); /* none is lost */
     }
@@ -527,6 +555,7 @@ static size_t begin(void *memory) {
     w.config.kernels_per_sm = 1 + below(2);
     w.config.decision_cycles = below(6);
     w.config.slice_cycles = 1 + below(100);
+    w.config.lend_cycles = below(40);
     MODEL_CHECK(gpump_scheduler_bytes(&w.config, &bytes, NULL) == GPUMP_OK);
     MODEL_CHECK(gpump_scheduler_init(memory, bytes, &w.config, &w.s, NULL) == GPUMP_OK);
     return bytes;

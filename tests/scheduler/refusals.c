@@ -43,7 +43,6 @@ static void configurations(void **state) {
         FIELD(mechanism, 0, 2),
         FIELD(kernels_per_sm, 1, 2),
         FIELD(slice_cycles, 1, UINT32_MAX),
-        FIELD(reserved, 0, 0),
     };
 #undef FIELD
     gpump_scheduler_config config;

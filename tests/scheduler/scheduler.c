@@ -387,7 +387,7 @@ static void statistics_have_names(void **state) {
         assert_ptr_equal(gpump_scheduler_find(gpump_scheduler_policy_at(i)->name), gpump_scheduler_policy_at(i));
         assert_true(*gpump_scheduler_policy_at(i)->description);
     }
-    assert_int_equal(i, 8);
+    assert_int_equal(i, 9);
     assert_null(gpump_scheduler_find("no such policy"));
 }
 

@@ -318,8 +318,8 @@ static void one_host(uint64_t seed, uint64_t events) {
     h->config.kernels_per_sm = 1 + (below(h, 3) == 0);
     h->config.decision_cycles = below(h, 20);
     h->config.slice_cycles = 50 + below(h, 500);
-    policy = below(h, 9);
-    h->policy = policy == 8 ? &random_policy : gpump_scheduler_policy_at(policy);
+    policy = below(h, 10);
+    h->policy = policy == 9 ? &random_policy : gpump_scheduler_policy_at(policy);
     h->config.sms = h->config.sms < 2 ? 2 : h->config.sms;
     h->config.saved_blocks =
         h->config.saved_blocks > h->config.sms * SLOTS ? h->config.sms * SLOTS : h->config.saved_blocks;
