@@ -1,0 +1,87 @@
+/* link: minigpu_core */
+/* Lin 4.5.1: the mean HSpeedup of ccbp beside its rivals, on pairs of the kernels fitted to Table 4.2. Readings:
+ * docs/papers.md, "Kernels that share an SM". */
+#include <string.h>
+
+#include "gpump.h"
+#include "reproduce.h"
+#include "tools/pairs.h"
+
+static const char *const policies[] = {"smk", "ws", "ws+dai", "ccbp"};
+enum { POLICIES = sizeof policies / sizeof *policies };
+
+/* The pairs are run once for all rows. */
+static struct {
+    pairs_experiment experiment;
+    pairs_table together, in_turn; /* by the way of sampling; in_turn without the oracle, and empty with --short */
+    int state;                     /* 0: not run; 1: done; -1: failed */
+} run;
+
+static int measure(const reproduce_context *context, pairs_experiment *e, pairs_table *table) {
+    static uint32_t chosen[18][2];
+    const uint32_t count = pairs_choose(e, context->is_short ? 3 : 18, chosen);
+    uint32_t i;
+    for (i = 0; i < count; i++)
+        if (pairs_run(e, i, chosen[i][0], chosen[i][1], table)) return -1;
+    return 0;
+}
+
+static int run_once(const reproduce_context *context, reproduce_result *result) {
+    pairs_experiment *e = &run.experiment;
+    uint32_t i;
+    if (!run.state) {
+        run.state = -1;
+        machine_options_default(&e->run.options);
+        e->run.options.gpu = "maxwell_ccbp";
+        e->run.warm = context->is_short ? 10000 : 30000;
+        e->run.cycles = context->is_short ? 10000 : 60000;
+        e->oracle_warm = context->is_short ? 3000 : 10000;
+        e->oracle_cycles = context->is_short ? 3000 : 20000;
+        e->seed = 1;
+        e->policy_count = POLICIES;
+        for (i = 0; i < POLICIES; i++) e->policies[i] = gpump_partition_find(policies[i]);
+        if (!pairs_add(e, MINIGPU_SOURCE_DIR "/kernels/demand") && !pairs_measure_alone(e) &&
+            !measure(context, e, &run.together))
+            run.state = 1;
+        e->oracle_cycles = 0;
+        e->run.options.sample_in_turn = 1;
+        if (run.state > 0 && !context->is_short && measure(context, e, &run.in_turn)) run.state = -1;
+    }
+    if (run.state < 0) reproduce_failed(result, "a pair could not be run; stderr says why");
+    return run.state;
+}
+
+static double percent(double ratio) { return 100 * (ratio - 1); }
+
+static void gain(const reproduce_context *context, const char *id, reproduce_result *result) {
+    const char *rival = strrchr(id, '.') + 1;
+    pairs_ratio found, other;
+    if (run_once(context, result) < 0) return;
+    if (!strcmp(rival, "dai")) rival = "ws+dai";
+    found = pairs_compare(&run.together, "ccbp", rival, NULL);
+    reproduce_number(result, percent(found.ratio), 1);
+    reproduce_note(result, "95%%: %+.1f to %+.1f; %u pairs of 78, one seed", percent(found.low), percent(found.high),
+                   found.pairs);
+    other = pairs_compare(&run.in_turn, "ccbp", rival, NULL);
+    if (other.pairs)
+        reproduce_note(result, "; kernels sampled in turn: %+.1f (%+.1f to %+.1f)", percent(other.ratio),
+                       percent(other.low), percent(other.high));
+}
+
+static void order(const reproduce_context *context, const char *id, reproduce_result *result) {
+    static const char *const expected[] = {"smk", "ws", "ws+dai", "oracle", "ccbp"};
+    double mean[5], weighted;
+    uint32_t i;
+    int holds = 1;
+    (void)id;
+    if (run_once(context, result) < 0) return;
+    for (i = 0; i < 5; i++) {
+        (void)pairs_mean(&run.together, expected[i], &mean[i], &weighted);
+        holds &= !i || mean[i] > mean[i - 1];
+    }
+    reproduce_holds(result, holds, "SMK %.3f, WS %.3f, WS+Dai %.3f, oracle %.3f, CCBP %.3f", mean[0], mean[1], mean[2],
+                    mean[3], mean[4]);
+}
+
+const reproduce_row rows_corun[] = {{"L.ccbp.smk", gain},    {"L.ccbp.ws", gain},     {"L.ccbp.dai", gain},
+                                    {"L.ccbp.oracle", gain}, {"L.ccbp.order", order}, {NULL, NULL}};
