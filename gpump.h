@@ -4984,6 +4984,8 @@ typedef struct gpump_partition_share {
     uint32_t sms;             /* kernels that share SMs have the same ones */
     uint32_t network_q16;     /* percent of the network's sustainable bandwidth, Q16.16; 0 where the policy sets none */
     uint32_t dram_q16;        /* percent of DRAM's */
+    uint32_t first_memory;    /* the first of its eighths of L2 and DRAM ... */
+    uint32_t memory;          /* ... and how many it has for itself; 0: it shares all of them */
     gpump_rate_limits limits; /* of each SM */
 } gpump_partition_share;
 
@@ -5012,6 +5014,23 @@ typedef struct gpump_partition_policy {
 GPUMP_API const gpump_partition_policy *gpump_partition_find(const char *name);
 /* Returns the index-th built-in policy, NULL past the last. */
 GPUMP_API const gpump_partition_policy *gpump_partition_policy_at(uint32_t index);
+
+/* A division that its user names, as vendors' tools do. The policy points to the struct, which must not move. */
+typedef struct gpump_partition_fixed {
+    gpump_partition_policy policy; /* its name is `text` */
+    char text[48];
+    uint32_t count;                      /* kernels that it names */
+    uint32_t blocks[GPUMP_RATE_KERNELS]; /* on each SM at most; 0: as many as fit */
+    uint32_t sms[GPUMP_RATE_KERNELS];    /* one kernel's behind the other's; 0: all SMs, shared */
+    uint32_t memory[GPUMP_RATE_KERNELS]; /* eighths of L2 and DRAM, likewise; 0: all, shared */
+} gpump_partition_fixed;
+/* Reads the division `text` for the machine *gpu into *fixed: "green:A:B" (SMs of each kernel: green contexts),
+ * "mps:P:Q" (percent of the SMs of each kernel, rounded down to one SM at least: MPS, here without overlap),
+ * "mig:1g+3g" (sevenths of the SMs, rounded down, with 1, 2, 4, 4 and 8 eighths of L2 and DRAM for 1g, 2g, 3g, 4g and
+ * 7g: MIG of an A100), or "blocks:A:B" (blocks of each kernel on every SM). One to GPUMP_PARTITION_KERNELS numbers.
+ * GPUMP_ERROR_UNKNOWN_NAME for other words; GPUMP_ERROR_ARGUMENT for a number or a sum out of range: diag names it. */
+GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump_gpu *gpu, gpump_partition_fixed *fixed,
+                                                   gpump_diag *diag);
 
 /* Fills *config for a preset of gpump_gpu_config_preset. */
 GPUMP_API gpump_result gpump_partition_config_preset(gpump_partition_config *config, const char *preset);
@@ -25059,6 +25078,80 @@ static void gpumpi_partition_leftover(const gpump_partition_args *args, gpump_pa
     }
 }
 
+/* ---- divisions that a user names ---- */
+
+static void gpumpi_partition_fixed(const gpump_partition_args *args, gpump_partition_share *shares) {
+    const gpump_partition_fixed *fixed = (const gpump_partition_fixed *)args->policy->user;
+    uint32_t first_sm = 0, first_memory = 0, k;
+    for (k = 0; k < args->request->count && k < fixed->count; k++) {
+        shares[k].blocks = fixed->blocks[k] && fixed->blocks[k] < args->request->kernels[k].blocks
+                               ? fixed->blocks[k]
+                               : args->request->kernels[k].blocks;
+        if (fixed->sms[k]) shares[k].first_sm = first_sm, shares[k].sms = fixed->sms[k];
+        if (fixed->memory[k]) shares[k].first_memory = first_memory, shares[k].memory = fixed->memory[k];
+        first_sm += fixed->sms[k];
+        first_memory += fixed->memory[k];
+    }
+}
+
+/* The number at *text, digits and then `unit`, and the text behind it and behind one separator; 0: there is none. */
+static uint32_t gpumpi_partition_number(const char **text, const char *unit, char separator) {
+    const char *at = *text;
+    uint32_t number = 0, digits = 0;
+    while (*at >= '0' && *at <= '9' && digits++ < 6) number = number * 10 + (uint32_t)(*at++ - '0');
+    if (strncmp(at, unit, strlen(unit))) return 0;
+    at += strlen(unit);
+    if (*at && *at != separator) return 0;
+    if (*at && !at[1]) return 0;
+    *text = *at ? at + 1 : at;
+    return number;
+}
+
+GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump_gpu *gpu, gpump_partition_fixed *fixed,
+                                                   gpump_diag *diag) {
+    static const struct {
+        const char *word, *unit;
+        char separator;
+    } forms[] = {{"green:", "", ':'}, {"mps:", "", ':'}, {"mig:", "g", '+'}, {"blocks:", "", ':'}};
+    static const uint32_t eighths[8] = {0, 1, 2, 4, 4, 0, 0, 8};
+    gpump_partition_fixed fresh;
+    uint32_t form = 0, sum = 0, memory = 0, most;
+    const char *at;
+    if (!text || !gpu || !fixed) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, text ? "fixed" : "text", 0, 0, 1, 1);
+    while (form < 4 && strncmp(text, forms[form].word, strlen(forms[form].word))) form++;
+    if (form == 4) return gpumpi_fail(diag, GPUMP_ERROR_UNKNOWN_NAME, "text", 0, 0, 0, 0);
+    if (strlen(text) >= sizeof fresh.text)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "text", 0, strlen(text), 1, sizeof fresh.text - 1);
+    memset(&fresh, 0, sizeof fresh);
+    memcpy(fresh.text, text, strlen(text));
+    most = form == 0 ? gpu->sms : form == 1 ? 100u : form == 2 ? 7u : 64u;
+    for (at = text + strlen(forms[form].word); *at || !fresh.count;) {
+        const uint32_t k = fresh.count++,
+                       number = k < GPUMP_PARTITION_KERNELS
+                                    ? gpumpi_partition_number(&at, forms[form].unit, forms[form].separator)
+                                    : 0;
+        if (!number || number > most || (form == 2 && !eighths[number]))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "number", k, number, 1, most);
+        sum += number;
+        if (form == 3) {
+            fresh.blocks[k] = number;
+            continue;
+        }
+        fresh.sms[k] = form == 0 ? number : (uint32_t)((uint64_t)gpu->sms * number / most);
+        if (!fresh.sms[k]) fresh.sms[k] = 1;
+        if (form == 2) memory += fresh.memory[k] = eighths[number];
+    }
+    if (form < 3 && sum > most) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sum", 0, sum, 1, most);
+    if (memory > 8) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory", 0, memory, 1, 8);
+    *fixed = fresh;
+    fixed->policy.struct_size = (uint32_t)sizeof fixed->policy;
+    fixed->policy.name = fixed->text;
+    fixed->policy.description = "A division that the user has named.";
+    fixed->policy.user = fixed;
+    fixed->policy.decide = gpumpi_partition_fixed;
+    return GPUMP_OK;
+}
+
 #define GPUMPI_PARTITION_SIZE ((uint32_t)sizeof(gpump_partition_policy))
 static const gpump_partition_policy gpumpi_partition_policies[] = {
     {GPUMPI_PARTITION_SIZE, 0, "ccbp",
@@ -25116,6 +25209,8 @@ static gpump_result gpumpi_partition_check_shares(const gpump_partition_request 
         uint32_t blocks[GPUMP_PARTITION_KERNELS];
         if (shares[k].first_sm > sms || shares[k].sms > sms - shares[k].first_sm)
             return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "sms", k);
+        if (shares[k].first_memory > 8 || shares[k].memory > 8 - shares[k].first_memory)
+            return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "memory", k);
         if (shares[k].blocks > request->kernels[k].blocks)
             return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "blocks", k);
         /* The SM where kernel k begins has the most kernels of all SMs from there to the next kernel's first SM. */

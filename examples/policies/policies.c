@@ -1,5 +1,6 @@
 #include "policies.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const gpump_victim_policy *policies_victim_at(uint32_t index) {
@@ -60,4 +61,26 @@ const gpump_partition_policy *policies_find_partition(const char *name) {
     for (uint32_t i = 0; policies_own_partitions[i]; i++)
         if (!strcmp(policies_own_partitions[i]->name, name)) return policies_own_partitions[i];
     return gpump_partition_find(name);
+}
+
+const gpump_partition_policy *policies_read_partition(const char *program, const char *text, const char *gpu,
+                                                      gpump_partition_fixed *fixed) {
+    const gpump_partition_policy *policy = policies_find_partition(text);
+    char reason[256];
+    gpump_result result;
+    gpump_diag diag;
+    gpump_gpu machine;
+    if (policy) return policy;
+    result = gpump_gpu_config_preset(&machine, gpu) ? GPUMP_ERROR_UNKNOWN_NAME
+                                                    : gpump_partition_fixed_parse(text, &machine, fixed, &diag);
+    if (result == GPUMP_OK) return &fixed->policy;
+    if (result == GPUMP_ERROR_UNKNOWN_NAME) {
+        fprintf(stderr, "%s: there is no partition policy \"%s\"; there are", program, text);
+        for (uint32_t i = 0; policies_partition_name(i); i++) fprintf(stderr, " %s", policies_partition_name(i));
+        fputs(" green:A:B mps:P:Q mig:1g+3g blocks:A:B\n", stderr);
+        return NULL;
+    }
+    gpump_diag_text(&diag, reason, sizeof reason);
+    fprintf(stderr, "%s: the division \"%s\" cannot be had on %s: %s\n", program, text, gpu, reason);
+    return NULL;
 }

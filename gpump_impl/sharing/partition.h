@@ -88,6 +88,8 @@ typedef struct gpump_partition_share {
     uint32_t sms;             /* kernels that share SMs have the same ones */
     uint32_t network_q16;     /* percent of the network's sustainable bandwidth, Q16.16; 0 where the policy sets none */
     uint32_t dram_q16;        /* percent of DRAM's */
+    uint32_t first_memory;    /* the first of its eighths of L2 and DRAM ... */
+    uint32_t memory;          /* ... and how many it has for itself; 0: it shares all of them */
     gpump_rate_limits limits; /* of each SM */
 } gpump_partition_share;
 
@@ -116,6 +118,23 @@ typedef struct gpump_partition_policy {
 GPUMP_API const gpump_partition_policy *gpump_partition_find(const char *name);
 /* Returns the index-th built-in policy, NULL past the last. */
 GPUMP_API const gpump_partition_policy *gpump_partition_policy_at(uint32_t index);
+
+/* A division that its user names, as vendors' tools do. The policy points to the struct, which must not move. */
+typedef struct gpump_partition_fixed {
+    gpump_partition_policy policy; /* its name is `text` */
+    char text[48];
+    uint32_t count;                      /* kernels that it names */
+    uint32_t blocks[GPUMP_RATE_KERNELS]; /* on each SM at most; 0: as many as fit */
+    uint32_t sms[GPUMP_RATE_KERNELS];    /* one kernel's behind the other's; 0: all SMs, shared */
+    uint32_t memory[GPUMP_RATE_KERNELS]; /* eighths of L2 and DRAM, likewise; 0: all, shared */
+} gpump_partition_fixed;
+/* Reads the division `text` for the machine *gpu into *fixed: "green:A:B" (SMs of each kernel: green contexts),
+ * "mps:P:Q" (percent of the SMs of each kernel, rounded down to one SM at least: MPS, here without overlap),
+ * "mig:1g+3g" (sevenths of the SMs, rounded down, with 1, 2, 4, 4 and 8 eighths of L2 and DRAM for 1g, 2g, 3g, 4g and
+ * 7g: MIG of an A100), or "blocks:A:B" (blocks of each kernel on every SM). One to GPUMP_PARTITION_KERNELS numbers.
+ * GPUMP_ERROR_UNKNOWN_NAME for other words; GPUMP_ERROR_ARGUMENT for a number or a sum out of range: diag names it. */
+GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump_gpu *gpu, gpump_partition_fixed *fixed,
+                                                   gpump_diag *diag);
 
 /* Fills *config for a preset of gpump_gpu_config_preset. */
 GPUMP_API gpump_result gpump_partition_config_preset(gpump_partition_config *config, const char *preset);

@@ -6,6 +6,7 @@
 #include "machine/corun.h"
 #include "machine/machine.h"
 #include "tools/check.h"
+#include "tools/report.h"
 
 static machine *build_with(launch_file *launch, const char *path, const gpump_partition_policy *policy,
                            const char *config) {
@@ -207,6 +208,50 @@ static void order_binds(void **state) {
     assert_true(part_of_first(255, 1) > part_of_first(1, 255));
 }
 
+/* ---- divided SMs and memory ---- */
+
+static uint32_t own_memory, second_has_blocks;
+static void decide_slices(const gpump_partition_args *args, gpump_partition_share *shares) {
+    uint32_t k;
+    for (k = 0; k < args->request->count; k++) {
+        shares[k].blocks = k && !second_has_blocks ? 0 : args->request->kernels[k].blocks;
+        shares[k].first_sm = 8 * k;
+        shares[k].sms = 8;
+        shares[k].first_memory = own_memory * k;
+        shares[k].memory = own_memory;
+    }
+}
+static const gpump_partition_policy slices_policy = {(uint32_t)sizeof(gpump_partition_policy), 0,    "slices",
+                                                     "Eight SMs each, and eighths of memory.", NULL, decide_slices};
+
+/* Warp instructions of the first kernel in a window, beside a second one with all its blocks, or none. */
+static uint64_t beside(uint32_t memory, uint32_t has_blocks) {
+    launch_file launch;
+    machine *m;
+    gpump_traffic before, after;
+    own_memory = memory;
+    second_has_blocks = has_blocks;
+    m = build_with(&launch, "examples/minigpu/launches/corun_backprop_cfd.yaml", &slices_policy, NULL);
+    m->stop_cycle = 250000;
+    do assert_int_equal(machine_run(m, m->now + 1000), 0);
+    while (gpump_sharing_state_now(m->corun->sharing) != GPUMP_SHARING_RUN);
+    assert_int_equal(machine_run(m, m->now + 20000), 0);
+    report_traffic(m, 1, &before);
+    assert_int_equal(machine_run(m, m->now + 30000), 0);
+    report_traffic(m, 1, &after);
+    machine_free(m);
+    launch_file_free(&launch);
+    return after.issued - before.issued;
+}
+
+/* With SMs, L2 and DRAM of its own, a kernel does not notice its neighbour; with SMs alone it does. */
+static void slices_isolate(void **state) {
+    const uint64_t alone = beside(4, 0), isolated = beside(4, 1), open_alone = beside(0, 0), open = beside(0, 1);
+    (void)state;
+    assert_true(isolated * 100 > alone * 90 && isolated * 90 < alone * 100); /* waves of blocks end elsewhere */
+    assert_true(open * 100 < open_alone * 70);
+}
+
 /* A byte copy in the middle of sampling, and another in the decided state. */
 static void copies_go_on(void **state) {
     launch_file launch;
@@ -252,14 +297,9 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(group_of_one),
-        cmocka_unit_test(results_hold),
-        cmocka_unit_test(rates_bind),
-        cmocka_unit_test(quotas_bind),
-        cmocka_unit_test(limits_in_flight_bind),
-        cmocka_unit_test(order_binds),
-        cmocka_unit_test(copies_go_on),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(group_of_one),   cmocka_unit_test(results_hold),          cmocka_unit_test(rates_bind),
+        cmocka_unit_test(quotas_bind),    cmocka_unit_test(limits_in_flight_bind), cmocka_unit_test(order_binds),
+        cmocka_unit_test(slices_isolate), cmocka_unit_test(copies_go_on),          cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -391,6 +391,64 @@ static void dai_limits(void **state) {
     assert_int_equal(shares[1].limits.in_flight, GPUMP_RATE_RENEWED);
 }
 
+/* What vendors' tools and a user name. */
+static void fixed_divisions(void **state) {
+    static const struct {
+        const char *text;
+        uint32_t count, sms[2], memory[2], blocks[2];
+    } good[] = {{"green:10:6", 2, {10, 6}, {0, 0}, {0, 0}}, {"mps:50:25", 2, {8, 4}, {0, 0}, {0, 0}},
+                {"mps:1:90", 2, {1, 14}, {0, 0}, {0, 0}},   {"mig:1g+3g", 2, {2, 6}, {1, 4}, {0, 0}},
+                {"mig:3g+4g", 2, {6, 9}, {4, 4}, {0, 0}},   {"mig:7g", 1, {16, 0}, {8, 0}, {0, 0}},
+                {"blocks:3:2", 2, {0, 0}, {0, 0}, {3, 2}}};
+    static const char *const bad[] = {"green:10:7",
+                                      "green:",
+                                      "green:8:",
+                                      "green:8:x",
+                                      "green:0:8",
+                                      "mps:60:50",
+                                      "mig:5g+1g",
+                                      "mig:4g+4g",
+                                      "mig:1",
+                                      "blocks:65",
+                                      "blocks:1:1:1:1:1:1:1:1:1",
+                                      "green:8+8"};
+    gpump_partition_fixed fixed, kept;
+    gpump_partition_share shares[2];
+    static random_request r;
+    gpump_gpu gpu;
+    gpump_diag diag;
+    uint32_t i, k;
+    (void)state;
+    assert_int_equal(gpump_gpu_config_preset(&gpu, "maxwell_ccbp"), GPUMP_OK);
+    for (i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_int_equal(gpump_partition_fixed_parse(good[i].text, &gpu, &fixed, &diag), GPUMP_OK);
+        assert_int_equal(fixed.count, good[i].count);
+        for (k = 0; k < 2; k++) {
+            assert_int_equal(fixed.sms[k], good[i].sms[k]);
+            assert_int_equal(fixed.memory[k], good[i].memory[k]);
+            assert_int_equal(fixed.blocks[k], good[i].blocks[k]);
+        }
+    }
+    kept = fixed;
+    for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+        if (gpump_partition_fixed_parse(bad[i], &gpu, &fixed, &diag) != GPUMP_ERROR_ARGUMENT) fail_msg("%s", bad[i]);
+        assert_memory_equal(&kept, &fixed, sizeof kept);
+    }
+    assert_int_equal(gpump_partition_fixed_parse("red:1:2", &gpu, &fixed, &diag), GPUMP_ERROR_UNKNOWN_NAME);
+    random_state = 9;
+    draw_request(&r, 2, 4);
+    assert_int_equal(gpump_partition_fixed_parse("mig:1g+3g", &gpu, &fixed, &diag), GPUMP_OK);
+    assert_int_equal(gpump_partition_decide(&fixed.policy, &r.request, shares, &diag), GPUMP_OK);
+    assert_int_equal(shares[0].sms, 2);
+    assert_int_equal(shares[1].first_sm, 2);
+    assert_int_equal(shares[1].sms, 6);
+    assert_int_equal(shares[0].memory, 1);
+    assert_int_equal(shares[1].first_memory, 1);
+    assert_int_equal(shares[1].memory, 4);
+    assert_int_equal(shares[1].blocks, r.kernels[1].blocks);
+    assert_int_equal(shares[1].limits.misses_q16, GPUMP_RATE_NO_LIMIT);
+}
+
 /* ---- wrong arguments, and hooks that answer nonsense ---- */
 
 static uint32_t answer_blocks, answer_sms;
@@ -447,10 +505,11 @@ static void wrong_arguments(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_vectors), cmocka_unit_test(rates_by_hand),
-        cmocka_unit_test(classes),        cmocka_unit_test(all_combinations),
-        cmocka_unit_test(warped_slicer),  cmocka_unit_test(decisions_against_references),
-        cmocka_unit_test(dai_limits),     cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(golden_vectors),  cmocka_unit_test(rates_by_hand),
+        cmocka_unit_test(classes),         cmocka_unit_test(all_combinations),
+        cmocka_unit_test(warped_slicer),   cmocka_unit_test(decisions_against_references),
+        cmocka_unit_test(dai_limits),      cmocka_unit_test(fixed_divisions),
+        cmocka_unit_test(wrong_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-int corun_make(machine *m, const gpump_partition_policy *policy, uint32_t in_turn, char error[LAUNCH_ERROR_BYTES]) {
+int corun_make(machine *m, const gpump_partition_policy *policy, uint32_t in_turn, uint32_t dram_sustainable_permille,
+               char error[LAUNCH_ERROR_BYTES]) {
     gpump_sharing_config config;
     gpump_rate_config rates;
     gpump_diag diag;
@@ -41,6 +42,7 @@ int corun_make(machine *m, const gpump_partition_policy *policy, uint32_t in_tur
         goto memory;
     c->machine.gpu = m->config.gpu;
     c->machine.meter = m->memory_system->meter->config;
+    if (dram_sustainable_permille) c->machine.dram_sustainable_permille = dram_sustainable_permille;
     rates.kernels = config.members = m->kernel_count;
     rates.unit_cycles = c->machine.unit_cycles;
     rates.epoch_cycles = c->machine.epoch_cycles;
@@ -170,6 +172,18 @@ static void report_samples(machine *m) {
 
 /* ---- actions ---- */
 
+/* Each member gets the eighths of L2 and DRAM that the decision names; all, while there is none. */
+static void set_slices(machine *m) {
+    const struct corun *c = m->corun;
+    uint32_t i, kind;
+    for (i = 0; i < m->kernel_count; i++) {
+        gpump_partition_share share;
+        const int decided =
+            c->member_of[i] != NONE && gpump_sharing_share(c->sharing, c->member_of[i], &share, &kind) == GPUMP_OK;
+        memory_set_slice(m->memory_system, i + 1, decided ? share.first_memory : 0, decided ? share.memory : 0);
+    }
+}
+
 void corun_advance(machine *m) {
     struct corun *c = m->corun;
     gpump_sharing_action action;
@@ -189,6 +203,7 @@ void corun_advance(machine *m) {
                              gpump_rate_set(m->sms[action.sm]->rate, m->now, action.member, &action.limits), NULL);
             }
             if (action.kind == GPUMP_SHARING_CAP) m->dispatch_needed = 1;
+            if (action.kind == GPUMP_SHARING_CAP && !action.sm && !action.member) set_slices(m);
         }
         if (gpump_sharing_state_now(c->sharing) == GPUMP_SHARING_REPORT) report_samples(m);
         c->next = gpump_sharing_next_cycle(c->sharing);

@@ -21,9 +21,11 @@ struct corun {
     gpump_traffic *sm_before;                      /* by SM: of the kernel that it measures, up to L1 */
 };
 
-/* Makes the group for a machine that is otherwise built; `in_turn` is gpump_sharing_config.in_turn. Returns 0, or -1
+/* Makes the group for a machine that is otherwise built; `in_turn` is gpump_sharing_config.in_turn,
+ * `dram_sustainable_permille` gpump_partition_config's, or 0 for the preset's. Returns 0, or -1
  * with the reason in error. */
-int corun_make(machine *m, const gpump_partition_policy *policy, uint32_t in_turn, char error[LAUNCH_ERROR_BYTES]);
+int corun_make(machine *m, const gpump_partition_policy *policy, uint32_t in_turn, uint32_t dram_sustainable_permille,
+               char error[LAUNCH_ERROR_BYTES]);
 /* A kernel starts, or is done; one that repeats stays in the group. */
 void corun_kernel_starts(machine *m, uint32_t index);
 void corun_kernel_ended(machine *m, uint32_t index);

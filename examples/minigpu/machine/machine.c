@@ -930,7 +930,8 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         machine_free(m);
         return NULL;
     }
-    if (options->partition && corun_make(m, options->partition, options->sample_in_turn, error)) {
+    if (options->partition &&
+        corun_make(m, options->partition, options->sample_in_turn, options->dram_sustainable_permille, error)) {
         machine_free(m);
         return NULL;
     }

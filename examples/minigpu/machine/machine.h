@@ -30,16 +30,17 @@ typedef struct machine_options {
     uint32_t in_place; /* 1: a switch leaves registers and shared memory in place that the next kernel does not need
                           (Lin 2.3.1) */
     uint32_t choose;   /* 1: with points, each warp stops now or runs on, whichever is estimated to be over earlier */
-    const gpump_victim_policy *policy; /* NULL: none, `technique` */
-    uint64_t limit_cycles;             /* for the policy; NEVER: none */
-    const char *schedule;              /* a policy of gpump_scheduler_find; NULL: none */
-    uint32_t mechanism;                /* gpump_scheduler_mechanism, for the schedule */
-    uint64_t slice_ns;                 /* for the schedule time_slice; 0: 1 ms */
-    uint32_t switch_stalls;            /* 1: the model of Shieh 4.1 (config.h) */
-    faults_options faults;             /* what becomes of accesses to absent pages */
-    errors_options errors;             /* what goes wrong in the pipeline */
-    uint64_t fault_service_ns;         /* how long a page takes to come; 0: config.page_service_cycles */
-    uint32_t sample_in_turn;           /* 1: with `partition`, kernels are measured one after the other on all SMs */
+    const gpump_victim_policy *policy;  /* NULL: none, `technique` */
+    uint64_t limit_cycles;              /* for the policy; NEVER: none */
+    const char *schedule;               /* a policy of gpump_scheduler_find; NULL: none */
+    uint32_t mechanism;                 /* gpump_scheduler_mechanism, for the schedule */
+    uint64_t slice_ns;                  /* for the schedule time_slice; 0: 1 ms */
+    uint32_t switch_stalls;             /* 1: the model of Shieh 4.1 (config.h) */
+    faults_options faults;              /* what becomes of accesses to absent pages */
+    errors_options errors;              /* what goes wrong in the pipeline */
+    uint64_t fault_service_ns;          /* how long a page takes to come; 0: config.page_service_cycles */
+    uint32_t dram_sustainable_permille; /* with `partition`: of DRAM's peak; 0: gpump_partition_config's */
+    uint32_t sample_in_turn;            /* 1: with `partition`, kernels are measured one after the other on all SMs */
     const gpump_partition_policy *partition; /* kernels share SMs as a group (corun.h); NULL: they do not */
 } machine_options;
 void machine_options_default(machine_options *options);

@@ -7,6 +7,10 @@
 /* Saved blocks whose L1 lines an SM writes back in one window. */
 #define SAVES_PER_WINDOW 128u
 
+void memory_set_slice(memory_system *memory, uint32_t kernel, uint32_t first, uint32_t eighths) {
+    queued_set_slice(memory->queued, kernel, first, eighths);
+}
+
 gpump_meter *memory_make_meter(arena *a, const minigpu_config *config, uint32_t sms, uint32_t kernels) {
     gpump_meter_config meter;
     gpump_meter *made;

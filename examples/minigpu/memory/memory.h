@@ -41,6 +41,8 @@ memory_system *memory_make(arena *a, const minigpu_config *config, uint32_t sms,
 /* Gives each SM a port of its own, for windows of `window_cycles` (machine/window.h): then memory_enter only writes
  * down what enters, and memory_catch_up does the rest. Returns 0, or -1 when the arena is full. */
 int memory_make_ports(memory_system *memory, arena *a, const minigpu_config *config, uint32_t window_cycles);
+/* Gives a kernel (from 1) some eighths of L2 and DRAM for itself; 0: all of them, with the others. Memory model 1. */
+void memory_set_slice(memory_system *memory, uint32_t kernel, uint32_t first, uint32_t eighths);
 /* Makes a meter for this machine in the arena; NULL when that is full. */
 gpump_meter *memory_make_meter(arena *a, const minigpu_config *config, uint32_t sms, uint32_t kernels);
 

@@ -41,6 +41,11 @@ typedef struct queued_port {
     uint32_t refused;     /* 1: somebody found no room in the input */
 } queued_port;
 
+/* The banks that a kernel has for itself. */
+typedef struct bank_slice {
+    uint32_t first, count;
+} bank_slice;
+
 struct queued_memory {
     const minigpu_config *config;
     gpump_meter *meter;
@@ -51,6 +56,7 @@ struct queued_memory {
     queued_port *ports;
     network_port *sm_ports; /* they get credits; NULL: SMs see the inputs themselves */
     packet *packets;
+    bank_slice *slices; /* by the meter's kernel, NULL without one; count 0: all banks, with the others */
     uint8_t *bank_called, *channel_called; /* 1: an event of it waits */
     ratio network, memory;                 /* the network's clock by the SMs', the memory's by the network's */
     uint64_t fills, write_backs;           /* lines */
@@ -190,6 +196,8 @@ queued_memory *queued_make(arena *a, const minigpu_config *c, uint32_t sms, gpum
     q->ports = (queued_port *)arena_take_array(a, sms, sizeof *q->ports);
     q->packets = (packet *)arena_take_array(a, (size_t)sms * QUEUED_REQUESTS_PER_SM, sizeof *q->packets);
     q->bank_called = (uint8_t *)arena_take_array(a, q->banks, 1);
+    if (meter && !(q->slices = (bank_slice *)arena_take_array(a, meter->config.kernels + 1, sizeof *q->slices)))
+        return NULL;
     q->channel_called = (uint8_t *)arena_take_array(a, q->channel_count, 1);
     if (!q->channels || !q->ports || !q->packets || !q->bank_called || !q->channel_called) return NULL;
     for (i = 0; i < q->channel_count; i++) {
@@ -221,6 +229,20 @@ uint32_t queued_bank(const queued_memory *q, uint64_t line, uint64_t *within) {
     *within = line >> q->bank_bits;
     return (uint32_t)((line ^ (q->config->l2_hashed && q->bank_bits ? fold(*within, q->bank_bits) : 0)) &
                       (q->banks - 1));
+}
+
+/* The bank of a request: one of its kernel's own slice, or of all. */
+static uint32_t bank_of(const queued_memory *q, const memory_packet *request, uint64_t *within) {
+    const uint64_t line = request->address / SEGMENT_BYTES;
+    const bank_slice *slice = q->slices ? &q->slices[request->kernel] : NULL;
+    if (!slice || !slice->count) return queued_bank(q, line, within);
+    *within = line / slice->count;
+    return slice->first + (uint32_t)((line + fold(*within, 16)) % slice->count);
+}
+
+void queued_set_slice(queued_memory *q, uint32_t kernel, uint32_t first, uint32_t eighths) {
+    q->slices[kernel].first = first * q->banks / 8;
+    q->slices[kernel].count = eighths * q->banks / 8;
 }
 
 /* The channel of a bank, and the number of a bank's line in it. */
@@ -420,7 +442,7 @@ void queued_enter(queued_memory *q, uint32_t sm, const memory_packet *request) {
     queued_port *port = &q->ports[sm];
     const uint32_t index = sm * QUEUED_REQUESTS_PER_SM + request->token;
     packet *p = &q->packets[index];
-    p->bank = queued_bank(q, request->address / SEGMENT_BYTES, &p->line);
+    p->bank = bank_of(q, request, &p->line);
     p->kernel = request_is_context(request->kind) ? 0 : request->kernel;
     p->up_flits = (uint16_t)queued_flits(q, request);
     p->down_flits = (uint16_t)flits_of(q->config, request_returns_data(request->kind)

@@ -24,6 +24,9 @@ typedef struct queued_memory queued_memory;
 
 /* `meter` gets the traffic of each kernel behind the L1s; NULL: nobody counts. */
 queued_memory *queued_make(arena *a, const minigpu_config *config, uint32_t sms, gpump_meter *meter);
+/* Gives a kernel some eighths of the banks, with their channels, for itself; 0 eighths: all banks, with the others.
+ * What L2 holds for it elsewhere is not looked for any more. */
+void queued_set_slice(queued_memory *q, uint32_t kernel, uint32_t first, uint32_t eighths);
 /* Packets that leave an SM's input send credits to its port. */
 void queued_set_ports(queued_memory *q, network_port *ports);
 /* The flits of a request on its way to the L2. */

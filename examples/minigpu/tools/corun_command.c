@@ -15,8 +15,9 @@ enum { POLICIES_MAX = 16 };
 static const char usage[] =
     "usage: minigpu corun FILE [options]\n"
     "  FILE               launch file with two to eight kernels, each in a process of its own with repeat\n"
-    "  --policy NAME      who divides the SMs: ccbp, smk, ws, ws+dai, crisp, spatial, even, leftover, or\n"
-    "                     one of GPUMP_POLICY; may be repeated (default: all of them)\n"
+    "  --policy NAME      who divides the SMs: ccbp, smk, ws, ws+dai, crisp, spatial, even, leftover, one\n"
+    "                     of GPUMP_POLICY, or a fixed division: green:A:B (SMs), mps:P:Q (percent of the SMs),\n"
+    "                     mig:1g+3g, blocks:A:B (on each SM); may be repeated (default: all but those)\n"
     "  --cycles N         how long is measured, once the division holds (default 200000)\n"
     "  --warm N           cycles before a kernel alone is measured (default 30000)\n"
     "  --in-turn          kernels are measured one after the other on all SMs, not at once on a part of them each\n"
@@ -55,6 +56,8 @@ int corun_command(int argc, char **argv) {
         {"gpu", required_argument, NULL, 'g'},    {"config", required_argument, NULL, 'n'},
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     const gpump_partition_policy *policies[POLICIES_MAX];
+    static gpump_partition_fixed fixed[POLICIES_MAX];
+    const char *names[POLICIES_MAX], *gpu;
     uint32_t count = 0, given, i;
     char error[LAUNCH_ERROR_BYTES];
     double alone[CORUN_KERNELS];
@@ -69,9 +72,8 @@ int corun_command(int argc, char **argv) {
     while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
         switch (option) {
         case 'o':
-            if (option_choice("--policy", optarg, policies_partition_name, &i)) return 2;
             if (count == POLICIES_MAX) return option_misuse("corun", "too many --policy", NULL);
-            policies[count++] = policies_find_partition(policies_partition_name(i));
+            names[count++] = optarg;
             break;
         case 'c':
             if (option_number("--cycles", optarg, 1000, UINT64_C(1000000000), &e.cycles)) return 2;
@@ -93,6 +95,12 @@ int corun_command(int argc, char **argv) {
         policies[count++] = policies_partition_at(i);
     if (launch_file_read(&launch, argv[optind], error)) {
         fprintf(stderr, "%s\n", error);
+        return 2;
+    }
+    gpu = e.options.gpu ? e.options.gpu : launch.gpu ? launch.gpu : "maxwell_ccbp";
+    for (i = 0; i < given; i++) {
+        if ((policies[i] = policies_read_partition("minigpu", names[i], gpu, &fixed[i])) != NULL) continue;
+        launch_file_free(&launch);
         return 2;
     }
     if (launch.kernel_count < 2 || launch.kernel_count > GPUMP_PARTITION_KERNELS) {

@@ -21,11 +21,13 @@ static const char usage[] =
     "                     (default: kernels/demand, one synthetic kernel for each row of Lin Table 4.2)\n"
     "  --pairs N          so many pairs, an equal part from each combination of two classes (default: all)\n"
     "  --seed N           of the choice of pairs (default 1)\n"
-    "  --policy NAME      may be repeated (default: smk, ws, ws+dai, ccbp, even, leftover)\n"
+    "  --policy NAME      as corun has them; may be repeated (default: smk, ws, ws+dai, ccbp, even, leftover)\n"
     "  --oracle N         also the best combination of blocks, each tried for N cycles (default 20000; 0: left out)\n"
     "  --cycles N         how long is measured (default 60000)\n"
     "  --warm N           cycles before a kernel alone, or with fixed blocks, is measured (default 30000)\n"
     "  --in-turn          kernels are sampled one after the other on all SMs\n"
+    "  --dram-sustainable N  what policies take for DRAM's sustainable bandwidth, in thousandths of its peak (default "
+    "650)\n"
     "  --shard I/N        only pairs i with i mod N = I, 0 <= I < N\n"
     "  --csv FILE         the table, one row per pair and policy\n"
     "  --gpu PRESET       default maxwell_ccbp\n"
@@ -38,6 +40,7 @@ static const char usage[] =
 typedef struct arguments {
     const char *csv;
     uint64_t pairs, shard, shards;
+    const char *policies[PAIRS_POLICIES];
 } arguments;
 
 static int read_shard(const char *text, arguments *a) {
@@ -57,6 +60,7 @@ static int read_options(int argc, char **argv, pairs_experiment *e, arguments *a
                                           {"oracle", required_argument, NULL, 'b'},
                                           {"cycles", required_argument, NULL, 'c'},
                                           {"warm", required_argument, NULL, 'w'},
+                                          {"dram-sustainable", required_argument, NULL, 'd'},
                                           {"in-turn", no_argument, NULL, 't'},
                                           {"shard", required_argument, NULL, 'i'},
                                           {"csv", required_argument, NULL, 'v'},
@@ -67,7 +71,6 @@ static int read_options(int argc, char **argv, pairs_experiment *e, arguments *a
     int option;
     while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
         uint64_t number;
-        uint32_t i;
         switch (option) {
         case 'p':
             if (option_number("--pairs", optarg, 1, PAIRS_KERNELS * PAIRS_KERNELS, &a->pairs)) return 2;
@@ -77,9 +80,8 @@ static int read_options(int argc, char **argv, pairs_experiment *e, arguments *a
             e->seed = (uint32_t)number;
             break;
         case 'o':
-            if (option_choice("--policy", optarg, policies_partition_name, &i)) return 2;
             if (e->policy_count == PAIRS_POLICIES) return option_misuse("pairs", "too many --policy", NULL);
-            e->policies[e->policy_count++] = policies_find_partition(optarg);
+            a->policies[e->policy_count++] = optarg;
             break;
         case 'b':
             if (option_number("--oracle", optarg, 0, UINT64_C(1000000000), &e->oracle_cycles)) return 2;
@@ -92,6 +94,10 @@ static int read_options(int argc, char **argv, pairs_experiment *e, arguments *a
             break;
         case 'i':
             if (read_shard(optarg, a)) return 2;
+            break;
+        case 'd':
+            if (option_number("--dram-sustainable", optarg, 1, 1000, &number)) return 2;
+            e->run.options.dram_sustainable_permille = (uint32_t)number;
             break;
         case 't': e->run.options.sample_in_turn = 1; break;
         case 'v': a->csv = optarg; break;
@@ -175,9 +181,10 @@ static int run_pairs(pairs_experiment *e, const arguments *a, FILE *csv) {
 
 int pairs_command(int argc, char **argv, const char *kernels) {
     static const char *const usual[] = {"smk", "ws", "ws+dai", "ccbp", "even", "leftover"};
+    static gpump_partition_fixed fixed[PAIRS_POLICIES];
     static pairs_experiment e;
     char folder[512];
-    arguments a = {NULL, PAIRS_KERNELS * PAIRS_KERNELS, 0, 1};
+    arguments a = {NULL, PAIRS_KERNELS * PAIRS_KERNELS, 0, 1, {NULL}};
     FILE *csv = NULL;
     int status;
     uint32_t i;
@@ -194,9 +201,11 @@ int pairs_command(int argc, char **argv, const char *kernels) {
     e.oracle_warm = 10000;
     e.seed = 1;
     if ((status = read_options(argc, argv, &e, &a)) != 0) return status < 0 ? 0 : status;
-    for (i = 0; !e.policy_count && i < sizeof usual / sizeof *usual; i++)
-        e.policies[i] = policies_find_partition(usual[i]);
+    for (i = 0; !e.policy_count && i < sizeof usual / sizeof *usual; i++) a.policies[i] = usual[i];
     if (!e.policy_count) e.policy_count = i;
+    for (i = 0; i < e.policy_count; i++)
+        if (!(e.policies[i] = policies_read_partition("minigpu", a.policies[i], e.run.options.gpu, &fixed[i])))
+            return 2;
     snprintf(folder, sizeof folder, "%s/demand", kernels);
     if (optind == argc) status = pairs_add(&e, folder);
     for (; optind < argc && !status; optind++) status = pairs_add(&e, argv[optind]);
