@@ -123,7 +123,7 @@ static const uint32_t *words(machine *m, uint32_t buffer) {
 
 /* What one SM writes and another reads: in the end everybody has seen everything, in an order that could have been. */
 static void what_crosses_arrives(void **state) {
-    static const char *const configs[] = {"memory_model=0", "memory_model=1", "memory_model=1,network_cycles=1",
+    static const char *const configs[] = {"memory_model=0", "memory_model=1", "memory_model=1,network_cycles=2",
                                           "memory_model=0,network_cycles=300"};
     uint32_t c, i;
     (void)state;
@@ -354,7 +354,7 @@ static void refusals_name_what_is_in_the_way(void **state) {
     uint32_t i;
     (void)state;
     for (i = 0; i < sizeof words / sizeof *words; i++) {
-        machine_options options = with_threads(2, i == 0 ? "network_cycles=0" : i == 1 ? "l1_tlb_entries=32" : NULL);
+        machine_options options = with_threads(2, i == 0 ? "network_cycles=1" : i == 1 ? "l1_tlb_entries=32" : NULL);
         char error[LAUNCH_ERROR_BYTES] = "";
         if (i == 2) options.faults.scheme = "queue";
         if (i == 3) options.absent = "all";

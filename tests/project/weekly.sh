@@ -49,7 +49,13 @@ stage_memory() {
 }
 stage_thread() {
     build build-thread clang "-fsanitize=thread -fno-omit-frame-pointer" "-DGPUMP_TEST_CASES=$(cases 0.1)" -DGPUMP_INSTALL_TOOLS=OFF || return 1
-    tests build-thread -R '^(tbsim_|minigpu_threads$)' || return 1
+    tests build-thread -R '^tbsim_' || return 1
+    for file in tests/minigpu/machine/crossing.yaml examples/minigpu/kernels/histo/small.yaml examples/minigpu/demo.yaml; do
+        for model in 0 1; do
+            TSAN_OPTIONS=halt_on_error=1 build-thread/examples/minigpu/minigpu run $file --threads 4 --preempt 1500 \
+                --config memory_model=$model >build-thread/threads.txt || return 1
+        done
+    done
     TSAN_OPTIONS=halt_on_error=1 build-thread/examples/tbsim/tbsim sweep --workloads 16 --processes 4 --policy dss --threads 8 --quiet >build-thread/sweep.csv &&
         TSAN_OPTIONS=halt_on_error=1 build-thread/examples/tbsim/tbsim sweep --workloads 16 --processes 4 --policy dss --threads 1 --quiet |
         cmp - build-thread/sweep.csv

@@ -77,7 +77,7 @@ uint32_t minigpu_config_network_khz(const minigpu_config *config) {
 }
 
 uint32_t minigpu_config_window_cycles(const minigpu_config *config) {
-    return config->network_cycles < WINDOW_CYCLES_MAX ? config->network_cycles : WINDOW_CYCLES_MAX;
+    return config->network_cycles / 2 < WINDOW_CYCLES_MAX ? config->network_cycles / 2 : WINDOW_CYCLES_MAX;
 }
 
 uint32_t minigpu_config_credit_flits(const minigpu_config *config) {

@@ -146,8 +146,8 @@ typedef struct minigpu_config {
 int minigpu_config_preset(minigpu_config *config, const char *preset);
 /* The clock of network and L2, kHz. */
 uint32_t minigpu_config_network_khz(const minigpu_config *config);
-/* Where SMs advance side by side (machine/window.h): the cycles of a window, which is the network's shortest way; and
- * the flits that leave an SM's port while a credit is on its way to the SM. */
+/* Where SMs advance side by side (machine/window.h): the cycles of a window, half the network's shortest way; and the
+ * flits that leave an SM's port while a credit is on its way to the SM. */
 uint32_t minigpu_config_window_cycles(const minigpu_config *config);
 uint32_t minigpu_config_credit_flits(const minigpu_config *config);
 /* Checks a configuration; returns NULL, or what is wrong with it. */

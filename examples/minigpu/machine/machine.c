@@ -622,7 +622,7 @@ static void order_kernels(machine *m) {
 
 /* What of this machine knows no windows, because it crosses SMs within a cycle; NULL: nothing. */
 static const char *no_windows(const minigpu_config *config, const machine_options *options) {
-    if (!config->network_cycles) return "network_cycles = 0: a window is as long as the network's shortest way";
+    if (config->network_cycles < 2) return "network_cycles below 2: a window is half the network's shortest way";
     if (config->l1_tlb_entries) return "TLBs (l1_tlb_entries), whose second level all SMs share";
     if (options->faults.scheme) return "--faults";
     if (options->absent) return "--absent";
@@ -1095,8 +1095,9 @@ static int run(machine *m, uint64_t until, team *team) {
 }
 
 int machine_run(machine *m, uint64_t until) {
-    team *team = m->window_cycles && m->threads > 1 ? team_start(m->threads, m->sm_count) : NULL;
+    team *team = m->window_cycles && m->threads > 1 ? team_start(m->threads, m->sm_count + 1) : NULL;
     const int ended = run(m, until, team);
+    if (m->window_cycles) window_settle(m);
     team_stop(team);
     sum_executed(m);
     return ended;

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 /* A task is some hundred microseconds of work, and the next follows soon: who waits looks so often before it sleeps,
- * some 50 microseconds long. Whoever is waited for may not run, on a machine that others use too: then looking longer
+ * some 100 microseconds long. Whoever is waited for may not run, on a machine that others use too: then looking longer
  * only takes its time. With more threads than cores nobody looks. */
-#define LOOKS_BEFORE_SLEEP 1000u
+#define LOOKS_BEFORE_SLEEP 3000u
 
 typedef struct member {
     team *of;

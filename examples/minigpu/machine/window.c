@@ -36,9 +36,7 @@ static uint64_t next_cycle(const machine *m, const sm *s) {
 }
 
 /* One SM runs through the window; unless it fails, when it stops there. */
-static void run_sm(void *user, uint32_t item) {
-    const window *w = (const window *)user;
-    sm *s = w->m->sms[w->sms[item]];
+static void run_sm(const window *w, sm *s) {
     uint64_t now = w->begin, next;
     machine_fail_into(&s->failure);
     while (!s->failure.failed && (next = next_cycle(w->m, s)) < w->end) {
@@ -46,6 +44,15 @@ static void run_sm(void *user, uint32_t item) {
         sm_cycle(w->m, s, now++);
     }
     machine_fail_into(NULL);
+}
+
+/* What lies behind the SMs is as good as one of them, and mostly takes longest. */
+static void run_item(void *user, uint32_t item) {
+    const window *w = (const window *)user;
+    if (item)
+        run_sm(w, w->m->sms[w->sms[item - 1]]);
+    else
+        memory_catch_up(w->m->memory_system, w->begin);
 }
 
 /* Do blocks leave the SM, or come back to it? */
@@ -145,6 +152,11 @@ static void take_failure(machine *m) {
     memcpy(m->error, first->failure.text, sizeof m->error);
 }
 
+void window_settle(machine *m) {
+    memory_catch_up(m->memory_system, m->now);
+    memory_turn(m->memory_system);
+}
+
 void window_run(machine *m, team *team) {
     window w;
     uint32_t i;
@@ -153,15 +165,15 @@ void window_run(machine *m, team *team) {
     w.end = m->now + m->window_cycles;
     w.count = w.in_turn_count = 0;
     choose(&w);
-    if (team && w.count > 1)
-        team_do(team, run_sm, &w, w.count);
+    if (team && w.count)
+        team_do(team, run_item, &w, w.count + 1);
     else
-        for (i = 0; i < w.count; i++) run_sm(&w, i);
+        for (i = 0; i <= w.count; i++) run_item(&w, i);
     run_in_turn(&w);
     take_failure(m);
     if (m->failed) return;
     cross_stores(m);
-    memory_catch_up(m->memory_system, w.end);
+    memory_turn(m->memory_system);
     m->now = w.end;
     end_blocks(m);
     for (i = 0; i < m->sm_count; i++)

@@ -14,6 +14,8 @@ typedef struct reply_entry {
 typedef struct port {
     memory_packet *queue; /* the network's input: a ring of config.network_input_flits packets of at least one flit */
     reply_entry *replies; /* heap */
+    reply_entry *sent;    /* with ports: those that the SM must not see yet */
+    uint32_t sent_count, unused;
     uint64_t up_free, down_free;
     uint64_t reply_order;
     uint32_t head, count, flits; /* of the queue */
@@ -85,13 +87,8 @@ static int earlier(const reply_entry *a, const reply_entry *b) {
     return a->cycle != b->cycle ? a->cycle < b->cycle : a->order < b->order;
 }
 
-static void put_reply(port *p, uint64_t cycle, uint32_t token, uint32_t hit) {
+static void put_reply(port *p, reply_entry entry) {
     uint32_t at = p->reply_count++;
-    reply_entry entry;
-    entry.cycle = cycle;
-    entry.order = p->reply_order++;
-    entry.reply.token = token;
-    entry.reply.hit = hit;
     while (at > 0 && earlier(&entry, &p->replies[(at - 1) / 2])) {
         p->replies[at] = p->replies[(at - 1) / 2];
         at = (at - 1) / 2;
@@ -191,6 +188,7 @@ static uint32_t depart(fixed_memory *f, port *p, uint64_t now, memory_statistics
     const int writes = request_carries_data(request.kind), returns = request_returns_data(request.kind);
     const uint32_t up_cycles = f->packet_cycles[writes], down_cycles = f->packet_cycles[returns];
     bank *b = &f->banks[line % f->config->l2_banks];
+    reply_entry reply;
     uint64_t arrives = now + up_cycles + f->config->network_cycles, enters, t;
     uint32_t hit;
     p->head = p->head + 1 == f->config->network_input_flits ? 0 : p->head + 1;
@@ -204,13 +202,35 @@ static uint32_t depart(fixed_memory *f, port *p, uint64_t now, memory_statistics
     p->down_free = t + down_cycles;
     statistics->network_bytes +=
         (uint64_t)(f->packet_flits[writes] + f->packet_flits[returns]) * f->config->network_flit_bytes;
-    put_reply(p, t + down_cycles + f->config->network_cycles, request.token, hit);
+    reply.cycle = t + down_cycles + f->config->network_cycles;
+    reply.order = p->reply_order++;
+    reply.reply.token = request.token;
+    reply.reply.hit = hit;
+    if (f->sm_ports)
+        p->sent[p->sent_count++] = reply;
+    else
+        put_reply(p, reply);
     return f->packet_flits[writes];
 }
 
 /* ---- the door ---- */
 
-void fixed_set_ports(fixed_memory *f, network_port *ports) { f->sm_ports = ports; }
+int fixed_set_ports(fixed_memory *f, network_port *ports, arena *a) {
+    uint32_t i;
+    f->sm_ports = ports;
+    for (i = 0; i < f->sms; i++)
+        if (!(f->ports[i].sent = (reply_entry *)arena_take_array(a, FIXED_REQUESTS_PER_SM, sizeof(reply_entry))))
+            return -1;
+    return 0;
+}
+
+void fixed_publish(fixed_memory *f, uint32_t sm, uint64_t *sm_cycle) {
+    port *p = &f->ports[sm];
+    uint32_t i;
+    for (i = 0; i < p->sent_count; i++) put_reply(p, p->sent[i]);
+    p->sent_count = 0;
+    if (p->reply_count && p->replies[0].cycle < *sm_cycle) *sm_cycle = p->replies[0].cycle;
+}
 
 uint32_t fixed_flits(const fixed_memory *f, const memory_packet *request) {
     return f->packet_flits[request_carries_data(request->kind)];
@@ -256,7 +276,12 @@ uint64_t fixed_advance(fixed_memory *f, uint64_t now, uint64_t *sm_cycles, memor
         if (!p->count) continue;
         if (p->up_free <= now) {
             const uint32_t flits = depart(f, p, now, statistics);
-            if (f->sm_ports) port_credit_at(&f->sm_ports[i], now + f->config->network_cycles, flits, &sm_cycles[i]);
+            if (f->sm_ports) {
+                port_credit_at(&f->sm_ports[i], now + f->config->network_cycles, flits);
+                leaves = p->up_free > now ? p->up_free : now + 1;
+                if (p->count && leaves < next) next = leaves;
+                continue;
+            }
             if (p->replies[0].cycle < sm_cycles[i]) sm_cycles[i] = p->replies[0].cycle;
             if (p->refused) sm_cycles[i] = now + 1;
             if (p->refused_context && !p->count && p->up_free < sm_cycles[i]) sm_cycles[i] = p->up_free;

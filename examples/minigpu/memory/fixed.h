@@ -19,7 +19,10 @@ typedef struct fixed_memory fixed_memory;
 
 fixed_memory *fixed_make(arena *a, const minigpu_config *config, uint32_t sms);
 /* Packets that leave an SM's input send credits to its port. */
-void fixed_set_ports(fixed_memory *f, network_port *ports);
+int fixed_set_ports(fixed_memory *f, network_port *ports, arena *a); /* -1: the arena is full */
+/* An SM may take the replies that have been sent so far; without ports it may always. *sm_cycle: when it should look.
+ */
+void fixed_publish(fixed_memory *f, uint32_t sm, uint64_t *sm_cycle);
 /* The flits of a request on its way to the L2. */
 uint32_t fixed_flits(const fixed_memory *f, const memory_packet *request);
 int fixed_may_enter(fixed_memory *f, uint64_t now, uint32_t sm, const memory_packet *request, uint64_t *sm_cycle);

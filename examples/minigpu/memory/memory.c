@@ -56,6 +56,11 @@ static void enter(memory_system *memory, uint64_t now, uint32_t sm, const memory
         fixed_enter(memory->fixed, sm, request);
 }
 
+static void advance(memory_system *memory, uint64_t now, uint64_t *sm_cycles) {
+    memory->next_cycle = memory->queued ? queued_advance(memory->queued, now, sm_cycles, &memory->statistics)
+                                        : fixed_advance(memory->fixed, now, sm_cycles, &memory->statistics);
+}
+
 static void write_back(memory_system *memory, uint64_t now, uint32_t sm, uint32_t lines) {
     if (memory->queued)
         queued_write_back(memory->queued, now, sm, lines, &memory->statistics);
@@ -75,13 +80,14 @@ int memory_make_ports(memory_system *memory, arena *a, const minigpu_config *con
         network_port *p = &memory->ports[i];
         p->capacity = window_cycles + SAVES_PER_WINDOW;
         p->credits = (port_credit *)arena_take_array(a, PORT_CREDITS, sizeof *p->credits);
-        p->entries = (port_entry *)arena_take_array(a, p->capacity, sizeof *p->entries);
+        p->entries = (port_entry *)arena_take_array(a, 2 * (size_t)p->capacity, sizeof *p->entries);
         if (!p->credits || !p->entries) return -1;
     }
-    if (memory->queued)
-        queued_set_ports(memory->queued, memory->ports);
-    else
-        fixed_set_ports(memory->fixed, memory->ports);
+    memory->pending = UINT64_MAX;
+    memory->ignored_cycles = (uint64_t *)arena_take_array(a, memory->sms, sizeof *memory->ignored_cycles);
+    if (!memory->ignored_cycles) return -1;
+    if (memory->fixed) return fixed_set_ports(memory->fixed, memory->ports, a);
+    queued_set_ports(memory->queued, memory->ports);
     return 0;
 }
 
@@ -91,54 +97,82 @@ static uint32_t flits_of(const memory_system *memory, const memory_packet *reque
     return memory->queued ? queued_flits(memory->queued, request) : fixed_flits(memory->fixed, request);
 }
 
+/* Who was refused looks again when the next credit is there. */
+static void look_at_credit(memory_system *memory, uint32_t sm) {
+    const network_port *p = &memory->ports[sm];
+    if (p->head != p->visible && p->credits[p->head % PORT_CREDITS].cycle < memory->sm_cycles[sm])
+        memory->sm_cycles[sm] = p->credits[p->head % PORT_CREDITS].cycle;
+}
+
 static int port_may_enter(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request) {
     network_port *p = &memory->ports[sm];
-    while (p->count && p->credits[p->head].cycle <= now) {
-        p->flits -= p->credits[p->head].flits;
-        p->head = (p->head + 1) % PORT_CREDITS;
-        p->count--;
-    }
+    while (p->head != p->visible && p->credits[p->head % PORT_CREDITS].cycle <= now)
+        p->flits -= p->credits[p->head++ % PORT_CREDITS].flits;
     p->refused = p->flits && p->flits + flits_of(memory, request) >
                                  (request_is_context(request->kind) ? memory->context_flits : memory->input_flits);
-    if (p->refused && p->count && p->credits[p->head].cycle < memory->sm_cycles[sm])
-        memory->sm_cycles[sm] = p->credits[p->head].cycle;
+    if (p->refused) look_at_credit(memory, sm);
     return !p->refused;
 }
 
-static port_entry *port_enter(memory_system *memory, uint64_t now, uint32_t sm) {
+static port_entry *port_enter(const memory_system *memory, uint64_t now, uint32_t sm) {
     network_port *p = &memory->ports[sm];
-    port_entry *entry = &p->entries[p->entered++];
+    port_entry *entry = &p->entries[memory->side * p->capacity + p->entered[memory->side]++];
     entry->cycle = now;
     entry->lines = 0;
     return entry;
 }
 
-/* What the SM has done in this cycle reaches the network. */
-static void port_catch_up(memory_system *memory, uint64_t now, uint32_t sm) {
-    network_port *p = &memory->ports[sm];
-    for (; p->caught_up < p->entered && p->entries[p->caught_up].cycle == now; p->caught_up++) {
-        const port_entry *entry = &p->entries[p->caught_up];
-        if (entry->lines)
-            write_back(memory, now, sm, entry->lines);
-        else
-            enter(memory, now, sm, &entry->packet);
+/* What the SM sent next in the last window; NULL when the network has all of it. */
+static const port_entry *next_entry(const memory_system *memory, uint32_t sm) {
+    const network_port *p = &memory->ports[sm];
+    const uint32_t side = !memory->side;
+    return p->caught_up < p->entered[side] ? &p->entries[side * p->capacity + p->caught_up] : NULL;
+}
+
+static uint64_t next_entry_cycle(const memory_system *memory) {
+    uint64_t next = UINT64_MAX;
+    uint32_t i;
+    for (i = 0; i < memory->sms; i++) {
+        const port_entry *entry = next_entry(memory, i);
+        if (entry && entry->cycle < next) next = entry->cycle;
     }
+    return next;
 }
 
 void memory_catch_up(memory_system *memory, uint64_t end) {
-    uint64_t now;
+    const port_entry *entry;
+    uint64_t now, entering;
     uint32_t i;
     for (;;) {
-        now = memory->next_cycle;
-        for (i = 0; i < memory->sms; i++) {
-            const network_port *p = &memory->ports[i];
-            if (p->caught_up < p->entered && p->entries[p->caught_up].cycle < now) now = p->entries[p->caught_up].cycle;
-        }
+        entering = next_entry_cycle(memory);
+        now = entering < memory->next_cycle ? entering : memory->next_cycle;
         if (now >= end) break;
-        for (i = 0; i < memory->sms; i++) port_catch_up(memory, now, i);
-        memory_advance(memory, now);
+        for (i = 0; now == entering && i < memory->sms; i++) {
+            for (; (entry = next_entry(memory, i)) && entry->cycle == now; memory->ports[i].caught_up++) {
+                if (entry->lines)
+                    write_back(memory, now, i, entry->lines);
+                else
+                    enter(memory, now, i, &entry->packet);
+            }
+        }
+        advance(memory, now, memory->ignored_cycles);
     }
-    for (i = 0; i < memory->sms; i++) memory->ports[i].entered = memory->ports[i].caught_up = 0;
+}
+
+void memory_turn(memory_system *memory) {
+    uint32_t i;
+    memory->side = !memory->side;
+    for (i = 0; i < memory->sms; i++) {
+        network_port *p = &memory->ports[i];
+        p->entered[memory->side] = p->caught_up = 0;
+        p->visible = p->put;
+        if (memory->queued)
+            queued_publish(memory->queued, i, &memory->sm_cycles[i]);
+        else
+            fixed_publish(memory->fixed, i, &memory->sm_cycles[i]);
+        if (p->refused) look_at_credit(memory, i);
+    }
+    memory->pending = next_entry_cycle(memory);
 }
 
 /* ---- the door ---- */
@@ -166,9 +200,7 @@ void memory_write_back(memory_system *memory, uint64_t now, uint32_t sm, uint32_
 }
 
 void memory_advance(memory_system *memory, uint64_t now) {
-    if (memory->next_cycle > now) return;
-    memory->next_cycle = memory->queued ? queued_advance(memory->queued, now, memory->sm_cycles, &memory->statistics)
-                                        : fixed_advance(memory->fixed, now, memory->sm_cycles, &memory->statistics);
+    if (memory->next_cycle <= now) advance(memory, now, memory->sm_cycles);
 }
 
 int memory_take(memory_system *memory, uint64_t now, uint32_t sm, memory_reply *reply) {

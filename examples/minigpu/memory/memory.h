@@ -31,8 +31,10 @@ typedef struct memory_system {
     struct queued_memory *queued; /* model 1; else NULL */
     network_port *ports;          /* per SM; NULL: SMs do not advance side by side, and see the network's own queues */
     uint32_t sms;
+    uint64_t *ignored_cycles;            /* ports: what the network says of SMs, until memory_turn */
+    uint64_t pending;                    /* the first cycle of which the network knows nothing yet; UINT64_MAX */
     uint32_t input_flits, context_flits; /* of an SM's port: room for requests, and for those of contexts */
-    uint32_t unused;
+    uint32_t side;                       /* of the ports' entries: the one of this window */
 } memory_system;
 
 /* Makes the memory of so many SMs, which kernels 1 to `kernels` use, in the arena. It reads *config while it runs.
@@ -55,14 +57,20 @@ void memory_enter(memory_system *memory, uint64_t now, uint32_t sm, const memory
 void memory_write_back(memory_system *memory, uint64_t now, uint32_t sm, uint32_t lines);
 /* Everything up to and including cycle `now` happens. */
 void memory_advance(memory_system *memory, uint64_t now);
-/* With ports: everything before cycle `end` happens, of all SMs in the order (cycle, SM). */
+/* With ports: everything before cycle `end` happens, of what the SMs have sent before their window now, in the order
+ * (cycle, SM). It touches nothing that an SM touches in its window. */
 void memory_catch_up(memory_system *memory, uint64_t end);
+/* With ports, between two windows: SMs see the credits and replies of memory_catch_up, and the network what they sent.
+ */
+void memory_turn(memory_system *memory);
 /* Takes the SM's next reply that is complete by `now`, the oldest first: 1, or 0 when there is none. An SM that wakes
  * takes until there is none. */
 int memory_take(memory_system *memory, uint64_t now, uint32_t sm, memory_reply *reply);
 
 /* The next cycle in which memory_advance has something to do; UINT64_MAX: not before another request enters. */
-static inline uint64_t memory_next_cycle(const memory_system *memory) { return memory->next_cycle; }
+static inline uint64_t memory_next_cycle(const memory_system *memory) {
+    return memory->ports && memory->pending < memory->next_cycle ? memory->pending : memory->next_cycle;
+}
 /* The next cycle in which the SM should look; UINT64_MAX: nothing of it is under way and nothing was refused. */
 static inline uint64_t memory_sm_cycle(const memory_system *memory, uint32_t sm) { return memory->sm_cycles[sm]; }
 

@@ -1,9 +1,9 @@
 /* port: an SM's own view of its end of the network, where SMs advance side by side (machine/window.h).
  *
- * What the SM sends in a window enters the network when the window has ended, at the cycle in which it was sent. So the
- * SM counts for itself what it has sent, and every packet that leaves the input sends a credit back, which takes as
- * long as a packet. The network's own shortest way is the length of a window: what an SM must know of the network in a
- * window was known before. */
+ * What the SM sends in a window enters the network beside the next window, at the cycle in which it was sent. So the SM
+ * counts for itself what it has sent, and every packet that leaves the input sends a credit back, which takes as long
+ * as a packet. Two windows are no longer than the network's shortest way: credits and replies that reach an SM in a
+ * window were sent by the network two windows before. */
 #ifndef MINIGPU_PORT_H
 #define MINIGPU_PORT_H
 
@@ -25,22 +25,21 @@ typedef struct port_entry {
 } port_entry;
 
 typedef struct network_port {
-    port_credit *credits;        /* ring */
-    port_entry *entries;         /* of this window */
-    uint32_t head, count;        /* of the ring */
-    uint32_t entered, caught_up; /* entries, and those that the network has */
-    uint32_t capacity;           /* of entries */
+    port_credit *credits; /* ring */
+    port_entry *entries;  /* two times `capacity`: of this window and of the last */
+    uint32_t capacity;
+    uint32_t entered[2];         /* entries */
+    uint32_t caught_up;          /* those of the last window that the network has */
+    uint32_t head, visible, put; /* credits so far: that the SM has, may have, and that the network has sent */
     uint32_t flits;              /* sent, and without a credit */
     uint32_t refused;            /* 1: somebody found no room */
-    uint32_t unused;
 } network_port;
 
-/* A packet has left the input: its credit is there at `cycle`. *sm_cycle: when the SM should look again. */
-static inline void port_credit_at(network_port *p, uint64_t cycle, uint32_t flits, uint64_t *sm_cycle) {
-    port_credit *credit = &p->credits[(p->head + p->count++) % PORT_CREDITS];
+/* A packet has left the input: its credit is there at `cycle`. */
+static inline void port_credit_at(network_port *p, uint64_t cycle, uint32_t flits) {
+    port_credit *credit = &p->credits[p->put++ % PORT_CREDITS];
     credit->cycle = cycle;
     credit->flits = flits;
-    if (p->refused && cycle < *sm_cycle) *sm_cycle = cycle;
 }
 
 #endif

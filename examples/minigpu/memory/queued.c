@@ -32,13 +32,14 @@ typedef struct arrival {
 
 /* An SM's end of the network. */
 typedef struct queued_port {
-    arrival *arrivals;    /* ring, in order of cycles: the crossbar serves one packet at a time */
-    uint64_t busy_until;  /* network cycle: written-back lines of the L1 take the port so long */
-    uint32_t head, count; /* of the ring */
-    uint32_t flits;       /* in the input */
-    uint32_t under_way;   /* requests that have entered and have not been taken */
-    uint32_t entering;    /* the request that enters in this cycle; NONE */
-    uint32_t refused;     /* 1: somebody found no room in the input */
+    arrival *arrivals;            /* ring, in order of cycles: the crossbar serves one packet at a time */
+    uint64_t busy_until;          /* network cycle: written-back lines of the L1 take the port so long */
+    uint32_t taken, visible, put; /* replies so far: that the SM has, may have (queued_publish), and all */
+    uint32_t flits;               /* in the input */
+    uint32_t entered;             /* requests so far */
+    uint32_t entering;            /* the request that enters in this cycle; NONE */
+    uint32_t refused;             /* 1: somebody found no room in the input */
+    uint32_t unused;
 } queued_port;
 
 /* The banks that a kernel has for itself. */
@@ -315,10 +316,11 @@ static void up_event(queued_memory *q, const event *happened, uint64_t now_sm, u
     p = &q->packets[done.item];
     port = &q->ports[sm];
     port->flits -= done.flits;
-    if (port->refused && now_sm + 1 < sm_cycles[sm]) sm_cycles[sm] = now_sm + 1;
     q->flits_up += done.flits;
     if (q->sm_ports)
-        port_credit_at(&q->sm_ports[sm], sm_cycle_of(q, happened->cycle + q->wire_cycles), done.flits, &sm_cycles[sm]);
+        port_credit_at(&q->sm_ports[sm], sm_cycle_of(q, happened->cycle + q->wire_cycles), done.flits);
+    else if (port->refused && now_sm + 1 < sm_cycles[sm])
+        sm_cycles[sm] = now_sm + 1;
     if (q->meter) gpump_meter_report_flits(q->meter, p->kernel, 0, done.flits);
     request.line = p->line;
     request.arrives = happened->cycle + q->wire_cycles;
@@ -408,11 +410,11 @@ static void down_event(queued_memory *q, const event *happened, uint64_t *sm_cyc
     leave(q, happened->cycle, p, GPUMP_METER_DOWN);
     q->flits_down += done.flits;
     if (q->meter) gpump_meter_report_flits(q->meter, p->kernel, 1, done.flits);
-    to = &port->arrivals[(port->head + port->count++) % QUEUED_REQUESTS_PER_SM];
+    to = &port->arrivals[port->put++ % QUEUED_REQUESTS_PER_SM];
     to->cycle = sm_cycle_of(q, happened->cycle + q->wire_cycles);
     to->token = done.item % QUEUED_REQUESTS_PER_SM;
     to->hit = p->hit;
-    if (to->cycle < sm_cycles[done.output]) sm_cycles[done.output] = to->cycle;
+    if (!q->sm_ports) queued_publish(q, done.output, &sm_cycles[done.output]);
     l2_reply_sent(q->l2, bank);
     release_ready(q, happened->cycle, bank);
     retry_bank(q, happened->cycle, bank);
@@ -459,7 +461,7 @@ void queued_enter(queued_memory *q, uint32_t sm, const memory_packet *request) {
     }
     port->flits += p->up_flits;
     port->entering = index;
-    port->under_way++;
+    port->entered++;
     q->entered++;
 }
 
@@ -510,27 +512,32 @@ uint64_t queued_advance(queued_memory *q, uint64_t now_sm, uint64_t *sm_cycles, 
     return next > now_sm ? next : now_sm + 1;
 }
 
+void queued_publish(queued_memory *q, uint32_t sm, uint64_t *sm_cycle) {
+    queued_port *port = &q->ports[sm];
+    const arrival *first = &port->arrivals[port->taken % QUEUED_REQUESTS_PER_SM];
+    port->visible = port->put;
+    if (port->taken != port->visible && first->cycle < *sm_cycle) *sm_cycle = first->cycle;
+}
+
 int queued_take(queued_memory *q, uint64_t now, uint32_t sm, memory_reply *reply, uint64_t *sm_cycle) {
     queued_port *port = &q->ports[sm];
-    const arrival *first = &port->arrivals[port->head];
-    if (!port->count || first->cycle > now) {
-        *sm_cycle = port->count ? first->cycle : NEVER;
+    const arrival *first = &port->arrivals[port->taken % QUEUED_REQUESTS_PER_SM];
+    if (port->taken == port->visible || first->cycle > now) {
+        *sm_cycle = port->taken != port->visible ? first->cycle : NEVER;
         port->refused = 0; /* who still wants to enter asks again */
         return 0;
     }
     reply->token = first->token;
     reply->hit = first->hit;
-    port->head = (port->head + 1) % QUEUED_REQUESTS_PER_SM;
-    port->count--;
-    port->under_way--;
+    port->taken++;
     return 1;
 }
 
-uint32_t queued_under_way(const queued_memory *q, uint32_t sm) { return q->ports[sm].under_way; }
+uint32_t queued_under_way(const queued_memory *q, uint32_t sm) { return q->ports[sm].entered - q->ports[sm].taken; }
 
 uint64_t queued_last_reply(const queued_memory *q, uint32_t sm) {
     const queued_port *port = &q->ports[sm];
-    return port->count ? port->arrivals[(port->head + port->count - 1) % QUEUED_REQUESTS_PER_SM].cycle : 0;
+    return port->taken != port->put ? port->arrivals[(port->put - 1) % QUEUED_REQUESTS_PER_SM].cycle : 0;
 }
 
 uint64_t queued_hash(const queued_memory *q, uint64_t hash) {
@@ -546,9 +553,9 @@ uint64_t queued_hash(const queued_memory *q, uint64_t hash) {
     }
     for (i = 0; i < q->sms; i++) {
         const queued_port *port = &q->ports[i];
-        hash = gpump_hash_u64(hash, port->flits ^ (uint64_t)port->under_way << 32);
-        for (n = 0; n < port->count; n++)
-            hash = gpump_hash_u64(hash, port->arrivals[(port->head + n) % QUEUED_REQUESTS_PER_SM].cycle);
+        hash = gpump_hash_u64(hash, port->flits ^ (uint64_t)queued_under_way(q, i) << 32);
+        for (n = port->taken; n != port->put; n++)
+            hash = gpump_hash_u64(hash, port->arrivals[n % QUEUED_REQUESTS_PER_SM].cycle);
     }
     return hash;
 }
@@ -559,7 +566,7 @@ const char *queued_balance(const queued_memory *q, const memory_statistics *stat
     for (i = 0; i < q->sms; i++) {
         sent += crossbar_flits_sent(q->up, i);
         received += crossbar_flits_received(q->down, i);
-        if (q->ports[i].flits || q->ports[i].under_way) return "an SM's port is not empty";
+        if (q->ports[i].flits || queued_under_way(q, i)) return "an SM's port is not empty";
     }
     for (i = 0; i < q->banks; i++) {
         const l2_unit *unit = &l2_units(q->l2)[i];

@@ -29,6 +29,9 @@ queued_memory *queued_make(arena *a, const minigpu_config *config, uint32_t sms,
 void queued_set_slice(queued_memory *q, uint32_t kernel, uint32_t first, uint32_t eighths);
 /* Packets that leave an SM's input send credits to its port. */
 void queued_set_ports(queued_memory *q, network_port *ports);
+/* An SM may take the replies that have been sent so far; without ports it may always. *sm_cycle: when it should look.
+ */
+void queued_publish(queued_memory *q, uint32_t sm, uint64_t *sm_cycle);
 /* The flits of a request on its way to the L2. */
 uint32_t queued_flits(const queued_memory *q, const memory_packet *request);
 int queued_may_enter(queued_memory *q, uint32_t sm, const memory_packet *request);

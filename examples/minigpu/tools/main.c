@@ -206,7 +206,7 @@ static const char run_usage[] =
     "line\n"
     "  --races               name words whose value depends on the order of blocks (slower)\n"
     "  --json                print the report as JSON\n"
-    "  --threads N           SMs advance side by side on N threads, in windows as long as the network's shortest way; "
+    "  --threads N           SMs advance side by side on N threads, in windows of half the network's shortest way; "
     "the result is the\n"
     "                        same for every N from 1 to 64, and not that without --threads (README.md)\n"
     "  --every-cycle         idle cycles are simulated one by one, not skipped: slower, the same result\n"
