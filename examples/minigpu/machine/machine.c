@@ -10,6 +10,7 @@
 #include "analysis/analysis.h"
 #include "preemption/context_forms.h"
 #include "machine/corun.h"
+#include "machine/duet.h"
 #include "machine/dispatcher.h"
 #include "machine/fault_switch.h"
 #include "machine/fault_unit.h"
@@ -813,7 +814,7 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
 
     /* Pools. */
     m->block_count = resident;
-    m->warp_count = c->gpu.sms * c->gpu.warp_slots;
+    m->warp_count = c->gpu.sms * c->gpu.warp_slots * (m->beyond_room ? 2 : 1);
     m->preempted_count = resident + (uint32_t)contexts * m->kernel_count;
     m->blocks = (block *)arena_take_array(&m->arena, m->block_count, sizeof(block));
     m->warps = (warp *)arena_take_array(&m->arena, m->warp_count, sizeof(warp));
@@ -859,7 +860,7 @@ static size_t arena_bytes_for(const launch_file *launch) {
 static int analyse_kernels(machine *m, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     uint32_t i;
     m->stop_at_points = options->point_interval ? 1u + (options->choose != 0) : 0;
-    if (m->context_form == CONTEXT_NAIVE && !m->stop_at_points && !m->regions) return 0;
+    if (m->context_form == CONTEXT_NAIVE && !m->stop_at_points && !m->regions && !options->duet) return 0;
     if (!(m->views = (context_view **)calloc(m->kernel_count, sizeof *m->views))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
         return -1;
@@ -907,6 +908,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->technique = choose_technique(launch, options);
     m->context_form = options->context_form;
     m->in_place = options->in_place;
+    m->beyond_room = options->duet != NULL;
     m->regions = choose_regions(launch, options) != REGIONS_NONE;
     m->restarts_travel = m->regions && (errors_wanted(&options->errors) ||
                                         (options->faults.scheme && !strcmp(options->faults.scheme, "regions")));
@@ -927,6 +929,10 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         ((options->absent || options->faults.scheme) &&
          page_faults_make(m, launch, options->absent && !options->faults.link ? options->absent : "", error)) ||
         fault_unit_make(m, launch, &options->faults, error) || fault_switch_make(m, options->faults.extra, error)) {
+        machine_free(m);
+        return NULL;
+    }
+    if (options->duet && duet_make(m, options->duet, error)) {
         machine_free(m);
         return NULL;
     }
@@ -1062,6 +1068,7 @@ static int run(machine *m, uint64_t until, team *team) {
         if (fault_unit_next(m) <= m->now) fault_unit_serve(m);
         arrival = dispatcher_kernels(m);
         if (m->corun && m->corun->next <= m->now) corun_advance(m);
+        if (m->duet && m->duet->next <= m->now) duet_look(m);
         if (m->kernels_done == m->kernel_count) return m->failed ? -1 : 1;
         switching = m->switches ? fault_switch_advance(m) : NEVER;
         do dispatcher_place(m);
@@ -1075,6 +1082,7 @@ static int run(machine *m, uint64_t until, team *team) {
         if (arrival < next) next = arrival;
         if (m->preempt_cycle < next) next = m->preempt_cycle;
         if (m->ask_again < next) next = m->ask_again;
+        if (m->duet && m->duet->next < next) next = m->duet->next;
         if (m->corun && m->corun->next < next) next = m->corun->next > m->now ? m->corun->next : m->now + 1;
         if (page_faults_next(m) < next) next = page_faults_next(m);
         if (fault_unit_next(m) < next) next = fault_unit_next(m) > m->now ? fault_unit_next(m) : m->now + 1;
@@ -1131,13 +1139,16 @@ void machine_dump(const machine *m, void *output) {
                     b->stores, b->atomics, b->transfers);
             for (n = 0; n < b->warp_count; n++) {
                 const warp *w = &m->warps[b->warps[n]];
-                uint64_t bit = UINT64_C(1) << w->slot;
+                uint64_t bit = w->slot == NONE ? 0 : UINT64_C(1) << w->slot;
                 uint32_t pc;
                 if (!w->stack.depth) continue;
                 pc = simt_top(&w->stack)->pc;
                 if (w->fault_address)
                     fprintf(file, "    warp %u: its page at 0x%" PRIx64 " is absent since cycle %" PRIu64 "\n", n,
                             w->fault_address, w->fault_since);
+                if (s->duet && gpump_duet_waits_for(s->duet->gpump, w->duet) != GPUMP_REASON_YES)
+                    fprintf(file, "    warp %u: %s\n", n,
+                            gpump_reason_text(gpump_duet_waits_for(s->duet->gpump, w->duet)));
                 fprintf(file, "    warp %u: instruction %u (line %u), lanes %08x,%s%s%s%s %u in flight\n", n, pc,
                         pc < m->kernels[b->kernel].program->count ? m->kernels[b->kernel].program->instructions[pc].line
                                                                   : 0,
@@ -1175,6 +1186,7 @@ uint64_t machine_hash(const machine *m) {
     hash = gpump_hash_u64(hash, gpump_context_pool_hash(m->context_pool));
     if (m->schedule) hash = preemption_schedule_hash(m, hash);
     if (m->corun) hash = gpump_hash_u64(hash, gpump_sharing_hash(m->corun->sharing));
+    if (m->duet) hash = duet_hash(m, hash);
     hash = memory_hash(m->memory_system, hash);
     for (i = 0; i < m->kernel_count; i++) {
         hash = gpump_hash_u64(hash, m->kernels[i].done_blocks);

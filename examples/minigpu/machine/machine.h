@@ -41,6 +41,7 @@ typedef struct machine_options {
     uint64_t fault_service_ns;          /* how long a page takes to come; 0: config.page_service_cycles */
     uint32_t dram_sustainable_permille; /* with `partition`: of DRAM's peak; 0: gpump_partition_config's */
     uint32_t sample_in_turn;            /* 1: with `partition`, kernels are measured one after the other on all SMs */
+    const char *duet;                   /* PRESET[:EXTRA[:PORT]] (duet.h); NULL: off */
     const gpump_partition_policy *partition; /* kernels share SMs as a group (corun.h); NULL: they do not */
 } machine_options;
 void machine_options_default(machine_options *options);

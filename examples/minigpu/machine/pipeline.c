@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "machine/corun.h"
+#include "machine/duet.h"
 #include "machine/errors.h"
 #include "machine/fault_facts.h"
 #include "machine/gate.h"
@@ -204,11 +205,9 @@ static void release_sources(sm *s, warp *w, in_flight *r) {
         scoreboard_release_sources(w, r->info);
 }
 
-/* The instruction has ended: its places in scoreboard and counters go, and whoever waited may look again. */
-static void retire(machine *m, sm *s, uint32_t record) {
+/* The instruction has ended: its places in scoreboard and counters go. */
+static void end_record(sm *s, warp *w, block *b, uint32_t record) {
     in_flight *r = &s->records[record];
-    block *b = &m->blocks[r->block];
-    warp *w = &m->warps[r->warp];
     executed_instructions *executed = &s->executed[b->kernel];
     release_sources(s, w, r);
     if (s->queue)
@@ -226,6 +225,12 @@ static void retire(machine *m, sm *s, uint32_t record) {
     if (s->restart) gpump_restart_report_executed(s->restart, w->slot);
     gpump_sm_report_executed(s->gpump, b->ref, 1);
     free_record(s, record);
+}
+
+/* The same, and whoever waited may look again. */
+static void retire(machine *m, sm *s, uint32_t record) {
+    warp *w = &m->warps[s->records[record].warp];
+    end_record(s, w, &m->blocks[s->records[record].block], record);
     look_again(m, s, w);
 }
 
@@ -247,15 +252,17 @@ static void warp_ended(machine *m, sm *s, block *b, warp *w) {
 /* ---- barriers ---- */
 
 /* Writes bar.red's result in the lanes that execute it. */
-static void write_reduction(machine *m, const block *b, warp *w, const barrier *bar, const instruction *instruction) {
+static void write_reduction(machine *m, sm *s, const block *b, warp *w, const barrier *bar,
+                            const instruction *instruction) {
     lanes_operand result;
     uint32_t lane, value = bar->population;
     memset(&result, 0, sizeof result);
     if (instruction->variant == VARIANT_RED_AND) value = bar->all ? ~0u : 0;
     if (instruction->variant == VARIANT_RED_OR) value = bar->any ? ~0u : 0;
     for (lane = 0; lane < LANES; lane++) result.word[0][lane] = value;
-    lanes_write(&instruction->destinations[0], w->barrier_lanes, &result, warp_registers(m, b, w),
-                warp_predicates(m, w));
+    lanes_write(&instruction->destinations[0], w->barrier_lanes, &result,
+                s->duet ? duet_open(m, s, w) : warp_registers(m, b, w), warp_predicates(m, w));
+    if (s->duet) duet_close(m, s, w);
 }
 
 void pipeline_check_barriers(machine *m, sm *s, block *b) {
@@ -271,9 +278,12 @@ void pipeline_check_barriers(machine *m, sm *s, block *b) {
             const instruction *instruction;
             if (w->barrier != id) continue;
             instruction = &block_kernel(m, b)->program->instructions[w->barrier_pc];
-            if (instruction->destination_count) write_reduction(m, b, w, bar, instruction);
+            if (instruction->destination_count) write_reduction(m, s, b, w, bar, instruction);
             w->barrier = NONE;
-            gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
+            if (s->duet)
+                duet_barrier_opened(m, s, w);
+            else
+                gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
         }
         memset(bar, 0, sizeof *bar);
     }
@@ -336,9 +346,36 @@ static void commit(machine *m, sm *s, uint32_t record) {
     pipeline_block_may_be_done(m, s, b);
 }
 
+/* With --duet the warp may be switched out: what it loads goes to its frame. */
+static void commit_switched(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    const int counted = r->next_free == RECORD_COUNTED;
+    warp *w = &m->warps[r->warp];
+    block *b = &m->blocks[r->block];
+    uint32_t i;
+    if (r->squashed || w->slot != NONE) {
+        commit(m, s, record);
+    } else {
+        uint32_t *registers = duet_open(m, s, w);
+        for (i = 0; i < r->instruction->destination_count; i++)
+            lanes_write(&r->instruction->destinations[i], r->active, &r->results[i], registers, warp_predicates(m, w));
+        duet_close(m, s, w);
+        end_record(s, w, b, record);
+    }
+    duet_load_done(m, s, w, counted);
+}
+
+int pipeline_next_is_clear(const warp *w) {
+    const issue_info *info = &w->program[simt_top(&w->stack)->pc];
+    return scoreboard_clear(w, info) && memory_order_clear(w, info, 0);
+}
+
 void pipeline_commit(machine *m, sm *s, uint32_t record) {
     if (s->faults && !s->records[record].squashed) faults_committed(m, s, &s->records[record]);
-    commit(m, s, record);
+    if (s->duet)
+        commit_switched(m, s, record);
+    else
+        commit(m, s, record);
 }
 
 /* Control instructions take effect here: until now the warp's fetch has waited. */

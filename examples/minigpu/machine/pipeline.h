@@ -19,6 +19,8 @@ uint64_t pipeline_issue(machine *m, sm *s);
 uint64_t pipeline_next(const sm *s);
 /* A memory instruction has everything it waited for: writes its registers and ends it. */
 void pipeline_commit(machine *m, sm *s, uint32_t record);
+/* Do registers and memory order let the next instruction of a warp that has not ended issue? */
+int pipeline_next_is_clear(const warp *w);
 /* A memory instruction has passed its last translation check: its warp may pass barriers, sources may be released. */
 void pipeline_checked(machine *m, sm *s, in_flight *r);
 /* Hands a block over as ended (sm.ended) once its warps have ended and nothing of it is on the way. */

@@ -1,5 +1,6 @@
 #include "machine/sm_cycle.h"
 
+#include "machine/duet.h"
 #include "machine/errors.h"
 #include "machine/faults.h"
 #include "machine/pipeline.h"
@@ -71,6 +72,8 @@ void sm_cycle(machine *m, sm *s, uint64_t now) {
     if (s->ended_count) end_blocks(m, s);
     wake = pipeline_issue(m, s);
     if (s->stopping) preemption_report_waits(m, s);
+    next = s->duet ? duet_cycle(m, s) : NEVER;
+    if (next < wake) wake = next;
 
     /* When does anything happen here again? */
     if (memory_path_busy(m, s)) wake = s->now + 1;

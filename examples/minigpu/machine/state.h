@@ -166,6 +166,8 @@ typedef struct sm {
     uint32_t reserved_for;              /* kernel number; 0: nobody */
     uint32_t whole;                     /* 1: its new owner waits until everybody else has left */
     sm_statistics statistics;
+    struct sm_duet *duet;        /* warps beyond its room (duet.h); NULL: none */
+    uint32_t l1_is_store;        /* 1: loads bypass L1, which holds contexts */
     gpump_rate *rate;            /* what the kernels that share the SM may issue and send (corun.h); NULL: no limits */
     gpump_meter *meter;          /* traffic per kernel from issue to L1; behind it the memory's own meter counts */
     uint64_t *resident_since;    /* per kernel: when its first block of those here came */
@@ -273,12 +275,14 @@ typedef struct machine {
     uint32_t traps;                                      /* ERRORS_TRAP_... */
     uint32_t stop_at_points; /* 1: warps of a block that is switched run on to their next preemption point; 0: they stop
                                 anywhere; 2: each warp does what is estimated to be over earlier */
+    uint32_t beyond_room;    /* 1: SMs hold more blocks than they have room for (duet.h) */
     uint32_t in_place;       /* 1: preempted blocks leave in place what the next kernel does not need */
     struct context_view *
         *views; /* per kernel what its analyses say; outside the arena, never changes; NULL: nobody needs it */
     const gpump_victim_policy *policy; /* who makes room for a kernel that arrives; NULL: whole SMs by `technique` */
     struct schedule
         *schedule; /* the scheduler decides which kernel gets which SM (preemption_schedule.c); NULL: priorities do */
+    struct machine_duet *duet;              /* blocks beyond the SMs' room (duet.h); NULL: none */
     struct corun *corun;                    /* kernels share SMs as a group (corun.h); NULL: they do not */
     uint64_t limit_cycles;                  /* its latency limit; NEVER: none */
     uint64_t late_price;                    /* of the policy's requests, warp instructions per cycle */

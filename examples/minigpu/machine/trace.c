@@ -3,11 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "machine/duet.h"
 #include "preemption/context_bytes.h"
 #include "preemption/schedule_facts.h"
 #include "preemption/victim_facts.h"
 
-#define SERIES_MAX (64u + 5u)
+#define SERIES_MAX (64u + 7u)
 #define OCCUPANCY_KERNELS 64u /* kernels beyond share the last one's series */
 
 static uint32_t row_of(const machine *m, uint32_t sm, uint32_t slot) {
@@ -23,12 +24,20 @@ static void declare_series(machine *m) {
     timeline_series series = {"occupancy", "", "% of warp slots", 0, 100, TIMELINE_GAUGE, TIMELINE_NONE};
     uint32_t i;
     series.scale = 100.0 / ((double)m->sm_count * gpu->warp_slots);
+    if (m->duet) series.limit *= (double)m->duet->config.warps / gpu->warp_slots;
     for (i = 0; i < occupancy_series(m); i++) {
         series.name = m->kernels[i].program->name;
         series.kernel = i;
         timeline_add_series(m->trace, &series);
     }
     series.kernel = TIMELINE_NONE;
+    if (m->duet) { /* of the blocks above, who runs and who lies in a frame */
+        series.chart = "warps";
+        series.name = "in slots";
+        timeline_add_series(m->trace, &series);
+        series.name = "switched out";
+        timeline_add_series(m->trace, &series);
+    }
     series.kind = TIMELINE_COUNTER;
     series.chart = series.name = "issue slots";
     series.unit = "% of issue slots";
@@ -193,6 +202,10 @@ void trace_sample(const machine *m) {
     for (i = 0; i < m->sm_count; i++) {
         issued += m->sms[i]->statistics.issued;
         contexts += m->sms[i]->statistics.transfer_requests * SEGMENT_BYTES;
+    }
+    if (m->duet) {
+        duet_warps(m, &values[n], &values[n + 1]);
+        n += 2;
     }
     values[n++] = issued;
     values[n++] = m->memory_system->statistics.dram_bytes;

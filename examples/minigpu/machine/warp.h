@@ -42,7 +42,7 @@ typedef enum pinned_pages {
 typedef struct warp {
     uint64_t sequence; /* of the next instruction */
     uint32_t block, index;
-    uint32_t slot;                /* physical slot on the block's SM */
+    uint32_t slot;                /* physical slot on the block's SM; NONE: switched out (duet.h) */
     uint32_t register_base;       /* of its first vector register in the SM's register file, in 32-bit registers */
     uint32_t in_flight;           /* instructions between issue and commit */
     uint32_t unchecked;           /* memory instructions before their last translation check */
@@ -63,6 +63,10 @@ typedef struct warp {
     uint16_t copies[COPY_GROUPS]; /* asynchronous copies in flight, by group; all 0 when nothing of it is in flight */
     uint32_t copy_group;          /* the group that the next copy belongs to, modulo COPY_GROUPS */
     uint32_t speculates; /* issue_wait bits: it has executed what is not verified, it has queued stores (errors.h) */
+    /* blocks beyond the SM's room (duet.h) */
+    uint32_t duet;          /* its number there */
+    uint32_t stall_replies; /* replies that it was reported to stall for and that have not come */
+    uint32_t missed_loads;  /* loads in flight beyond L1 */
     /* page faults (faults.h) */
     uint32_t stack_depth;   /* of its SIMT stack when it last fetched an instruction that may fault */
     uint64_t reinserted;    /* replaying out of order: entries before this sequence are in the issue queue again */
@@ -112,6 +116,7 @@ typedef struct block {
     uint32_t local_frame;
     uint32_t flushes;    /* how often it has been flushed so far */
     uint32_t preemption; /* entry of the preemption log it leaves under; NONE */
+    uint32_t duet;       /* its number there (duet.h) */
     uint32_t victim;     /* its entry in a victim request (victims.h); NONE */
     uint32_t next_free;
 } block;
@@ -145,8 +150,8 @@ typedef struct in_flight {
     uint32_t limited;      /* 1 + the member of the group whose limit of memory instructions in flight it counts for */
     uint32_t unusual;      /* not 0: what operand read must know beside (pipeline.c) */
     uint32_t sources_held; /* 1: the scoreboard still holds its sources */
-    uint32_t next_free;
-    uint32_t outstanding; /* replies awaited */
+    uint32_t next_free;    /* of free records; of loads in flight, whether they have left L1 (duet.h) */
+    uint32_t outstanding;  /* replies awaited */
     uint32_t segment_count;
     uint32_t unchecked;       /* translation checks outstanding */
     uint32_t next_segment;    /* the next one to go to L1 */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "machine/corun.h"
+#include "machine/duet.h"
 #include "machine/errors.h"
 #include "memory/memory_access.h"
 #include "memory/translation.h"
@@ -126,12 +127,13 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
     miss_queue *q;
     cache_line *found = NULL;
     int is_load = instruction_only_reads(instruction),
-        cached = is_load && !(instruction->flags & (FLAG_CACHE_GLOBAL | FLAG_VOLATILE));
+        cached = is_load && !s->l1_is_store && !(instruction->flags & (FLAG_CACHE_GLOBAL | FLAG_VOLATILE));
     if (cached && (found = cache_find(&s->l1, line))) {
         if (found->pending == m->config.l1_merges) return 0;
         found->stamp = ++s->l1.clock;
         r->outstanding++;
         if (found->pending) {
+            r->next_free = RECORD_MISSED;
             found->pending++;
             s->waiters[node] = found->first_waiter;
             found->first_waiter = node;
@@ -167,6 +169,7 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
             s->requests[request].miss = (uint32_t)(found - s->l1.lines);
         else
             s->requests[request].record = record;
+        r->next_free = RECORD_MISSED;
         r->outstanding++;
     } else if (instruction->opcode != OPCODE_ATOM) {
         /* L1 writes through and holds no global data of its own, so a line that is there stays right. */
@@ -212,6 +215,7 @@ static void access_stage(machine *m, sm *s) {
     s->access_count--;
     s->memory_reserved--;
     r->in_queue = 0;
+    if (s->duet && !r->squashed) duet_load_sent(m, r);
     if (!r->outstanding) complete(s, record);
 }
 

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "machine/corun.h"
+#include "machine/duet.h"
 #include "machine/fault_switch.h"
 #include "machine/fault_unit.h"
 #include "machine/faults.h"
@@ -43,7 +44,10 @@
 static void actions(machine *m, sm *s);
 
 /* A warp of a stopping block issues no more. */
-static void stop_warp(sm *s, warp *w) { gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_PREEMPTION); }
+static void stop_warp(sm *s, warp *w) {
+    gpump_warp_gate_close(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_PREEMPTION);
+    if (w->slot != NONE) gate_refresh(s, w);
+}
 
 static void stop_warps(machine *m, sm *s, const block *b) {
     uint32_t i;
@@ -76,6 +80,12 @@ int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUN
     config.waits = GPUMP_SM_WAIT_PIPELINE | GPUMP_SM_WAIT_STORES | GPUMP_SM_WAIT_ATOMICS | GPUMP_SM_WAIT_SCOREBOARD |
                    GPUMP_SM_WAIT_PREEMPTION_POINT;
     if (m->regions) config.techniques |= 1u << GPUMP_TECHNIQUE_REWIND; /* warps record their boundaries (restart.h) */
+    if (m->beyond_room) {                                              /* gpump_duet says what there is room for */
+        config.warp_slots *= 2;
+        config.thread_slots *= 2;
+        config.registers *= 4;
+        config.shared_bytes *= 4;
+    }
     config.timing = GPUMP_SM_TIMING_HOST;               /* contexts take the memory path, with everybody else */
     if (m->policy) config.placement = GPUMP_SM_ALIGNED; /* predetermined positions (Shieh 3.2) */
     if (gpump_sm_bytes(&config, &bytes, &diag) != GPUMP_OK) return refused(error, &diag);
@@ -126,7 +136,7 @@ static void take_warps(machine *m, sm *s, uint32_t block_index) {
     const kernel *k = &m->kernels[b->kernel];
     uint32_t i, threads = k->need.threads;
     for (i = 0; i < k->warps; i++) {
-        uint32_t index = m->free_warp, slot = gpump_bits_lowest64(~s->occupied);
+        uint32_t index = m->free_warp, slot = s->duet ? NONE : gpump_bits_lowest64(~s->occupied);
         warp *w = &m->warps[index];
         m->free_warp = w->block; /* free warps are linked through it */
         memset(w, 0, sizeof *w);
@@ -139,16 +149,18 @@ static void take_warps(machine *m, sm *s, uint32_t block_index) {
         w->lanes = threads >= LANES ? UINT32_MAX : (1u << threads) - 1;
         threads -= threads >= LANES ? LANES : threads;
         w->barrier = NONE;
+        b->warps[i] = index;
+        if (s->duet) continue; /* its slot, if it has one, is duet_place's business */
         s->slot_age[slot] = m->ages++;
         if (s->queue) issue_queue_forget(s->queue, slot);
         if (s->faults) faults_open_warp(m, s, w);
         if (s->restart) machine_must(m, "gpump_restart_open", gpump_restart_open(s->restart, w->slot), NULL);
-        b->warps[i] = index;
         b->slots |= BIT(slot);
         s->occupied |= BIT(slot);
         s->slot_warp[slot] = index;
     }
     b->warp_count = k->warps;
+    if (s->duet) duet_place(m, s, b);
 }
 
 /* The block may issue from the next cycle on. */
@@ -157,6 +169,11 @@ static void start_warps(machine *m, sm *s, block *b) {
     b->live_warps = 0;
     for (i = 0; i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
+        if (w->slot == NONE) { /* switched out: it is fetched when it comes in */
+            gpump_warp_gate_open(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_PREEMPTION);
+            b->live_warps += w->stack.depth != 0;
+            continue;
+        }
         gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_PREEMPTION);
         s->fetched &= ~BIT(w->slot);
         pipeline_refresh_warp(m, s, w);
@@ -191,6 +208,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     block *b;
     uint32_t index, i, coordinates[3];
     int restores = saved && saved->context != NEVER;
+    if (s->duet && duet_room(m, s, kernel_index) != GPUMP_REASON_YES) return duet_room(m, s, kernel_index);
     victims_account(m);
     memset(&request, 0, sizeof request);
     memset(&diag, 0, sizeof diag);
@@ -458,7 +476,7 @@ void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind) {
 static void overwrite(machine *m, sm *s, const block *b, const gpump_sm_action *action) {
     uint32_t i, n;
     const uint32_t stays = action->kind == GPUMP_SM_ACTION_PARKED ? action->parts : 0;
-    if (!m->config.overwrite_freed) return;
+    if (!m->config.overwrite_freed || s->duet) return; /* duet_left overwrites what it gives back */
     for (i = 0; i < action->registers && !(stays & GPUMP_PART_REGISTERS); i++)
         s->registers[action->register_base + i] = FREED_PATTERN ^ i;
     if (!(stays & GPUMP_PART_SHARED_MEMORY)) memset(s->shared + action->shared_base, 0xdb, action->shared_bytes);
@@ -535,6 +553,7 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     uint32_t i, index = (uint32_t)(b - m->blocks);
     victims_freed(m, b, action);
     overwrite(m, s, b, action);
+    if (s->duet) duet_left(m, s, b);
     if (m->trace) trace_left(m, b, action);
     k->resident_cycles += m->now - b->start_cycle;
     if (action->why == GPUMP_BLOCK_FLUSHED) k->wasted_warp_instructions += action->history.executed;

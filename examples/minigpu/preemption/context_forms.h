@@ -43,6 +43,10 @@ void context_live_all(const context_view *view, const warp *w, uint64_t live[CON
  * encloses the place (2.3.2). Returns 0, or -1 when out of memory. */
 int context_live_union(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]);
 
+/* The most registers that are live, in a diverged warp, where a warp waits for a load from global memory or at a
+ * barrier: what a frame must hold (Lin 3.6.6). */
+uint32_t context_switch_registers(const context_view *view, const kernel_program *program);
+
 /* Writes the registers of a block's warps in the machine's form; `b` NULL measures the most that any form can take. */
 void context_forms_write(machine *m, const kernel *k, const block *b, gpump_context_writer *writer);
 /* Returns the bytes of one warp's sections (registers in the machine's form, stack, predicates) and how many vector

@@ -2,6 +2,8 @@
 #include "tools/report.h"
 #include "tools/report_faults.h"
 
+#include "machine/duet.h"
+
 #include "preemption/victims.h"
 
 #include <inttypes.h>
@@ -66,6 +68,39 @@ static double microseconds(const machine *m, uint64_t cycles) {
 }
 
 static double rate(double amount, double seconds) { return seconds > 0 ? amount / seconds : 0; }
+
+/* What --duet did: each kernel's plan, and the moves of all SMs. */
+static void report_duet(const machine *m, FILE *file) {
+    static const char *const units[] = {"nothing moves", "warps", "blocks"};
+    gpump_duet_statistics sum;
+    uint64_t too_large = 0, value, *counter = &sum.outs;
+    const char *name, *unit, *description;
+    uint32_t i, n;
+    memset(&sum, 0, sizeof sum);
+    for (i = 0; i < m->kernel_count; i++) {
+        const gpump_duet_plan *plan = &m->duet->plans[i];
+        fprintf(file,
+                "duet: %s: %s; room for %u blocks of %u warps and %u more (%u with L1 as a store); %u of %u registers "
+                "in a frame of %u granules\n",
+                m->kernels[i].program->name, units[plan->unit], plan->native_blocks, plan->block_warps,
+                plan->extra_blocks, plan->extra_blocks_l1, plan->frame_registers, plan->warp_granules,
+                plan->frame_granules);
+    }
+    for (i = 0; i < m->sm_count; i++) {
+        gpump_duet_statistics one;
+        gpump_duet_get_statistics(m->sms[i]->duet->gpump, &one);
+        for (n = 0; gpump_duet_statistics_field(&one, n, NULL, NULL, NULL, &value) == GPUMP_OK; n++)
+            counter[n] = n + 1 == sizeof sum / sizeof *counter && counter[n] > value ? counter[n]
+                         : n + 1 == sizeof sum / sizeof *counter                     ? value
+                                                                                     : counter[n] + value;
+        too_large += m->sms[i]->duet->too_large;
+    }
+    for (n = 0; gpump_duet_statistics_field(&sum, n, &name, &unit, &description, &value) == GPUMP_OK; n++)
+        fprintf(file, "  %-15s %12" PRIu64 " %s %s\n", name, value, unit, description);
+    if (too_large)
+        fprintf(file, "  %-15s %12" PRIu64 " looks at stalled warps whose registers fit no frame\n", "too_large",
+                too_large);
+}
 
 /* One line per request to a policy: the limit, whether it was met, who left how, what was estimated and what came of
  * it. */
@@ -261,6 +296,7 @@ void report_text(const run_result *result, FILE *file) {
     if (m->preemption_count > 32)
         fprintf(file, "... and %u more preemptions (--json lists them)\n", m->preemption_count - 32);
     report_requests(m, file);
+    if (m->duet) report_duet(m, file);
     if (result->races) races_report(result->races, file);
     fprintf(file, "simulated in %.3f s: %.1f million thread instructions per second\n", result->seconds,
             rate((double)t.thread_instructions / 1e6, result->seconds));

@@ -1,0 +1,514 @@
+#include "machine/duet.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/gate.h"
+#include "machine/pipeline.h"
+#include "preemption/context_forms.h"
+
+#define BIT(slot) (UINT64_C(1) << (slot))
+#define GRANULE GPUMP_DUET_GRANULE_BYTES
+#define VACATED 0xd0e7d0e7u
+
+/* ---- making ---- */
+
+static int refuse(char error[LAUNCH_ERROR_BYTES], const char *why) {
+    snprintf(error, LAUNCH_ERROR_BYTES, "--duet: %s", why);
+    return -1;
+}
+
+static int read_config(machine *m, const char *text, gpump_duet_config *config, char error[LAUNCH_ERROR_BYTES]) {
+    char name[64];
+    const char *colon = strchr(text, ':'), *rest = colon ? colon + 1 : NULL;
+    const size_t length = colon ? (size_t)(colon - text) : strlen(text);
+    gpump_diag diag;
+    char *end;
+    if (length >= sizeof name) return refuse(error, "presets are maxwell_duet, duet_block and virtual_thread");
+    memcpy(name, text, length);
+    name[length] = 0;
+    if (gpump_duet_config_preset(config, name))
+        return refuse(error, "presets are maxwell_duet, duet_block and virtual_thread");
+    if (gpump_duet_config_from_gpu(config, &m->config.gpu, m->sms[0]->shared_bytes, m->config.l1_bytes, &diag)) {
+        char words[200];
+        gpump_diag_text(&diag, words, sizeof words);
+        return refuse(error, words);
+    }
+    if (!rest) return 0;
+    if (!strncmp(rest, "all", 3)) {
+        config->extra_blocks = GPUMP_DUET_ALL;
+        rest += 3;
+    } else if (!strncmp(rest, "monitor", 7)) {
+        config->extra_blocks = GPUMP_DUET_MONITOR;
+        rest += 7;
+    } else {
+        config->extra_blocks = (uint32_t)strtoul(rest, &end, 10);
+        if (end == rest) return refuse(error, "after the preset comes :NUMBER, :all or :monitor");
+        rest = end;
+    }
+    if (*rest == ':') {
+        config->port_bytes = (uint32_t)strtoul(rest + 1, &end, 10);
+        if (config->port_bytes < 1 || config->port_bytes > 4096) return refuse(error, "a port has 1 to 4096 bytes");
+        rest = end;
+    }
+    return *rest ? refuse(error, "the form is PRESET[:EXTRA[:PORT]]") : 0;
+}
+
+static int make_plans(machine *m, char error[LAUNCH_ERROR_BYTES]) {
+    machine_duet *d = m->duet;
+    uint32_t i;
+    for (i = 0; i < m->kernel_count; i++) {
+        const kernel *k = &m->kernels[i];
+        gpump_duet_config config = d->config;
+        gpump_footprint need = k->need;
+        gpump_diag diag;
+        if (k->program->local_bytes) config.l1_granules = 0; /* local memory needs L1 */
+        if (gpump_duet_plan_make(&config, &need, context_switch_registers(m->views[i], k->program), &d->plans[i],
+                                 &diag)) {
+            gpump_diag_text(&diag, error, LAUNCH_ERROR_BYTES);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int make_sm(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
+    const gpump_duet_config *config = &m->duet->config;
+    const size_t frame = (size_t)(config->register_granules + config->shared_granules + config->l1_granules) * GRANULE;
+    sm_duet *d = (sm_duet *)arena_take(&m->arena, sizeof *d);
+    gpump_diag diag;
+    size_t bytes;
+    void *memory;
+    if (gpump_duet_bytes(config, &bytes, &diag)) return refuse(error, "no tables");
+    if (!d || !(memory = arena_take(&m->arena, bytes)) ||
+        !(d->scratch = (uint32_t *)arena_take(&m->arena, (size_t)SCOREBOARD_IDS * GRANULE)) ||
+        !(d->leaving = (uint8_t *)arena_take(&m->arena, frame)) ||
+        !(d->coming = (uint8_t *)arena_take(&m->arena, frame)) ||
+        !(d->l1_store = (uint8_t *)arena_take(&m->arena, (size_t)config->l1_granules * GRANULE + 1)) ||
+        gpump_duet_init(memory, bytes, config, &d->gpump, &diag))
+        return refuse(error, "out of memory");
+    d->kernel = NONE;
+    s->duet = d;
+    return 0;
+}
+
+int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]) {
+    machine_duet *d = (machine_duet *)arena_take(&m->arena, sizeof *d);
+    uint32_t i;
+    if (m->sms[0]->queue || m->sms[0]->faults) return refuse(error, "not with out-of-order issue, TLBs or faults yet");
+    if (m->regions || m->in_place || m->policy) return refuse(error, "not with regions or preemption yet");
+    if (m->config.kernels_per_sm > 1) return refuse(error, "one kernel per SM: not with kernels_per_sm above 1");
+    if (!d) return refuse(error, "out of memory");
+    m->duet = d;
+    if (!(d->plans = (gpump_duet_plan *)arena_take_array(&m->arena, m->kernel_count, sizeof *d->plans)))
+        return refuse(error, "out of memory");
+    d->next = NEVER;
+    d->kernel = NONE;
+    if (read_config(m, text, &d->config, error) || make_plans(m, error)) return -1;
+    for (i = 0; i < m->sm_count; i++)
+        if (make_sm(m, m->sms[i], error)) return -1;
+    return 0;
+}
+
+/* ---- the unified space ---- */
+
+static uint8_t *granule(const machine *m, const sm *s, uint32_t address) {
+    const gpump_duet_config *c = &m->duet->config;
+    if (address < c->register_granules) return (uint8_t *)(s->registers + (size_t)address * LANES);
+    address -= c->register_granules;
+    if (address < c->shared_granules) return s->shared + (size_t)address * GRANULE;
+    return s->duet->l1_store + (size_t)(address - c->shared_granules) * GRANULE;
+}
+
+static void overwrite(uint8_t *where, size_t bytes) {
+    const uint32_t pattern = VACATED;
+    size_t i;
+    for (i = 0; i + sizeof pattern <= bytes; i += sizeof pattern) memcpy(where + i, &pattern, sizeof pattern);
+}
+
+static const gpump_duet_plan *plan_of(const machine *m, const sm *s) { return &m->duet->plans[s->duet->kernel]; }
+
+static gpump_duet_place place_of(machine *m, const sm *s, uint32_t number) {
+    gpump_duet_place place;
+    memset(&place, 0, sizeof place);
+    machine_must(m, "gpump_duet_where", gpump_duet_where(s->duet->gpump, number, &place), NULL);
+    return place;
+}
+
+/* The kept registers of a warp, from or to a frame. */
+static void pack(const uint64_t *kept, const uint32_t *registers, uint8_t *frame) {
+    uint32_t word, at = 0;
+    for (word = 0; word < SCOREBOARD_IDS / 64; word++) {
+        uint64_t left = kept[word];
+        for (; left; left &= left - 1)
+            memcpy(frame + (size_t)GRANULE * at++, registers + (size_t)(64 * word + gpump_bits_lowest64(left)) * LANES,
+                   GRANULE);
+    }
+}
+static void unpack(const uint64_t *kept, uint32_t *registers, const uint8_t *frame) {
+    uint32_t word, at = 0;
+    for (word = 0; word < SCOREBOARD_IDS / 64; word++) {
+        uint64_t left = kept[word];
+        for (; left; left &= left - 1)
+            memcpy(registers + (size_t)(64 * word + gpump_bits_lowest64(left)) * LANES, frame + (size_t)GRANULE * at++,
+                   GRANULE);
+    }
+}
+
+uint32_t *duet_open(machine *m, sm *s, warp *w) {
+    sm_duet *d = s->duet;
+    const gpump_duet_place place = place_of(m, s, w->duet);
+    if (w->slot != NONE || !plan_of(m, s)->moves_registers) return s->registers + w->register_base;
+    unpack(d->kept[w->duet], d->scratch, granule(m, s, place.registers));
+    return d->scratch;
+}
+void duet_close(machine *m, sm *s, warp *w) {
+    sm_duet *d = s->duet;
+    if (w->slot != NONE || !plan_of(m, s)->moves_registers || m->duet->omit == DUET_OMIT_REPLIES) return;
+    pack(d->kept[w->duet], d->scratch, granule(m, s, place_of(m, s, w->duet).registers));
+}
+
+/* ---- blocks come and go ---- */
+
+gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index) {
+    sm_duet *d = s->duet;
+    if (d->kernel != kernel_index) {
+        if (s->resident) return GPUMP_REASON_KERNELS;
+        machine_must(m, "gpump_duet_set_kernel", gpump_duet_set_kernel(d->gpump, m->now, &m->duet->plans[kernel_index]),
+                     NULL);
+        d->kernel = kernel_index;
+        if (m->duet->kernel != kernel_index) { /* the meters are looked at from here on */
+            m->duet->kernel = kernel_index;
+            memset(&m->duet->before, 0, sizeof m->duet->before);
+            m->duet->next =
+                gpump_duet_decision_cycle(d->gpump) == GPUMP_UNKNOWN ? NEVER : m->now + m->duet->config.skip_cycles;
+        }
+        if (s->wake > m->now + 1) s->wake = m->now + 1; /* it may have something to tell */
+    }
+    return gpump_duet_room(d->gpump);
+}
+
+/* A warp that has a home takes its slot. */
+static void take_slot(machine *m, sm *s, block *b, warp *w) {
+    sm_duet *d = s->duet;
+    const gpump_duet_place place = place_of(m, s, w->duet);
+    if (plan_of(m, s)->moves_registers || plan_of(m, s)->unit != GPUMP_DUET_BLOCK || place.is_present)
+        w->register_base = place.registers * LANES;
+    b->shared_base = (place.shared - m->duet->config.register_granules) * GRANULE;
+    w->slot = place.slot;
+    s->slot_age[w->slot] = d->age_of[w->duet];
+    s->slot_warp[w->slot] = d->warp_of[w->duet];
+    s->occupied |= BIT(w->slot);
+    b->slots |= BIT(w->slot);
+    gpump_warp_gate_open(&w->gate, GPUMP_WARP_FETCH, GPUMP_WARP_RESIDENCY);
+    gpump_warp_gate_open(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_RESIDENCY);
+}
+
+/* A warp without a home has no slot. */
+static void give_slot(sm *s, block *b, warp *w) {
+    if (w->slot != NONE) {
+        const uint64_t bit = BIT(w->slot);
+        s->occupied &= ~bit;
+        s->present &= ~bit;
+        s->fetched &= ~bit;
+        s->clear &= ~bit;
+        s->held &= ~bit;
+        s->calling &= ~bit;
+        s->duet->reported &= ~bit;
+        b->slots &= ~bit;
+    }
+    w->slot = NONE;
+    gpump_warp_gate_close(&w->gate, GPUMP_WARP_FETCH, GPUMP_WARP_RESIDENCY);
+    gpump_warp_gate_close(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_RESIDENCY);
+}
+
+void duet_place(machine *m, sm *s, block *b) {
+    sm_duet *d = s->duet;
+    gpump_diag diag;
+    uint32_t i, number = 0;
+    memset(&diag, 0, sizeof diag);
+    machine_must(m, "gpump_duet_place_block", gpump_duet_place_block(d->gpump, m->now, &number, &diag), &diag);
+    if (m->failed) return;
+    b->duet = number;
+    for (i = 0; i < b->warp_count; i++) {
+        warp *w = &m->warps[b->warps[i]];
+        const gpump_duet_place place = place_of(m, s, number * b->warp_count + i);
+        w->duet = number * b->warp_count + i;
+        d->warp_of[w->duet] = b->warps[i];
+        d->age_of[w->duet] = m->ages++;
+        memset(d->kept[w->duet], 0, sizeof d->kept[0]); /* a new warp has no values yet */
+        w->register_base = place.registers * LANES;     /* of a warp in a frame: when it has come in */
+        b->shared_base = (place.shared - m->duet->config.register_granules) * GRANULE;
+        w->slot = NONE;
+        if (place.is_present)
+            take_slot(m, s, b, w);
+        else
+            give_slot(s, b, w);
+    }
+}
+
+void duet_left(machine *m, sm *s, block *b) {
+    const gpump_duet_plan *plan = plan_of(m, s);
+    uint32_t i;
+    for (i = 0; i < b->warp_count; i++) {
+        warp *w = &m->warps[b->warps[i]];
+        if (w->slot == NONE) continue;
+        overwrite((uint8_t *)(s->registers + w->register_base), (size_t)plan->warp_granules * GRANULE);
+        give_slot(s, b, w);
+    }
+    overwrite(s->shared + b->shared_base, (size_t)plan->shared_granules * GRANULE);
+    machine_must(m, "gpump_duet_report_block_done", gpump_duet_report_block_done(s->duet->gpump, m->now, b->duet),
+                 NULL);
+}
+
+/* ---- stalls and replies ---- */
+
+void duet_load_sent(machine *m, in_flight *r) {
+    if (r->next_free != RECORD_MISSED || !r->outstanding) return;
+    r->next_free = RECORD_COUNTED;
+    m->warps[r->warp].missed_loads++;
+}
+
+static void replies(sm *s, warp *w, uint32_t count) {
+    for (; count; count--, w->stall_replies--) gpump_duet_report_reply(s->duet->gpump, w->duet);
+    if (!w->stall_replies && w->slot != NONE) s->duet->reported &= ~BIT(w->slot);
+    if (s->wake > s->now + 1) s->wake = s->now + 1;
+}
+
+void duet_load_done(machine *m, sm *s, warp *w, int counted) {
+    (void)m;
+    if (counted) w->missed_loads--;
+    if (!w->stall_replies || w->barrier != NONE) return;
+    replies(s, w, pipeline_next_is_clear(w) ? w->stall_replies : w->stall_replies > 1);
+}
+
+void duet_barrier_opened(machine *m, sm *s, warp *w) {
+    (void)m;
+    if (w->slot != NONE)
+        gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
+    else
+        gpump_warp_gate_open(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
+    if (w->stall_replies) replies(s, w, w->stall_replies);
+}
+
+/* Does everything that a warp needs to go on fit a frame? Sets kept[] to it. */
+static int fits_frame(machine *m, const sm *s, const block *b, const warp *w, uint64_t *kept) {
+    uint32_t word, count = 0;
+    context_live(m->views[b->kernel], &m->kernels[b->kernel], w, kept);
+    for (word = 0; word < SCOREBOARD_IDS / 64; word++) count += gpump_bits_count64(kept[word]);
+    return !plan_of(m, s)->moves_registers || count <= plan_of(m, s)->frame_registers;
+}
+
+/* Asynchronous copies go to shared memory, which must stay where it is. */
+static int copies_under_way(const warp *w) {
+    uint32_t i, any = 0;
+    for (i = 0; i < COPY_GROUPS; i++) any |= w->copies[i];
+    return any != 0;
+}
+
+/* Reports the warps that wait for loads beyond L1, or at a barrier, and have nothing else in flight. */
+static void report_stalls(machine *m, sm *s) {
+    sm_duet *d = s->duet;
+    uint64_t left = s->present & (~s->clear | s->held) & ~d->reported, kept[SCOREBOARD_IDS / 64];
+    for (; left; left &= left - 1) {
+        const uint32_t slot = gpump_bits_lowest64(left);
+        warp *w = &m->warps[s->slot_warp[slot]];
+        const int at_barrier = w->barrier != NONE;
+        if (w->in_flight != w->missed_loads || w->unchecked || gate_in_control(w) || copies_under_way(w)) continue;
+        if (!at_barrier && (!w->missed_loads || s->clear & BIT(slot))) continue;
+        if (!gpump_duet_may_issue(d->gpump, w->duet)) continue; /* on its way in or out */
+        if (!fits_frame(m, s, &m->blocks[w->block], w, kept)) {
+            d->too_large++;
+            continue;
+        }
+        w->stall_replies = at_barrier ? 1 : w->missed_loads;
+        d->reported |= BIT(slot);
+        machine_must(m, "gpump_duet_report_stall",
+                     gpump_duet_report_stall(d->gpump, s->now, w->duet,
+                                             at_barrier ? GPUMP_DUET_BARRIER : GPUMP_DUET_LOAD, w->stall_replies),
+                     NULL);
+    }
+}
+
+/* Warps that have ended give their slots up; with switched warps that frees a home. */
+static void report_ended(machine *m, sm *s) {
+    sm_duet *d = s->duet;
+    const uint64_t slots = m->config.gpu.warp_slots < 64 ? BIT(m->config.gpu.warp_slots) - 1 : UINT64_MAX;
+    uint64_t left = s->occupied & slots & ~s->present;
+    for (; left; left &= left - 1) {
+        warp *w = &m->warps[s->slot_warp[gpump_bits_lowest64(left)]];
+        block *b = &m->blocks[w->block];
+        if (w->stack.depth || w->in_flight || !gpump_duet_may_issue(d->gpump, w->duet)) continue;
+        machine_must(m, "gpump_duet_report_warp_done", gpump_duet_report_warp_done(d->gpump, s->now, w->duet), NULL);
+        overwrite((uint8_t *)(s->registers + w->register_base), (size_t)plan_of(m, s)->warp_granules * GRANULE);
+        give_slot(s, b, w);
+    }
+}
+
+/* ---- moves ---- */
+
+/* The warps of what an action names. */
+static uint32_t warps_of(const gpump_duet_plan *plan, uint32_t unit, uint32_t *first) {
+    *first = plan->unit == GPUMP_DUET_BLOCK ? unit * plan->block_warps : unit;
+    return plan->unit == GPUMP_DUET_BLOCK ? plan->block_warps : 1;
+}
+
+static int alive(const sm *s, uint32_t number) {
+    return gpump_duet_state_of(s->duet->gpump, number) != GPUMP_DUET_GONE;
+}
+
+/* Writes what leaves to `frame`, as it will lie there, and overwrites where it was. */
+static void take_out(machine *m, sm *s, uint32_t unit, uint8_t *frame) {
+    const gpump_duet_plan *plan = plan_of(m, s);
+    sm_duet *d = s->duet;
+    uint32_t first, count = warps_of(plan, unit, &first), i;
+    for (i = 0; i < count; i++) {
+        warp *w;
+        block *b;
+        if (!alive(s, first + i)) continue;
+        w = &m->warps[d->warp_of[first + i]];
+        b = &m->blocks[w->block];
+        if (plan->moves_registers) {
+            uint32_t *registers = s->registers + w->register_base;
+            if (!fits_frame(m, s, b, w, d->kept[w->duet])) machine_fail(m, "--duet: a frame is too small");
+            pack(d->kept[w->duet], registers,
+                 frame + (size_t)i * (plan->frame_registers + m->duet->config.slot_granules) * GRANULE);
+            overwrite((uint8_t *)registers, (size_t)plan->warp_granules * GRANULE);
+        }
+        if (plan->moves_shared) memcpy(frame, s->shared + b->shared_base, (size_t)plan->shared_granules * GRANULE);
+        give_slot(s, b, w);
+    }
+}
+
+/* Puts what comes from `frame`, a copy of where it lay, to its home. */
+static void put_in(machine *m, sm *s, uint32_t unit, const uint8_t *frame) {
+    const gpump_duet_plan *plan = plan_of(m, s);
+    sm_duet *d = s->duet;
+    uint32_t first, count = warps_of(plan, unit, &first), i;
+    for (i = 0; i < count; i++) {
+        warp *w;
+        block *b;
+        if (!alive(s, first + i)) continue;
+        w = &m->warps[d->warp_of[first + i]];
+        b = &m->blocks[w->block];
+        take_slot(m, s, b, w);
+        if (plan->moves_registers && m->duet->omit != DUET_OMIT_REGISTERS)
+            unpack(d->kept[w->duet], s->registers + w->register_base,
+                   frame + (size_t)i * (plan->frame_registers + m->duet->config.slot_granules) * GRANULE);
+        if (plan->moves_shared && m->duet->omit != DUET_OMIT_SHARED)
+            memcpy(s->shared + b->shared_base, frame, (size_t)plan->shared_granules * GRANULE);
+        pipeline_refresh_warp(m, s, w);
+        if (w->stall_replies) d->reported |= BIT(w->slot);
+        if (w->stack.depth && gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH))
+            pipe_put(&s->pipes[PIPE_FETCH], s->now, d->warp_of[first + i]);
+    }
+}
+
+static void end_move(machine *m, sm *s) {
+    sm_duet *d = s->duet;
+    const gpump_duet_plan *plan = plan_of(m, s);
+    const size_t bytes = (size_t)plan->frame_granules * GRANULE;
+    uint8_t *frame = granule(m, s, gpump_duet_frame_granule(plan, d->move.frame));
+    d->moving = 0;
+    if (d->move.in != NONE) memcpy(d->coming, frame, bytes);
+    overwrite(frame, bytes);
+    if (d->move.out != NONE) {
+        overwrite(d->leaving, bytes);
+        take_out(m, s, d->move.out, d->leaving);
+        if (plan->moves_shared)
+            overwrite(s->shared + (size_t)d->move.home * plan->shared_granules * GRANULE,
+                      (size_t)plan->shared_granules * GRANULE);
+        memcpy(frame, d->leaving, bytes);
+    }
+    machine_must(m, "gpump_duet_report_moved", gpump_duet_report_moved(d->gpump, s->now), NULL);
+    if (d->move.in != NONE) put_in(m, s, d->move.in, d->coming);
+}
+
+/* What leaves issues no more, even if its reply comes while it moves. */
+static void begin_move(machine *m, sm *s) {
+    sm_duet *d = s->duet;
+    uint32_t first, count, i;
+    d->moving = 1;
+    if (d->move.out == NONE) return;
+    count = warps_of(plan_of(m, s), d->move.out, &first);
+    for (i = first; i < first + count; i++) {
+        if (!alive(s, i)) continue;
+        gate_close(s, &m->warps[d->warp_of[i]], GPUMP_WARP_ISSUE, GPUMP_WARP_RESIDENCY);
+        gate_close(s, &m->warps[d->warp_of[i]], GPUMP_WARP_FETCH, GPUMP_WARP_RESIDENCY);
+    }
+}
+
+uint64_t duet_cycle(machine *m, sm *s) {
+    sm_duet *d = s->duet;
+    gpump_duet_action action;
+    if (d->kernel == NONE) return NEVER;
+    if (d->moving && d->move.end_cycle <= s->now) end_move(m, s);
+    report_ended(m, s);
+    report_stalls(m, s);
+    while (!m->failed && gpump_duet_next(d->gpump, s->now, &action) == GPUMP_OK) {
+        if (action.kind == GPUMP_DUET_L1) {
+            s->l1_is_store = 1;
+        } else if (action.kind == GPUMP_DUET_EXTRA) { /* also while something moves */
+            m->dispatch_needed = 1;
+        } else {
+            d->move = action;
+            begin_move(m, s);
+        }
+    }
+    return d->moving ? d->move.end_cycle : NEVER;
+}
+
+/* ---- the monitor ---- */
+
+static void traffic_of(const machine *m, uint32_t kernel, gpump_traffic *traffic) {
+    uint32_t i;
+    (void)gpump_meter_total(m->memory_system->meter, m->now, kernel + 1, traffic);
+    for (i = 0; i < m->sm_count; i++) {
+        gpump_traffic part;
+        (void)gpump_meter_total(m->sms[i]->meter, m->now, kernel + 1, &part);
+        gpump_traffic_add(traffic, &part);
+    }
+}
+
+void duet_look(machine *m) {
+    machine_duet *d = m->duet;
+    gpump_traffic now, change;
+    gpump_utilisation utilisation;
+    uint32_t i;
+    traffic_of(m, d->kernel, &now);
+    gpump_traffic_diff(&d->before, &now, &change);
+    change.cycles = d->config.period_cycles;
+    (void)gpump_meter_utilisation(&m->memory_system->meter->config, &change, &utilisation, NULL);
+    for (i = 0; i < m->sm_count; i++) {
+        sm *s = m->sms[i];
+        if (s->duet->kernel != d->kernel || gpump_duet_decision_cycle(s->duet->gpump) > m->now) continue;
+        machine_must(m, "gpump_duet_report_utilisation",
+                     gpump_duet_report_utilisation(s->duet->gpump, m->now, &utilisation), NULL);
+        if (s->wake > m->now + 1) s->wake = m->now + 1;
+    }
+    d->before = now;
+    d->next = m->now + d->config.period_cycles;
+}
+
+void duet_warps(const machine *m, uint64_t *in_slots, uint64_t *switched_out) {
+    uint32_t i, n;
+    *in_slots = *switched_out = 0;
+    for (i = 0; i < m->block_count; i++) {
+        const block *b = &m->blocks[i];
+        for (n = 0; b->life && n < b->warp_count; n++) {
+            const warp *w = &m->warps[b->warps[n]];
+            if (!w->stack.depth) continue;
+            if (w->slot == NONE)
+                ++*switched_out;
+            else
+                ++*in_slots;
+        }
+    }
+}
+
+uint64_t duet_hash(const machine *m, uint64_t hash) {
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++) hash = gpump_hash_u64(hash, gpump_duet_hash(m->sms[i]->duet->gpump));
+    return hash;
+}

@@ -1,0 +1,69 @@
+/* duet: more blocks on an SM than it has room for (--duet): gpump_duet decides which warps lie in spare on-chip memory,
+ * and here their values move: between the register file, shared memory and an L1 that has become a store. What is
+ * vacated is overwritten. A warp that is switched out has no slot (warp.slot is NONE); its registers are those that are
+ * live where it stands, one granule each, in register order.
+ *
+ * One kernel runs on an SM at a time. Faults, preemption, and shared SMs are refused beside it. */
+#ifndef MINIGPU_DUET_H
+#define MINIGPU_DUET_H
+
+#include "machine/state.h"
+
+/* in_flight.next_free of a load that has left L1, and of one that its warp has counted. */
+#define RECORD_MISSED (NONE - 1)
+#define RECORD_COUNTED (NONE - 2)
+
+typedef struct sm_duet {
+    gpump_duet *gpump;
+    gpump_duet_action move;
+    uint32_t moving;    /* 1: `move` is under way */
+    uint32_t kernel;    /* whose plan it has; NONE */
+    uint64_t reported;  /* slots whose warp has been reported as stalled */
+    uint64_t too_large; /* stalls of warps whose live registers did not fit a frame */
+    uint32_t warp_of[GPUMP_DUET_WARPS];
+    uint64_t age_of[GPUMP_DUET_WARPS];
+    uint64_t kept[GPUMP_DUET_WARPS][SCOREBOARD_IDS / 64]; /* registers that lie in its frame */
+    uint32_t *scratch;                                    /* all registers of a warp */
+    uint8_t *leaving, *coming;                            /* a frame each */
+    uint8_t *l1_store;
+} sm_duet;
+
+/* Tests: what a move leaves out. */
+enum { DUET_OMIT_NOTHING, DUET_OMIT_REGISTERS, DUET_OMIT_SHARED, DUET_OMIT_REPLIES };
+
+typedef struct machine_duet {
+    gpump_duet_config config;
+    gpump_duet_plan *plans; /* by kernel */
+    uint64_t next;          /* cycle of the next look at the meters; NEVER */
+    gpump_traffic before;   /* of the kernel that runs, at the last look */
+    uint32_t kernel;        /* whose; NONE */
+    uint32_t omit;          /* tests: DUET_OMIT_... */
+} machine_duet;
+
+/* Reads "PRESET[:EXTRA[:PORT]]" (EXTRA: a number of blocks, "all" or "monitor"; PORT: bytes per cycle) and makes plans
+ * and tables. Returns 0, or -1 with the reason in error. */
+int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]);
+/* Has the SM room for one block more of this kernel? */
+gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index);
+/* Gives a block that has been placed its warps' places; its warps have no slots yet. */
+void duet_place(machine *m, sm *s, block *b);
+/* A block has left: what it held is overwritten, and free. */
+void duet_left(machine *m, sm *s, block *b);
+/* A load of a warp has gone through L1 and waits. */
+void duet_load_sent(machine *m, in_flight *r);
+/* A load of a warp has committed. */
+void duet_load_done(machine *m, sm *s, warp *w, int counted);
+/* The barrier of a warp has opened. */
+void duet_barrier_opened(machine *m, sm *s, warp *w);
+/* The registers of a warp that is switched out, to be written to; duet_close puts them back into its frame. */
+uint32_t *duet_open(machine *m, sm *s, warp *w);
+void duet_close(machine *m, sm *s, warp *w);
+/* Reports stalls, begins and ends moves. Returns the next cycle in which something happens by itself; NEVER. */
+uint64_t duet_cycle(machine *m, sm *s);
+/* The monitor looks at the meters; sets m->duet->next. */
+void duet_look(machine *m);
+/* Counts the warps of all SMs that have slots, and those that are switched out. */
+void duet_warps(const machine *m, uint64_t *in_slots, uint64_t *switched_out);
+uint64_t duet_hash(const machine *m, uint64_t hash);
+
+#endif
