@@ -4,7 +4,7 @@
 # in pages.txt, as a checksum of the recorded run and of the drawing code; `check` runs the commands again and compares these. Where the
 # browser and the font are those that made the pictures, as the first line of pages.txt names them, it also takes each picture again and
 # compares it byte for byte. docs/pictures/new_machines.svg is drawn from the table before it in docs/new_machines.md, and
-# docs/pictures/stop_or_run.svg from stop_or_run.csv beside it. Exit status: 0 done, or current; 1 a picture is out of date; 2 something
+# docs/pictures/stop_or_run.svg and sharing.svg from the CSV files beside them. Exit status: 0 done, or current; 1 a picture is out of date; 2 something
 # is missing.
 set -u
 build=$(cd "$1" && pwd) || exit 2
@@ -61,18 +61,21 @@ sed '/(pictures\/new_machines.svg)/q' docs/new_machines.md >"$work/table.md" # o
 "$tbsim" machines --table "$work/table.md" --svg "$pictures/new_machines.svg" || exit 2
 cmp "$pictures/new_machines.svg" docs/pictures/new_machines.svg || status=1
 
-# A curve's picture: gnuplot's own words in it name the version that drew it.
+# What gnuplot draws: its own words in a picture name the version that drew it.
 gnuplot=$(command -v gnuplot)
-if [ "$mode" = check ] && ! grep -q "Produced by $(echo "$("${gnuplot:-false}" --version 2>/dev/null)" | tr a-z A-Z | sed 's/PATCHLEVEL/patchlevel/') " docs/pictures/stop_or_run.svg; then
-    echo "stop_or_run.svg is not drawn again: another gnuplot made it"
-elif [ -z "$gnuplot" ]; then
-    echo "Curves are drawn by gnuplot: apt-get install gnuplot-nox" >&2
-    exit 2
-else
-    "$gnuplot" docs/pictures/stop_or_run.gnuplot >"$work/stop_or_run.svg" || exit 2
-    [ "$mode" = check ] || cp "$work/stop_or_run.svg" "$pictures/stop_or_run.svg"
-    cmp "$work/stop_or_run.svg" docs/pictures/stop_or_run.svg || status=1
-fi
+version=$("${gnuplot:-false}" --version 2>/dev/null | tr a-z A-Z | sed 's/PATCHLEVEL/patchlevel/')
+for name in stop_or_run sharing; do
+    if [ "$mode" = check ] && ! grep -q "Produced by $version " docs/pictures/$name.svg; then
+        echo "$name.svg is not drawn again: another gnuplot made it"
+    elif [ -z "$gnuplot" ]; then
+        echo "Curves are drawn by gnuplot: apt-get install gnuplot-nox" >&2
+        exit 2
+    else
+        "$gnuplot" docs/pictures/$name.gnuplot >"$work/$name.svg" || exit 2
+        [ "$mode" = check ] || cp "$work/$name.svg" "$pictures/$name.svg"
+        cmp "$work/$name.svg" docs/pictures/$name.svg || status=1
+    fi
+done
 
 if [ "$mode" = check ]; then
     diff docs/pictures/pages.txt "$work/pages.txt" || status=1

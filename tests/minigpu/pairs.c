@@ -26,6 +26,9 @@ static void shards_merge(void **state) {
     assert_int_equal(run_command("cat whole.csv", whole, sizeof whole), 0);
     assert_int_equal(run_command("cat merged.csv", merged, sizeof merged), 0);
     assert_string_equal(whole, merged);
+    assert_int_equal(run_command(MINIGPU "pairs summary merged.csv", output, sizeof output), 0);
+    assert_non_null(strstr(output, "| even | 3 | "));
+    assert_non_null(strstr(output, "| leftover | 3 | "));
     for (i = 0; whole[i]; i++) lines += whole[i] == '\n';
     assert_int_equal(lines, 1 + 3 * 2);
     for (i = 0; i < 4; i++) unlink(i == 0 ? "whole.csv" : i == 1 ? "merged.csv" : i == 2 ? "part0.csv" : "part1.csv");
@@ -40,6 +43,7 @@ static void refused(void **state) {
                  {"pairs merge out.csv 2>&1", "merge wants OUT.csv and at least one PART.csv"},
                  {"pairs " THREE GPUMP_SOURCE_DIR "/examples/minigpu/launches/three_processes.yaml 2>&1",
                   "pairs wants one kernel in each file, this one has"},
+                 {"pairs summary " GPUMP_SOURCE_DIR "/README.md 2>&1", "README.md:2:1: no row of minigpu pairs --csv"},
                  {"pairs " THREE "--csv no/where.csv 2>&1", "minigpu: cannot write no/where.csv"}};
     char command[1024];
     uint32_t i;

@@ -274,6 +274,57 @@ void pairs_write(FILE *file, const pairs_experiment *e, const pairs_row *row) {
             row->harmonic, row->weighted, row->network, row->dram);
 }
 
+/* The kernel of that label; it is added at its place in the alphabet, and rows that name later ones are told so. */
+static uint32_t kernel_of(pairs_experiment *e, pairs_table *table, const char *label, uint32_t *other) {
+    uint32_t k = 0, i;
+    while (k < e->kernel_count && strcmp(e->kernels[k].label, label) < 0) k++;
+    if (k < e->kernel_count && !strcmp(e->kernels[k].label, label)) return k;
+    if (e->kernel_count == PAIRS_KERNELS) return PAIRS_KERNELS;
+    memmove(&e->kernels[k + 1], &e->kernels[k], (e->kernel_count++ - k) * sizeof *e->kernels);
+    memset(&e->kernels[k], 0, sizeof *e->kernels);
+    strcpy(e->kernels[k].label, label);
+    for (i = 0; i < table->count; i++) {
+        table->rows[i].first += table->rows[i].first >= k;
+        table->rows[i].second += table->rows[i].second >= k;
+    }
+    if (other) *other += *other >= k;
+    return k;
+}
+
+static uint32_t class_of(const char *name) {
+    uint32_t kind = 0;
+    while (kind < GPUMP_PARTITION_CLASSES && strcmp(classes[kind], name)) kind++;
+    return kind;
+}
+
+int pairs_read(FILE *file, const char *name, pairs_experiment *e, pairs_table *table) {
+    char line[512];
+    unsigned long number = 0;
+    while (fgets(line, sizeof line, file)) {
+        char labels[2][32], kinds[2][8];
+        pairs_row row, *place;
+        if (!number++) continue; /* the header */
+        memset(&row, 0, sizeof row);
+        if (sscanf(line, "%u,%31[^,],%31[^,],%7[^,],%7[^,],%31[^,],%u,%u,%u,%u,%lf,%lf,%lf,%lf,%lf,%lf", &row.number,
+                   labels[0], labels[1], kinds[0], kinds[1], row.policy, &row.blocks[0], &row.blocks[1], &row.sms[0],
+                   &row.sms[1], &row.speed[0], &row.speed[1], &row.harmonic, &row.weighted, &row.network,
+                   &row.dram) != 16 ||
+            (row.kinds[0] = class_of(kinds[0])) == GPUMP_PARTITION_CLASSES ||
+            (row.kinds[1] = class_of(kinds[1])) == GPUMP_PARTITION_CLASSES ||
+            (row.first = kernel_of(e, table, labels[0], NULL)) == PAIRS_KERNELS ||
+            (row.second = kernel_of(e, table, labels[1], &row.first)) == PAIRS_KERNELS) {
+            fprintf(stderr, "%s:%lu:1: no row of minigpu pairs --csv\n", name, number);
+            return 2;
+        }
+        if (!(place = append(table))) {
+            fputs("minigpu: out of memory for the table of pairs\n", stderr);
+            return 1;
+        }
+        *place = row;
+    }
+    return 0;
+}
+
 static const pairs_row *find(const pairs_table *table, uint32_t number, const char *policy) {
     uint32_t i;
     for (i = 0; i < table->count; i++)
@@ -330,6 +381,7 @@ pairs_ratio pairs_compare(const pairs_table *table, const char *policy, const ch
         else
             found.ratio = over / under;
     }
+    if (!drawn) found.pairs = 0; /* nothing to divide by */
     if (!drawn) return found;
     qsort(ratios, drawn, sizeof *ratios, by_value);
     found.low = ratios[drawn / 40];

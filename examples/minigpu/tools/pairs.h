@@ -61,6 +61,8 @@ uint32_t pairs_choose(const pairs_experiment *e, uint32_t count, uint32_t chosen
 /* Runs pair number `number` under every policy and appends its rows. Returns an exit status. */
 int pairs_run(const pairs_experiment *e, uint32_t number, uint32_t first, uint32_t second, pairs_table *table);
 
+/* Reads such a table, and the kernels' labels in the order of the alphabet. Returns 0, or 2 after a message. */
+int pairs_read(FILE *file, const char *name, pairs_experiment *e, pairs_table *table);
 void pairs_write_header(FILE *file);
 void pairs_write(FILE *file, const pairs_experiment *e, const pairs_row *row);
 /* Ratio of the mean HSpeedup under `policy` to that under `other`, over the pairs that have both; both kernels of class

@@ -17,6 +17,7 @@
 static const char usage[] =
     "usage: minigpu pairs [FILE or FOLDER]... [options]\n"
     "       minigpu pairs merge OUT.csv PART.csv...   the parts of a sharded table, as one file\n"
+    "       minigpu pairs summary TABLE.csv           the last table again\n"
     "  FILE               launch file with one kernel; FOLDER: every .yaml in it but launch.yaml and small.yaml\n"
     "                     (default: kernels/demand, one synthetic kernel for each row of Lin Table 4.2)\n"
     "  --pairs N          so many pairs, an equal part from each combination of two classes (default: all)\n"
@@ -148,6 +149,32 @@ static void print_summary(const pairs_experiment *e, const pairs_table *table) {
     }
 }
 
+/* minigpu pairs summary: of a table, merged or whole. */
+static int summarise(const char *path) {
+    static pairs_experiment e;
+    static gpump_partition_policy named[PAIRS_POLICIES];
+    pairs_table table;
+    FILE *file = fopen(path, "r");
+    uint32_t i, p;
+    int status;
+    if (!file) {
+        fprintf(stderr, "minigpu: cannot read %s: %s\n", path, strerror(errno));
+        return 2;
+    }
+    memset(&table, 0, sizeof table);
+    status = pairs_read(file, path, &e, &table);
+    fclose(file);
+    for (i = 0; i < table.count && !status; i++) {
+        for (p = 0; p < e.policy_count && strcmp(named[p].name, table.rows[i].policy); p++) {}
+        if (p < e.policy_count || p == PAIRS_POLICIES) continue;
+        named[p].name = table.rows[i].policy;
+        e.policies[e.policy_count++] = &named[p];
+    }
+    if (!status) print_summary(&e, &table);
+    pairs_free(&table);
+    return status;
+}
+
 static int run_pairs(pairs_experiment *e, const arguments *a, FILE *csv) {
     static uint32_t chosen[PAIRS_KERNELS * PAIRS_KERNELS][2];
     pairs_table table;
@@ -191,6 +218,10 @@ int pairs_command(int argc, char **argv, const char *kernels) {
     if (argc > 1 && !strcmp(argv[1], "merge")) {
         if (argc < 4) return option_misuse("pairs", "merge wants OUT.csv and at least one PART.csv", NULL);
         return csv_merge("minigpu", argv[2], argv + 3, argc - 3);
+    }
+    if (argc > 1 && !strcmp(argv[1], "summary")) {
+        if (argc != 3) return option_misuse("pairs", "summary wants one TABLE.csv", NULL);
+        return summarise(argv[2]);
     }
     memset(&e, 0, sizeof e);
     machine_options_default(&e.run.options);
