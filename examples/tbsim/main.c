@@ -55,6 +55,7 @@ static const char *const usage_text =
     "  --processes N          in each workload (2)\n"
     "  --shard I/N            only jobs i with i mod N = I, 0 <= I < N\n"
     "  --prioritise           the first process has priority 1\n"
+    "  --first-runs N         the first process runs N times and ends; 0: again and again, as the others (0)\n"
     "  --out FILE             instead of standard output\n"
     "machines:\n"
     "  --svg FILE             a picture\n"
@@ -66,7 +67,7 @@ typedef struct arguments {
     tb_options options;
     const char *data, *trace, *svg, *html, *out, *gpu, *table;
     int csv, class_end, base, quiet, prioritise, has_policy, has_mechanism, has_transfers, has_limit;
-    uint32_t processes, workloads, threads, shard, shards;
+    uint32_t processes, workloads, threads, shard, shards, first_runs;
     uint32_t given; /* bit per option of longs */
     uint64_t seed;
 } arguments;
@@ -86,23 +87,43 @@ static int usage_name(const char *option, const char *value, const char *(*name)
     return usage(NULL, NULL);
 }
 
-static const struct option longs[] = {
-    {"gpu", 1, NULL, 'g'},           {"policy", 1, NULL, 'p'},     {"mechanism", 1, NULL, 'm'},
-    {"transfers", 1, NULL, 't'},     {"class-end", 1, NULL, 'c'},  {"variation", 1, NULL, 'v'},
-    {"printed-times", 0, NULL, 'P'}, {"exact", 0, NULL, 'e'},      {"data", 1, NULL, 'd'},
-    {"csv", 0, NULL, 'C'},           {"trace", 1, NULL, 'T'},      {"svg", 1, NULL, 'S'},
-    {"html", 1, NULL, 'H'},          {"limit", 1, NULL, 'l'},      {"sm", 0, NULL, 'M'},
-    {"processes", 1, NULL, 'n'},     {"workloads", 1, NULL, 'w'},  {"seed", 1, NULL, 's'},
-    {"shard", 1, NULL, 'h'},         {"threads", 1, NULL, 'j'},    {"launches-per-wait", 1, NULL, 'W'},
-    {"dispatch", 1, NULL, 'D'},      {"prioritise", 0, NULL, 'x'}, {"out", 1, NULL, 'o'},
-    {"quiet", 0, NULL, 'q'},         {"table", 1, NULL, 'b'},      {"base", 1, NULL, 'B'},
-    {"starvation", 1, NULL, 'V'},    {"help", 0, NULL, '?' + 256}, {NULL, 0, NULL, 0}};
+static const struct option longs[] = {{"gpu", 1, NULL, 'g'},
+                                      {"policy", 1, NULL, 'p'},
+                                      {"mechanism", 1, NULL, 'm'},
+                                      {"transfers", 1, NULL, 't'},
+                                      {"class-end", 1, NULL, 'c'},
+                                      {"variation", 1, NULL, 'v'},
+                                      {"printed-times", 0, NULL, 'P'},
+                                      {"exact", 0, NULL, 'e'},
+                                      {"data", 1, NULL, 'd'},
+                                      {"csv", 0, NULL, 'C'},
+                                      {"trace", 1, NULL, 'T'},
+                                      {"svg", 1, NULL, 'S'},
+                                      {"html", 1, NULL, 'H'},
+                                      {"limit", 1, NULL, 'l'},
+                                      {"sm", 0, NULL, 'M'},
+                                      {"processes", 1, NULL, 'n'},
+                                      {"workloads", 1, NULL, 'w'},
+                                      {"seed", 1, NULL, 's'},
+                                      {"shard", 1, NULL, 'h'},
+                                      {"threads", 1, NULL, 'j'},
+                                      {"launches-per-wait", 1, NULL, 'W'},
+                                      {"dispatch", 1, NULL, 'D'},
+                                      {"prioritise", 0, NULL, 'x'},
+                                      {"out", 1, NULL, 'o'},
+                                      {"quiet", 0, NULL, 'q'},
+                                      {"table", 1, NULL, 'b'},
+                                      {"base", 1, NULL, 'B'},
+                                      {"first-runs", 1, NULL, 'r'},
+                                      {"starvation", 1, NULL, 'V'},
+                                      {"help", 0, NULL, '?' + 256},
+                                      {NULL, 0, NULL, 0}};
 
 /* The options that each command takes, by their letters in longs. */
 static const struct {
     const char *name, *options;
 } commands[] = {{"run", "gpmtcvPedWDlVMCTH"},
-                {"sweep", "gpmtcvPedWDlVMnwshjxoq"},
+                {"sweep", "gpmtcvPedWDlVMnwshjxroq"},
                 {"merge", ""},
                 {"evaluate", "gcvPedWDwjqB"},
                 {"machines", "gcvdWDwsjqSb"}};
@@ -145,8 +166,8 @@ static int parse(int argc, char **argv, arguments *a) {
             fputs(usage_text, stdout);
             exit(output_status(0, "tbsim"));
         }
-        if (strchr("vlnwsjWDV", c) && !is_number) return usage("not a number", optarg);
-        if (strchr("nwsjWV", c) && number != floor(number)) return usage("not a whole number", optarg);
+        if (strchr("vlnwsjWDVr", c) && !is_number) return usage("not a number", optarg);
+        if (strchr("nwsjWVr", c) && number != floor(number)) return usage("not a whole number", optarg);
         switch (c) {
         case 'g': {
             tb_machine old = a->machine;
@@ -159,6 +180,10 @@ static int parse(int argc, char **argv, arguments *a) {
             a->machine.printed_times = old.printed_times;
             break;
         }
+        case 'r':
+            if (number > 1e6) return usage("first-runs is at most 1000000, not", optarg);
+            a->first_runs = (uint32_t)number;
+            break;
         case 'V':
             if (number > UINT32_MAX) return usage("starvation is at most 4294967295, not", optarg);
             a->options.starvation_times = (uint32_t)number;
@@ -307,6 +332,7 @@ static int sweep(const arguments *a) {
         job->count = a->processes;
         job->number = i;
         job->prioritised = a->prioritise;
+        job->prioritised_runs = a->first_runs;
         job->library = library;
         job->options = a->options;
         job->seed = a->seed;

@@ -52,6 +52,7 @@ static void *work(void *argument) {
         if (i == GPUMP_NONE) return NULL;
         tb_random_workload(t->jobs[i].library, t->jobs[i].count, t->jobs[i].number, t->jobs[i].seed,
                            t->jobs[i].prioritised, &t->jobs[i].workload);
+        t->jobs[i].workload.processes[0].repeat = t->jobs[i].prioritised_runs;
         failed = tb_run(t->jobs[i].library, &t->jobs[i].workload, &t->jobs[i].options, &t->jobs[i].result);
         pthread_mutex_lock(&t->lock);
         t->done++;

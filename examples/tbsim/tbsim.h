@@ -165,6 +165,7 @@ void tb_random_workload(const tb_library *library, uint32_t count, uint32_t numb
 typedef struct tb_job {
     uint32_t count, number;
     int prioritised;
+    uint32_t prioritised_runs; /* how often the first process then runs, after which it ends; 0: again and again */
     const tb_library *library;
     tb_options options;
     uint64_t seed;
