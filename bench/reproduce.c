@@ -330,8 +330,12 @@ static int is_asked(const reproduce_parts *parts, const row_source *source) {
     return source->row && (source->divided || (!parts->merges && parts_here(parts, source->topic)));
 }
 
-/* Gives the first wanted row of each topic the minutes that minutes.csv has for the topic's rows together, and every
- * row a little. Without the file, estimates of the time left are worse. */
+static int is_one_experiment(const row_source *a, const row_source *b) {
+    return a->topic == b->topic && a->divided == b->divided;
+}
+
+/* Gives the first wanted row of each topic, and the first divided one, the minutes that minutes.csv has for its rows
+ * together, and every row a little. Without the file, estimates of the time left are worse. */
 static double find_minutes(const options *options, const csv_table *targets, row_source *found) {
     csv_table minutes;
     char error[512];
@@ -341,12 +345,12 @@ static double find_minutes(const options *options, const csv_table *targets, row
     for (size_t row = 0; row < targets->rows; row++) {
         if (!is_asked(&options->parts, &found[row]) || !is_wanted(options, csv_text(targets, row, "id"))) continue;
         for (first = 0; first < row; first++)
-            if (found[first].minutes > 0 && found[first].topic == found[row].topic) break;
+            if (found[first].minutes > 0 && is_one_experiment(&found[first], &found[row])) break;
         found[row].minutes += 0.01;
         for (i = 0; first == row && i < minutes.rows; i++) {
             size_t of = 0;
             while (of < targets->rows && strcmp(csv_text(targets, of, "id"), csv_text(&minutes, i, "id")) != 0) of++;
-            if (of < targets->rows && found[of].row && found[of].topic == found[row].topic &&
+            if (of < targets->rows && found[of].row && is_one_experiment(&found[of], &found[row]) &&
                 csv_number(&minutes, i, "minutes", &value))
                 found[row].minutes +=
                     found[of].divided && options->parts.shards ? value / options->parts.shards : value;
