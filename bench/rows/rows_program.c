@@ -219,7 +219,8 @@ static void run_all_ways(const char *name, int is_short, outcome *o) {
     }
 }
 
-/* Returns 1 when all kernels are measured; 0: another run has some of them. */
+/* Returns 1 when the suite's kernels are measured; 0: another run has some of them. Notes say how many of our other
+ * kernels are. */
 static int measure_all(const reproduce_context *context, reproduce_result *result) {
     uint32_t i;
     if (!measured) {
@@ -231,7 +232,10 @@ static int measure_all(const reproduce_context *context, reproduce_result *resul
             reproduce_progress(context, (double)i / kernels, names[i]);
             snprintf(piece, sizeof piece, "I.%s", names[i]);
             switch (reproduce_piece(context, piece, values, PIECE_VALUES)) {
-            case REPRODUCE_ELSEWHERE: measured = 2; break;
+            case REPRODUCE_ELSEWHERE:
+                if (in_suite(names[i])) measured = 2;
+                snprintf(outcomes[i].error, sizeof outcomes[i].error, "not measured");
+                break;
             case REPRODUCE_KNOWN: read_piece(&outcomes[i], values); break;
             case REPRODUCE_MEASURE:
                 run_all_ways(names[i], context->is_short, &outcomes[i]);
@@ -345,13 +349,17 @@ static void total_overhead(const reproduce_context *context, const char *id, rep
     note_kernels(result, id, 1);
     for (suite = 1; suite >= 0; suite--) {
         const double by_32 = mean_overhead(WAY_SHORT_32, suite, &small);
-        reproduce_note(result,
-                       "%s: all stored %+.1f %%, only changes stored %+.1f %%, boundaries and moves alone, which is "
-                       "what just-in-time spilling costs until somebody preempts, %+.1f %%; as published %+.1f %%; all "
-                       "stored and short regions of 32 %+.1f %%, %u kernels of them under 4 %%",
-                       suite ? "suite" : "our other kernels", mean_overhead(WAY_ALL, suite, NULL),
-                       mean_overhead(WAY_CHANGED, suite, NULL), mean_overhead(WAY_MOVES, suite, NULL),
-                       mean_overhead(WAY_PUBLISHED_ALL, suite, NULL), by_32, small);
+        uint32_t count;
+        (void)median_of(WAY_MOVES, suite, 0, &count);
+        if (!count) continue;
+        reproduce_note(
+            result,
+            "%s (%u kernels): all stored %+.1f %%, only changes stored %+.1f %%, boundaries and moves alone, which is "
+            "what just-in-time spilling costs until somebody preempts, %+.1f %%; as published %+.1f %%; all "
+            "stored and short regions of 32 %+.1f %%, %u kernels of them under 4 %%",
+            suite ? "suite" : "our other kernels", count, mean_overhead(WAY_ALL, suite, NULL),
+            mean_overhead(WAY_CHANGED, suite, NULL), mean_overhead(WAY_MOVES, suite, NULL),
+            mean_overhead(WAY_PUBLISHED_ALL, suite, NULL), by_32, small);
     }
     reproduce_note(result,
                    "suite, short regions of 16 and 64 %+.1f and %+.1f %%, as published and changes only %+.1f %%",
