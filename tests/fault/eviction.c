@@ -382,11 +382,11 @@ static void a_dropped_holder_lets_go(void **state) {
     nothing(f, 3);
 }
 
-/* Faults in numbers, with eviction all the time. GPUMP_TEST_CASES=100 makes 10^7 of them. */
-static void a_storm(void **state) {
+/* Programs with eviction all the time. */
+static void programs_in_a_storm(void **state) {
     static world worlds;
     static const char *const presets[] = {"nvlink", "uvm595"};
-    const uint64_t wanted = test_cases(100000);
+    const uint64_t wanted = test_cases(30000);
     uint64_t opened = 0, served = 0;
     (void)state;
     for (uint64_t number = 0; opened < wanted; number++) {
@@ -395,7 +395,7 @@ static void a_storm(void **state) {
         w->number = 1000 + number;
         w->random = test_seed() * 104729 + number;
         w->slow = 300 * (uint32_t)(number % 3);
-        begin(w, &config, WARPS, 40);
+        begin(w, &config, WARPS, 8);
         run(w, 10000000);
         opened += w->opened + w->merged;
         served += w->woken;
@@ -405,11 +405,82 @@ static void a_storm(void **state) {
     assert_true(served == opened);
 }
 
+/* Faults in numbers, with eviction all the time: 64 blocks that each wait for one granule at a time. After every action
+ * opened = served + pending, each granule is served as often as a fault was opened for it, and each wait ends once.
+ * GPUMP_TEST_CASES=100 makes 10^7 faults. */
+static void a_storm(void **state) {
+    enum { BLOCKS = 64, FRAMES = 24 };
+    static const char *const presets[] = {"nvlink", "uvm595", "pcie3", "uvm595"};
+    const uint64_t wanted = test_cases(100000) / 4;
+    uint64_t all = 0;
+    (void)state;
+    for (uint32_t preset = 0; preset < 4; preset++) {
+        gpump_fault_config config = small(presets[preset], FRAMES, 8);
+        uint64_t waits[BLOCKS], random = test_seed() * 31 + preset, now = 0, faults = 0, woken = 0, reported = 0;
+        uint32_t open[GRANULES] = {0}, pending = 0, at = 0;
+        gpump_fault_statistics s;
+        gpump_fault *f;
+        config.prefetch_percent = 100; /* each fault is of a report's making */
+        config.thrash_events = preset == 3 ? 3 : 0;
+        f = make(&config);
+        assert_int_equal(gpump_fault_map(f, 0, 0, GRANULES * 16, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
+        for (uint32_t b = 0; b < BLOCKS; b++) waits[b] = GPUMP_UNKNOWN;
+        while (woken < wanted) {
+            gpump_fault_access access;
+            gpump_fault_action a;
+            uint32_t outcome;
+            for (uint32_t k = 0; k < 8; k++, at = (at + 1) % BLOCKS) {
+                if (waits[at] != GPUMP_UNKNOWN) continue;
+                memset(&access, 0, sizeof access);
+                access.page = gpump_random_below(&random, GRANULES) * 16;
+                access.cookie = at;
+                access.rights = GPUMP_TLB_READ;
+                test_check(gpump_fault_report(f, now, &access, &outcome) == GPUMP_OK, test_seed(), preset);
+                if (outcome == GPUMP_FAULT_RETRY) continue;
+                test_check((outcome == GPUMP_FAULT_OPENED) == !open[access.page / 16], test_seed(), preset);
+                pending += !open[access.page / 16];
+                faults += !open[access.page / 16];
+                open[access.page / 16] = 1;
+                waits[at] = access.page;
+                reported++;
+            }
+            now = gpump_fault_next_cycle(f) > now && pending ? gpump_fault_next_cycle(f) : now;
+            while (gpump_fault_next(f, now, &a) == GPUMP_OK) {
+                if (a.kind == GPUMP_FAULT_ACT_UNMAP)
+                    test_check(gpump_fault_report_unmapped(f, now, 0, a.page, a.page & 16 ? 1 : 0) == GPUMP_OK,
+                               test_seed(), preset);
+                if (a.kind == GPUMP_FAULT_ACT_MAP) {
+                    test_check(open[a.page / 16] == 1, test_seed(), preset); /* not twice */
+                    open[a.page / 16] = 0;
+                    pending--;
+                }
+                if (a.kind == GPUMP_FAULT_ACT_WAKE) {
+                    test_check(waits[a.cookie] == a.page, test_seed(), preset);
+                    waits[a.cookie] = GPUMP_UNKNOWN;
+                    woken++;
+                    test_check(gpump_fault_release(f, now, a.cookie, 0) == GPUMP_OK, test_seed(), preset);
+                }
+                gpump_fault_get_statistics(f, &s);
+                test_check(s.opened == faults && s.opened == s.served + pending, test_seed(), preset);
+                test_check(s.waits == reported && s.woken == woken, test_seed(), preset);
+            }
+        }
+        assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+        assert_true(s.evicted > s.served / 2);
+        all += faults;
+    }
+    printf("%llu faults opened, all served once\n", (unsigned long long)all);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_leaves_and_when),       cmocka_unit_test(the_smallest_memory_is_one_instruction),
-        cmocka_unit_test(without_pins_nothing_ends), cmocka_unit_test(a_dropped_holder_lets_go),
-        cmocka_unit_test(every_program_ends),        cmocka_unit_test(a_storm),
+        cmocka_unit_test(who_leaves_and_when),
+        cmocka_unit_test(the_smallest_memory_is_one_instruction),
+        cmocka_unit_test(without_pins_nothing_ends),
+        cmocka_unit_test(a_dropped_holder_lets_go),
+        cmocka_unit_test(every_program_ends),
+        cmocka_unit_test(programs_in_a_storm),
+        cmocka_unit_test(a_storm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
