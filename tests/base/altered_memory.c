@@ -620,11 +620,78 @@ static void fault_memory(void **state) {
     }
 }
 
+/* ---- block switcher ---- */
+
+static gpump_block_switch_config switch_config(void) {
+    gpump_block_switch_config config;
+    assert_int_equal(gpump_block_switch_config_preset(&config, "table61"), GPUMP_OK);
+    config.blocks = 3;
+    config.extra = 2;
+    config.fair_cycles = 100;
+    return config;
+}
+
+static gpump_result switch_adopt(uint64_t *memory, size_t bytes, gpump_diag *diag) {
+    gpump_block_switch_config config = switch_config();
+    gpump_block_switch *unit;
+    gpump_result result = gpump_block_switch_adopt(memory, bytes, &config, &unit, diag);
+    return result ? result : gpump_block_switch_check(unit, diag);
+}
+
+static void switch_drive(uint64_t *memory, uint64_t seed) {
+    gpump_block_switch *u = (gpump_block_switch *)(void *)memory;
+    uint64_t random = seed, now = gpump_block_switch_next_cycle(u);
+    if (now == GPUMP_UNKNOWN) now = 0;
+    for (int step = 0; step < 200; step++) {
+        gpump_block_switch_view views[8];
+        gpump_block_switch_action action;
+        const uint64_t cookie = gpump_random_below(&random, 7);
+        const uint32_t some = gpump_random_below(&random, 3);
+        uint32_t count;
+        now = gpump_add_saturated(now, gpump_random_below(&random, 30));
+        switch (gpump_random_below(&random, 9)) {
+        case 0: (void)gpump_block_switch_report_placed(u, now, cookie, 1 + some, 50); break;
+        case 1: (void)gpump_block_switch_report_left(u, now, cookie); break;
+        case 2: (void)gpump_block_switch_report_came(u, now, cookie); break;
+        case 3: (void)gpump_block_switch_set_outside(u, some, some ? UINT32_MAX : 2); break;
+        case 4: (void)gpump_block_switch_report_pending(u, now, cookie, some, now + 90); break;
+        case 5:
+            (void)(some ? gpump_block_switch_report_none(u, now) : gpump_block_switch_report_stayed(u, now, cookie));
+            break;
+        case 6:
+            if (!some) (void)gpump_block_switch_report_ended(u, now, cookie);
+            break;
+        default: (void)gpump_block_switch_report_warp(u, now, cookie, some, cookie & 1u);
+        }
+        (void)gpump_block_switch_next(u, now, &action);
+        (void)gpump_block_switch_next_cycle(u);
+        assert_int_equal(gpump_block_switch_blocks(u, views, 8, &count), GPUMP_OK);
+    }
+    (void)gpump_block_switch_hash(u);
+}
+
+static void switch_memory(void **state) {
+    static uint64_t memory[WORDS], good[WORDS];
+    const altered one = {"block switcher", switch_adopt, switch_drive};
+    gpump_block_switch_config config = switch_config();
+    gpump_block_switch *unit;
+    size_t bytes;
+    (void)state;
+    assert_int_equal(gpump_block_switch_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_block_switch_init(memory, bytes, &config, &unit, NULL), GPUMP_OK);
+    for (uint32_t i = 0; i < 20; i++) {
+        switch_drive(memory, test_seed() * 8 + i);
+        assert_int_equal(gpump_block_switch_check(unit, NULL), GPUMP_OK);
+    }
+    memcpy(good, memory, sizeof good);
+    flip_every_bit(&one, good, bytes, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scheduler_memory), cmocka_unit_test(spill_memory), cmocka_unit_test(pool_memory),
         cmocka_unit_test(sm_memory),        cmocka_unit_test(sm_limits),    cmocka_unit_test(tlb_memory),
-        cmocka_unit_test(replay_memory),    cmocka_unit_test(fault_memory),
+        cmocka_unit_test(replay_memory),    cmocka_unit_test(fault_memory), cmocka_unit_test(switch_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
