@@ -12,13 +12,7 @@
 #ifndef MINIGPU_ERRORS_H
 #define MINIGPU_ERRORS_H
 
-#include "machine/state.h"
-
-/* What arithmetic traps on: bits. */
-enum {
-    ERRORS_TRAP_DIVISION = 1, /* an integer divided by zero */
-    ERRORS_TRAP_INVALID = 2   /* a NaN of operands that are none */
-};
+#include "machine/error_facts.h"
 
 /* What may go wrong. */
 typedef struct errors_options {
@@ -36,8 +30,6 @@ void errors_options_default(errors_options *options);
 
 /* Do the options want errors or traps? */
 int errors_wanted(const errors_options *options);
-/* Says which instructions wait for verification, and for stores. */
-void errors_prepare(const kernel_program *program, issue_info *info);
 /* Gives every SM what it needs for regions, errors and traps; nothing where kernels have no regions. Returns 0, or -1
  * with the reason in error. */
 int errors_make(machine *m, const errors_options *options, char error[LAUNCH_ERROR_BYTES]);
@@ -46,29 +38,5 @@ int errors_make(machine *m, const errors_options *options, char error[LAUNCH_ERR
 void errors_cycle(machine *m, sm *s);
 /* The next cycle in which it has something to do; NEVER. */
 uint64_t errors_next(const sm *s);
-
-/* Each function below is called only where an SM has `errors`. */
-
-/* An instruction has its operands, and its results if it computes: it may err, and raise exceptions. */
-void errors_operands_read(machine *m, sm *s, in_flight *r, const lanes_operand *sources);
-/* A memory instruction goes to the load-store unit. Returns 1 when it waits in the store queue first. */
-int errors_queues_store(machine *m, sm *s, uint32_t record);
-/* An instruction issues. */
-void errors_issued(sm *s, warp *w, const issue_info *info);
-/* Arithmetic ends: what it did is unverified. */
-void errors_executed(machine *m, sm *s, const in_flight *r);
-/* An instruction has ended; its record is free, and still has what it did. */
-void errors_ended(machine *m, sm *s, const in_flight *r);
-/* The warp forgets what it has in flight. */
-void errors_forget(sm *s, warp *w);
-/* An access has been coalesced: where its address is wrong because of an error, it does nothing. */
-void errors_drop_wild(machine *m, const sm *s, in_flight *r);
-/* Is it the fault of an undetected error that this instruction makes no sense? */
-static inline int errors_excuse(const machine *m, const in_flight *r) {
-    const sm *s = m->sms[m->blocks[r->block].sm];
-    return s->errors && gpump_restart_errs(s->restart, m->warps[r->warp].slot);
-}
-/* Is all that the warp has executed verified? */
-static inline int errors_verified(const warp *w) { return !w->speculates; }
 
 #endif

@@ -20,7 +20,7 @@
 #include "machine/loops.h"
 #include "machine/page_faults.h"
 #include "machine/recompile.h"
-#include "machine/restart.h"
+#include "machine/region.h"
 #include "machine/runtime_calls.h"
 #include "preemption/preemption.h"
 #include "preemption/preemption_schedule.h"

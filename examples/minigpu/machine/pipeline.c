@@ -4,7 +4,7 @@
 
 #include "machine/corun.h"
 #include "machine/duet.h"
-#include "machine/errors.h"
+#include "machine/error_facts.h"
 #include "machine/fault_facts.h"
 #include "machine/gate.h"
 #include "machine/issue_queue.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
-#include "machine/errors.h"
+#include "machine/error_facts.h"
 #include "machine/faults.h"
 #include "machine/pipeline.h"
 #include "machine/region.h"

@@ -52,6 +52,13 @@ static inline int restart_may(const sm *s, const warp *w, uint32_t region) {
     return w->stack.depth && w->barrier == NONE && gpump_restart_may_go_back(s->restart, w->slot, region);
 }
 
+/* Words of the section RESTART of one warp, at most. */
+#define RESTART_WORDS (3u + 4u * SIMT_DEPTH)
+/* The bytes that they add to the context of a block at most. */
+static inline uint64_t restart_context_bytes(const kernel *k) {
+    return (uint64_t)k->warps * (GPUMP_CONTEXT_SECTION_BYTES + RESTART_WORDS * 8u);
+}
+
 /* Dynamic sparse regions: for each that ended, the kernel, the boundary that ended it (NONE: the warp's end) and its
  * instructions. Full entries are counted and dropped. */
 typedef struct region_log_entry {

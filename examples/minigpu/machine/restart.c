@@ -6,20 +6,6 @@
 #include "preemption/context_forms.h"
 #include "machine/pipeline.h"
 
-void restart_live(const machine *m, const warp *w, uint64_t *live) {
-    const block *b = &m->blocks[w->block];
-    const sm *s = m->sms[b->sm];
-    uint64_t there[CONTEXT_LIVE_WORDS];
-    warp start = *w;
-    uint32_t region, i;
-    start.barrier = NONE;
-    for (region = 0; region < GPUMP_RESTART_REGIONS; region++) {
-        restart_where(s, w, region, &start.stack);
-        context_live(m->views[b->kernel], &m->kernels[b->kernel], &start, there);
-        for (i = 0; i < CONTEXT_LIVE_WORDS; i++) live[i] |= there[i];
-    }
-}
-
 /* Registers nobody needs at the place the warp goes back to hold nothing any more, but for those that it needs to go
  * back further, to the start of its sparse region. */
 static void overwrite_dead(machine *m, const sm *s, const block *b, const warp *w) {

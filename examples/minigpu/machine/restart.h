@@ -16,13 +16,4 @@
  */
 int restart_warp(machine *m, sm *s, warp *w, uint32_t region);
 
-/* Words of the section RESTART of one warp, at most. */
-#define RESTART_WORDS (3u + 4u * SIMT_DEPTH)
-/* The bytes that they add to the context of a block at most. */
-static inline uint64_t restart_context_bytes(const kernel *k) {
-    return (uint64_t)k->warps * (GPUMP_CONTEXT_SECTION_BYTES + RESTART_WORDS * 8u);
-}
-/* The registers that a warp needs to go back: added to live[CONTEXT_LIVE_WORDS]. */
-void restart_live(const machine *m, const warp *w, uint64_t *live);
-
 #endif

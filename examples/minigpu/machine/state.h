@@ -93,6 +93,7 @@ typedef struct sm_errors {
     pipe_stage stores;   /* records in the store queue */
     uint64_t random;
     uint64_t margin; /* slots whose warp has issued what cannot be undone: it errs no more before its next boundary */
+    uint64_t raised; /* slots whose warp has raised an exception that nobody has looked at yet */
 } sm_errors;
 struct sm_translation;
 

@@ -62,6 +62,7 @@ typedef struct warp {
     uint64_t called_until;                            /* when the fault handler has what it asked for */
     uint16_t copies[COPY_GROUPS]; /* asynchronous copies in flight, by group; all 0 when nothing of it is in flight */
     uint32_t copy_group;          /* the group that the next copy belongs to, modulo COPY_GROUPS */
+    uint32_t raised;              /* 1 + the PC of an exception that nobody has looked at yet; 0 (errors.h) */
     uint32_t speculates; /* issue_wait bits: it has executed what is not verified, it has queued stores (errors.h) */
     /* blocks beyond the SM's room (duet.h) */
     uint32_t duet;          /* its number there */

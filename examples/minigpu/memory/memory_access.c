@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "machine/errors.h"
+#include "machine/error_facts.h"
 #include "machine/region.h"
 #include "machine/runtime_calls.h"
 #include "memory/translation.h"

@@ -5,7 +5,7 @@
 
 #include "machine/corun.h"
 #include "machine/duet.h"
-#include "machine/errors.h"
+#include "machine/error_facts.h"
 #include "memory/memory_access.h"
 #include "memory/translation.h"
 #include "machine/fault_facts.h"

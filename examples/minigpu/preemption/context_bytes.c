@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "machine/faults.h"
-#include "machine/restart.h"
+#include "machine/region.h"
 #include "preemption/context_forms.h"
 
 /* Barrier state as words: five per barrier, then three per warp. */

@@ -1,4 +1,4 @@
-#include "machine/restart.h"
+#include "machine/region.h"
 #include "machine/scoreboard.h"
 #include "preemption/context_forms.h"
 
@@ -177,6 +177,21 @@ void context_live(const context_view *view, const kernel *k, const warp *w, uint
     context_live_all(view, w, live);
     for (i = k->registers; i < CONTEXT_LIVE_WORDS * 64u; i++)
         gpump_bits_clear(live, i); /* predicates have a section of their own */
+}
+
+/* Adds the registers that a warp needs to go back. */
+static void restart_live(const machine *m, const warp *w, uint64_t *live) {
+    const block *b = &m->blocks[w->block];
+    const sm *s = m->sms[b->sm];
+    uint64_t there[CONTEXT_LIVE_WORDS];
+    warp start = *w;
+    uint32_t region, i;
+    start.barrier = NONE;
+    for (region = 0; region < GPUMP_RESTART_REGIONS; region++) {
+        restart_where(s, w, region, &start.stack);
+        context_live(m->views[b->kernel], &m->kernels[b->kernel], &start, there);
+        for (i = 0; i < CONTEXT_LIVE_WORDS; i++) live[i] |= there[i];
+    }
 }
 
 /* The registers of a warp that stands still: those live where it stands, and those that the instructions of its replay
