@@ -341,6 +341,21 @@ static gpump_result call_form(scene *s, uint64_t *made) {
     if (result == GPUMP_OK) *made = mix_bytes(*made, &report, sizeof report);
     return made_program(s, result, program, made);
 }
+static gpump_result call_split(scene *s, uint64_t *made) {
+    gpump_program *program = UNTOUCHED;
+    gpump_regions_report report;
+    gpump_instruction in;
+    gpump_diag diag;
+    gpump_result result;
+    uint32_t at = 0;
+    for (;; at++) {
+        gpump_program_instruction(s->formed, at, &in);
+        if (in.operation == GPUMP_OP_COMPUTE) break;
+    }
+    result = gpump_regions_split(s->formed, at, at, &program, &report, &diag);
+    if (result == GPUMP_OK) *made = mix_bytes(*made, &report, sizeof report);
+    return made_program(s, result, program, made);
+}
 static gpump_result call_preserve(scene *s, uint64_t *made) {
     gpump_program *program = UNTOUCHED;
     gpump_diag diag;
@@ -424,6 +439,7 @@ static function functions[] = {
     {"gpump_clobbers_find", call_clobbers_find, NEEDS, 0},
     {"gpump_clobbers_block", call_clobbers_block, NEEDS, 0},
     {"gpump_regions_form", call_form, NEEDS, 0},
+    {"gpump_regions_split", call_split, NEEDS, 0},
     {"gpump_regions_preserve", call_preserve, NEEDS, 0},
     {"gpump_page_checks_insert", call_insert, NEEDS, 0},
     {"gpump_regions_stored", call_stored, NEEDS, 0},
