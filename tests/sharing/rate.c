@@ -40,6 +40,8 @@ static void wrong_arguments(void **state) {
     assert_int_equal(gpump_rate_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "unit_cycles");
     assert_int_equal(gpump_rate_set(rate, 0, 2, &limits), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_rate_set(NULL, 0, 0, &limits), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_rate_set(rate, 0, 0, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_rate_advance(rate, 500), GPUMP_OK);
     assert_int_equal(gpump_rate_advance(rate, 499), GPUMP_ERROR_TIME);
     assert_int_equal(gpump_rate_advance(rate, GPUMP_UNKNOWN), GPUMP_ERROR_TIME);
@@ -50,6 +52,13 @@ static void wrong_arguments(void **state) {
     assert_int_equal(gpump_rate_adopt(rate, bytes, &config, &adopted, &diag), GPUMP_OK);
     config.unit_cycles = 100;
     assert_int_equal(gpump_rate_adopt(rate, bytes, &config, &adopted, &diag), GPUMP_ERROR_FORMAT);
+    config.unit_cycles = 200;
+    config.epoch_cycles++;
+    assert_int_equal(gpump_rate_adopt(rate, bytes, &config, &adopted, &diag), GPUMP_ERROR_FORMAT);
+    assert_string_equal(diag.field, "layout");
+    config.epoch_cycles--;
+    rate->config.epoch_cycles++; /* altered since it was made */
+    diagnosed(gpump_rate_adopt(rate, bytes, &config, &adopted, DIAG), GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
     free(rate);
 }
 
@@ -206,9 +215,13 @@ static void quotas_by_epoch(void **state) {
     }
     assert_false(gpump_rate_may_issue(rate, 0));
     assert_true(gpump_rate_may_issue(rate, 1));
+    assert_int_equal(gpump_rate_set(rate, 0, 1, &limits), GPUMP_OK);
+    for (i = 0; i < 3; i++) gpump_rate_report_issued(rate, 1);
+    assert_false(gpump_rate_may_issue(rate, 1));
     assert_int_equal(gpump_rate_next_cycle(rate), 10000);
     assert_int_equal(gpump_rate_report_starved(rate, 4000), GPUMP_OK);
     assert_true(gpump_rate_may_issue(rate, 0));
+    assert_true(gpump_rate_may_issue(rate, 1));
     for (i = 0; i < 3; i++) gpump_rate_report_issued(rate, 0);
     assert_int_equal(gpump_rate_next_cycle(rate), 14000);
     assert_int_equal(gpump_rate_advance(rate, 14000), GPUMP_OK);
@@ -254,6 +267,17 @@ static void limit_is_renewed(void **state) {
     assert_int_equal(gpump_rate_set(rate, 2, 0, &limits), GPUMP_OK);
     assert_false(gpump_rate_may_issue_memory(rate, 0));
     free(rate);
+    /* The peak is that since the last renewal: 8 and then 2 in flight, with a failure for each access. */
+    rate = make(1);
+    limits.in_flight = GPUMP_RATE_RENEWED;
+    assert_int_equal(gpump_rate_set(rate, 0, 0, &limits), GPUMP_OK);
+    for (i = 0; i < 8; i++) gpump_rate_report_memory_issued(rate, 0);
+    for (i = 0; i < 6; i++) gpump_rate_report_memory_done(rate, 0);
+    for (i = 0; i < 1024; i++) gpump_rate_report_access(rate, 0, 1);
+    assert_true(gpump_rate_may_issue_memory(rate, 0)); /* 8 */
+    for (i = 0; i < 1024; i++) gpump_rate_report_access(rate, 0, 1);
+    assert_false(gpump_rate_may_issue_memory(rate, 0)); /* 2 */
+    free(rate);
 }
 
 /* Dai et al.: a limit in flight, and an order in inverse proportion to the misses of each kernel. */
@@ -267,6 +291,16 @@ static void memory_instructions(void **state) {
     limits.memory_quota = 1;
     assert_int_equal(gpump_rate_set(rate, 0, 0, &limits), GPUMP_OK);
     limits.in_flight = GPUMP_RATE_NO_LIMIT;
+    limits.memory_quota = 4;
+    assert_int_equal(gpump_rate_set(rate, 0, 1, &limits), GPUMP_OK);
+    assert_int_equal(gpump_rate_memory_first(rate, 3), 1); /* 4 left against 1 */
+    limits.memory_quota = 0;
+    assert_int_equal(gpump_rate_set(rate, 0, 1, &limits), GPUMP_OK);
+    limits.memory_quota = 1;
+    assert_int_equal(gpump_rate_set(rate, 0, 1, &limits), GPUMP_OK);
+    assert_int_equal(gpump_rate_memory_first(rate, 3), 0); /* as much left: the first one */
+    limits.memory_quota = 0;
+    assert_int_equal(gpump_rate_set(rate, 0, 1, &limits), GPUMP_OK);
     limits.memory_quota = 4;
     assert_int_equal(gpump_rate_set(rate, 0, 1, &limits), GPUMP_OK);
     gpump_rate_report_memory_issued(rate, 0);
@@ -310,10 +344,12 @@ static void memory_of_its_own(void **state) {
     memset(rest, 0x77, sizeof rest);
     assert_int_equal(gpump_rate_init(memory, bytes, &config, &rate, NULL), GPUMP_OK);
     limits.instructions = 7;
+    limits.memory_quota = 1;
     for (uint64_t now = 0; now < 30000; now += 150) {
         assert_int_equal(gpump_rate_set(rate, now, now / 150 % 2, &limits), GPUMP_OK);
         gpump_rate_report_sent(rate, now / 150 % 2, 1);
         gpump_rate_report_issued(rate, now / 150 % 2);
+        gpump_rate_report_memory_issued(rate, now / 150 % 2);
     }
     assert_int_equal(gpump_rate_report_starved(rate, 30000), GPUMP_OK);
     assert_memory_equal((char *)memory + bytes, rest, sizeof memory - bytes);

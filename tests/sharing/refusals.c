@@ -89,6 +89,12 @@ static void configurations(void **state) {
     assert_int_equal(p.threshold_percent, 75);
     diagnosed_fields(&p, sizeof p, partition, sizeof partition / sizeof partition[0], check_partition);
     diagnosed_null(gpump_partition_config_check(NULL, DIAG), "config");
+    p.gpu.sms = 0; /* the parts are checked, too */
+    assert_int_equal(check_partition(&p, NULL), GPUMP_ERROR_CONFIG);
+    p.gpu.sms = 16;
+    p.meter.l2_banks = 0;
+    diagnosed(check_partition(&p, DIAG), GPUMP_ERROR_CONFIG, "l2_banks", 0, 0, 1, 65536);
+    p.meter.l2_banks = 16;
     p.margin_percent = 0;
     p.threshold_percent = 100;
     assert_int_equal(check_partition(&p, NULL), GPUMP_OK);

@@ -1,0 +1,103 @@
+/* labels: unit */
+/* Places of an SM by hand: the geometry, what a block keeps, and the storage of a GPU's presets. */
+#include "test.h"
+
+static gpump_gpu gpu;
+static gpump_victim_geometry geometry(uint32_t threads, uint32_t registers, uint32_t shared_bytes, int garbage) {
+    gpump_footprint need = {0, 0, 0};
+    gpump_victim_geometry g;
+    need.threads = threads;
+    need.registers = registers;
+    need.shared_bytes = shared_bytes;
+    memset(&g, garbage, sizeof g);
+    assert_int_equal(gpump_victim_geometry_init(&g, &gpu, &need, 49152, NULL), GPUMP_OK);
+    return g;
+}
+
+static void geometries(void **state) {
+    gpump_victim_geometry a, b;
+    (void)state;
+    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
+    a = geometry(256, 8192, 0, 0x55);
+    b = geometry(256, 8192, 0, 0xaa);
+    assert_memory_equal(&a, &b, offsetof(gpump_victim_geometry, entries)); /* nothing of what was there before */
+    assert_int_equal(a.unused, 0);
+    assert_int_equal(a.positions, gpu.registers / 8192);
+    a = geometry(64, 64, 12288, 0);
+    assert_int_equal(a.positions, 4);                                            /* shared memory is scarcer */
+    for (uint32_t registers = 64; registers <= gpu.registers; registers += 64) { /* divisions without a division */
+        gpump_footprint need = {64, 0, 0};
+        gpump_victim_geometry g;
+        need.registers = registers;
+        if (gpump_victim_geometry_init(&g, &gpu, &need, 49152, NULL)) continue;
+        for (uint64_t x = 0; x < 1u << 20; x += g.registers) {
+            assert_true((x * g.register_factor) >> 40 == x / g.registers);
+            assert_true(((x + g.registers - 1) * g.register_factor) >> 40 == x / g.registers);
+        }
+    }
+}
+
+/* Blocks that are being saved in place take the places of what they keep, and give the rest back. */
+static void what_blocks_keep(void **state) {
+    gpump_block_view views[3];
+    gpump_victim_geometry g;
+    uint64_t sets[GPUMP_VICTIM_POSITIONS], taken;
+    (void)state;
+    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
+    g = geometry(256, 8192, 12288, 0);
+    assert_int_equal(g.positions, 4);
+    memset(views, 0, sizeof views);
+    for (uint32_t i = 0; i < 3; i++) {
+        views[i].block.slot = i;
+        views[i].kernel = 1;
+        views[i].state = i == 1 ? GPUMP_BLOCK_RUNNING : GPUMP_BLOCK_SAVING;
+        views[i].keep = i == 1 ? 0 : GPUMP_PART_REGISTERS;
+        views[i].threads = 256;
+        views[i].warps = 8;
+        views[i].registers = 8192;
+        views[i].register_base = i * 8192;
+    }
+    views[2].shared_bytes = 12288;
+    views[2].shared_base = 3 * 12288;
+    gpump_victim_candidates(&g, views, 3, 9, sets, &taken);
+    assert_true(taken == 5 && sets[1] == 2 && sets[3] == 4);
+    gpump_victim_candidates_update(sets, 4, 2);
+    assert_true(sets[1] == 0 && sets[3] == 4);
+}
+
+/* An address of every preset counts up to the larger of its register file and its shared memory. */
+static void storage(void **state) {
+    const char *name;
+    (void)state;
+    for (uint32_t p = 0; (name = gpump_gpu_preset_name(p)) != NULL; p++) {
+        gpump_victim_config a, b;
+        uint32_t largest, bits = 0;
+        assert_int_equal(gpump_gpu_config_preset(&gpu, name), GPUMP_OK);
+        memset(&a, 0x55, sizeof a);
+        memset(&b, 0xaa, sizeof b);
+        assert_int_equal(gpump_victim_config_preset(&a, name), GPUMP_OK);
+        assert_int_equal(gpump_victim_config_preset(&b, name), GPUMP_OK);
+        assert_memory_equal(&a, &b, sizeof a);
+        assert_int_equal(a.sms, gpu.sms);
+        if (!strcmp(name, "gtx480_shieh")) {
+            assert_true(a.positions == 64 && a.address_bits == 16 && a.candidates == 16 && a.blocks == 16);
+            continue;
+        }
+        largest = gpu.registers;
+        for (uint32_t i = 0; i < gpu.shared_option_count; i++)
+            largest = gpu.shared_bytes[i] > largest ? gpu.shared_bytes[i] : largest;
+        while (bits < 32 && (uint64_t)1 << bits < largest) bits++;
+        assert_int_equal(a.address_bits, bits);
+        assert_true(a.positions == GPUMP_VICTIM_POSITIONS && a.candidates == gpu.block_slots &&
+                    a.blocks == gpu.block_slots);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(geometries),
+        cmocka_unit_test(what_blocks_keep),
+        cmocka_unit_test(storage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
