@@ -6,9 +6,10 @@
 # (tests_of, below) until one of them fails: the mutant is killed. If all pass, it survives. Mutants that do not compile, or compile to
 # the code of the original, are drawn again. A mutant that runs ten times as long as the original, and two seconds, is killed as well.
 # Results stay in FOLDER (default build-mutate), also when the command is interrupted: while a file and S are the same, a later call
-# tries its survivors, and what is missing to N; --fresh tries all. --prepare only builds the library and the test programs. --page writes the page with the table and the survivors of all
-# files that FOLDER has results of. tests/mutate/equivalent.txt holds the arguments why some survivors cannot be killed. Exit status: 0
-# when at least 95 % of each file's other mutants are killed, 1 when not, 2 usage.
+# tries its survivors, and what is missing to N; --fresh tries all. --prepare only builds the library and the test programs. --page
+# writes the page with the table and the survivors of all files that FOLDER has results of, and names the other files.
+# tests/mutate/equivalent.txt holds the arguments why some survivors cannot be killed. Exit status: 0 when at least 95 % of each
+# file's other mutants are killed, 1 when not, 2 usage.
 set -u
 script=$(cd "$(dirname "$0")" && pwd)/run.sh
 cd "$(dirname "$0")/../.." || exit 2
@@ -114,6 +115,9 @@ measure() { # measure PROGRAM: its processor time with the library as it is; its
 }
 program_of() { echo "$1" | sed 's|^tests/||; s|/|_|; s|\.c$||'; }
 
+# What a file's results depend on, their first line.
+key_of() { echo "$1 $(wc -l <"$build/places/$(basename "$1" .c)") $(cksum <"$1") $seed"; }
+
 # Builds what is older than its sources: the library, and below the test programs.
 newest=$(ls -t gpump_impl/*/* gpump.h tests/*.h tests/*/*.h | head -1)
 is_fresh() { [ -n "$(find "$1" -newer "$newest" -newer "$2" 2>/dev/null)" ]; }
@@ -153,7 +157,7 @@ for file in $files; do
     ld -r -o "$build/work/$name.others.o" $(ls "$build"/objects/*.o | grep -v "/$name\.o$") &&
         $(quick_for "$name") $flags -c "$file" -o "$build/work/$name.o" || exit 2
     [ -z "$prepare" ] || continue
-    key="$file $(wc -l <"$build/places/$name") $(cksum <"$file") $seed"
+    key=$(key_of "$file")
     results=$build/work/$name.results
     keep() { { echo "$key"; sort -t "$tab" -k 4,4n "$results"; } >"$build/results/$name"; }
     : >"$results"
@@ -178,21 +182,23 @@ for file in $files; do
     awk -f tests/mutate/report.awk -v what=survivors tests/mutate/equivalent.txt "$build/results/$name"
     awk -f tests/mutate/report.awk -v what=verdict tests/mutate/equivalent.txt "$build/results/$name" || status=1
 done
+is_measured() { [ "$(head -1 "$build/results/$(basename "$1" .c)" 2>/dev/null)" = "$(key_of "$1" 2>/dev/null)" ]; }
+report() { awk -f tests/mutate/report.awk -v what="$1" tests/mutate/equivalent.txt "$build/results/$(basename "$2" .c)"; }
 if [ -n "$page" ]; then
+    measured= missing=
+    for file in gpump_impl/*/*.c; do if is_measured "$file"; then measured="$measured $file"; else missing="$missing $file"; fi; done
     {
         printf '%s\n' '# Mutation: do the tests notice mistakes?' '' \
-            "This page is written by \`sh tests/mutate/run.sh --page docs/mutation.md\`, last on $(date -u +%Y-%m-%d)."
+            'This page is written by `nice sh tests/mutate/run.sh --page docs/mutation.md`.'
         cat tests/mutate/page.md
         awk -f tests/mutate/report.awk -v what=head tests/mutate/equivalent.txt
-        for file in gpump_impl/*/*.c; do
-            [ -f "$build/results/$(basename "$file" .c)" ] &&
-                awk -f tests/mutate/report.awk -v what=row tests/mutate/equivalent.txt "$build/results/$(basename "$file" .c)"
-        done
+        for file in $measured; do report row "$file"; done
+        if [ -n "$missing" ]; then
+            printf '\n%s\n\n' 'Not measured as they stand:'
+            for file in $missing; do echo "- ${file#gpump_impl/}"; done
+        fi
         printf '\n## Survivors\n'
-        for file in gpump_impl/*/*.c; do
-            [ -f "$build/results/$(basename "$file" .c)" ] &&
-                awk -f tests/mutate/report.awk -v what=list tests/mutate/equivalent.txt "$build/results/$(basename "$file" .c)"
-        done
+        for file in $measured; do report list "$file"; done
     } >"$page.new" && mv "$page.new" "$page"
 fi
 exit $status
