@@ -503,6 +503,73 @@ static void a_process_is_aborted(void **state) {
     assert_int_equal(t.blocks_finished, 0);
 }
 
+/* Of two blocks that a switch would free at the same cost, the one that waits for a page is the victim: its switch
+ * loses nothing. Without the report the other one is, which has the lower slot. */
+static void a_faulted_block_is_the_preferred_victim(void **state) {
+    static const char *const policies[] = {"dual", "joint"};
+    (void)state;
+    for (uint32_t p = 0; p < 2; p++)
+        for (uint32_t told = 0; told < 2; told++) {
+            const gpump_footprint need = {256, 8192, 8192};
+            gpump_block_view blocks[2];
+            gpump_cost_estimate estimates[2];
+            gpump_victim_geometry geometry;
+            gpump_victim_request ask;
+            gpump_victim_place place;
+            gpump_block_choice choices[2];
+            gpump_victim_decision decision;
+            gpump_victim_question question;
+            gpump_victim_sm sm;
+            gpump_gpu gpu;
+            assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
+            gpu.registers = 16384; /* two positions, both taken */
+            memset(blocks, 0, sizeof blocks);
+            for (uint32_t i = 0; i < 2; i++) {
+                blocks[i].block.slot = i;
+                blocks[i].cookie = i;
+                blocks[i].kernel = 1;
+                blocks[i].state = GPUMP_BLOCK_RUNNING;
+                blocks[i].register_base = i * 8192;
+                blocks[i].registers = 8192;
+                blocks[i].shared_base = i * 8192;
+                blocks[i].shared_bytes = 8192;
+                blocks[i].threads = 256;
+                blocks[i].warps = 8;
+                blocks[i].executed = 1000;
+                blocks[i].cycles = 4000;
+                blocks[i].context_bytes = 40960;
+                blocks[i].may = 1u << GPUMP_TECHNIQUE_SWITCH;
+            }
+            if (told) {
+                blocks[1].state = GPUMP_BLOCK_BLOCKED;
+                blocks[1].faults = 1;
+                blocks[1].fault_cycles = 1000000;
+            }
+            assert_int_equal(gpump_cost_estimate_blocks(&gpu, NULL, 0, blocks, 2, NULL, NULL, estimates, NULL),
+                             GPUMP_OK);
+            assert_int_equal(gpump_victim_geometry_init(&geometry, &gpu, &need, 49152, NULL), GPUMP_OK);
+            assert_int_equal(gpump_victim_request_init(&ask, 2, 1, 0), GPUMP_OK);
+            memset(&sm, 0, sizeof sm);
+            sm.blocks = blocks;
+            sm.estimates = estimates;
+            sm.count = 2;
+            memset(&question, 0, sizeof question);
+            question.policy = gpump_victim_find(policies[p]);
+            question.request = &ask;
+            question.geometry = &geometry;
+            question.sms = &sm;
+            question.sm_count = 1;
+            question.places = &place;
+            question.place_capacity = 1;
+            question.choices = choices;
+            question.choice_capacity = 2;
+            assert_int_equal(gpump_victim_decide(&question, &decision, NULL), GPUMP_OK);
+            assert_int_equal(decision.choices, 1);
+            assert_int_equal(choices[0].block.slot, told);
+            assert_int_equal(choices[0].technique, GPUMP_TECHNIQUE_SWITCH);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(switch_without_a_fault),
@@ -515,6 +582,7 @@ int main(void) {
         cmocka_unit_test(another_process),
         cmocka_unit_test(invalid_access),
         cmocka_unit_test(a_process_is_aborted),
+        cmocka_unit_test(a_faulted_block_is_the_preferred_victim),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
