@@ -1,0 +1,179 @@
+/* link: minigpu_core */
+/* Tanasic 6.5.3 and 6.5.4, Figs. 6.13 and 6.15: blocks that wait for pages give way to others, and SMs that allocate
+ * pages themselves: T.blockswitch.best, mean, worst, T.local.malloc.nvlink, .pcie, and T.local.output. Choices:
+ * docs/papers.md, "Rows of faults served". */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "machine/machine.h"
+#include "reproduce.h"
+#include "tools/check.h"
+
+enum { KERNELS = 11, MALLOCS = 3, EXTRA = 4 };
+static const char *const mallocs[MALLOCS] = {"add_strings", "random_graph", "grid_points"};
+static const char *const kernels[KERNELS] = {"cutcp", "lbm",   "sad_1",        "sgemm",     "spmv", "stencil",
+                                             "tpacf", "mri_q", "mri_gridding", "bfs_queue", "histo"};
+static char broken[LAUNCH_ERROR_BYTES];
+
+static int is_zero(const launch_buffer *buffer) {
+    uint64_t i;
+    for (i = 0; i < buffer->bytes && !buffer->contents[i]; i++) {}
+    return i == buffer->bytes;
+}
+
+/* What of a kernel is absent at first. */
+typedef enum absence {
+    ABSENT_INPUTS,  /* the CPU has everything */
+    ABSENT_OUTPUTS, /* nobody has buffers of zeros, the CPU has the others */
+    ABSENT_HEAP     /* nobody has the heap, the others are there */
+} absence;
+
+static uint32_t owner_of(const launch_buffer *buffer, absence what) {
+    if (what == ABSENT_HEAP)
+        return buffer->name && !strcmp(buffer->name, "heap") ? GPUMP_FAULT_UNALLOCATED : GPUMP_FAULT_GPU;
+    return what == ABSENT_OUTPUTS && is_zero(buffer) ? GPUMP_FAULT_UNALLOCATED : GPUMP_FAULT_CPU;
+}
+
+/* Runs a kernel of which something is absent at first.
+ * Returns its cycles, or -1 (broken[]). */
+static double run(const reproduce_context *context, const char *name, const char *link, uint32_t extra, absence what,
+                  uint32_t local) {
+    static const char *const forms[] = {"rounds", "measure", "launch"};
+    char path[1024];
+    machine_options options;
+    launch_file launch;
+    kernel_check check;
+    double took = -1;
+    machine *m;
+    uint32_t i;
+    for (i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/kernels/%s/%s.yaml", MINIGPU_SOURCE_DIR, name,
+                 context->is_short ? "small" : forms[i]);
+        if (!access(path, R_OK)) break;
+    }
+    if (launch_file_read(&launch, path, broken)) return -1;
+    for (i = 0; i < launch.buffer_count; i++) launch.buffers[i].owner = owner_of(&launch.buffers[i], what);
+    machine_options_default(&options);
+    options.gpu = "table61";
+    options.faults.scheme = "log16";
+    options.faults.link = link;
+    options.faults.extra = extra;
+    options.faults.local = local;
+    if ((m = machine_build(&launch, &options, broken))) {
+        if (machine_run(m, NEVER) != 1)
+            snprintf(broken, sizeof broken, "%s, %s: %.300s", name, link, m->error);
+        else if (check_results(m, &launch, &check))
+            snprintf(broken, sizeof broken, "%s, %s: %.300s", name, link, check.text);
+        else
+            took = (double)m->now;
+        machine_free(m);
+    }
+    launch_file_free(&launch);
+    return took;
+}
+
+static double geomean(const double *values, unsigned count) {
+    double sum = 0;
+    unsigned k;
+    for (k = 0; k < count; k++) sum += log(values[k]);
+    return exp(sum / count);
+}
+
+/* ---- blocks switched on a fault ---- */
+
+/* Speed with switching over speed without, per kernel: 0 with the link's serial service, 1 pipelined. */
+static double switched[2][KERNELS];
+
+static int measure_switching(const reproduce_context *context, reproduce_result *result) {
+    static const char *const links[] = {"nvlink", "nvlink_pipelined"};
+    static unsigned measured;
+    unsigned k, l;
+    for (l = 0; l < 2 && !measured && !broken[0]; l++)
+        for (k = 0; k < KERNELS && !broken[0]; k++) {
+            const double stays = run(context, kernels[k], links[l], 0, ABSENT_INPUTS, 0),
+                         leaves = run(context, kernels[k], links[l], EXTRA, ABSENT_INPUTS, 0);
+            switched[l][k] = stays / leaves;
+        }
+    measured = 1;
+    if (broken[0]) reproduce_failed(result, "%s", broken);
+    return broken[0] ? -1 : 0;
+}
+
+static unsigned best_of(unsigned link) {
+    unsigned k, best = 0;
+    for (k = 1; k < KERNELS; k++)
+        if (switched[link][k] > switched[link][best]) best = k;
+    return best;
+}
+
+static void switching(const reproduce_context *context, const char *id, reproduce_result *result) {
+    const char *what = id + strlen("T.blockswitch.");
+    unsigned k;
+    if (measure_switching(context, result)) return;
+    if (!strcmp(what, "best")) {
+        reproduce_number(result, 100 * (switched[0][best_of(0)] - 1), 1);
+        reproduce_note(result, "%s; pipelined service: %s %.1f", kernels[best_of(0)], kernels[best_of(1)],
+                       100 * (switched[1][best_of(1)] - 1));
+    } else if (!strcmp(what, "mean")) {
+        reproduce_number(result, geomean(switched[0], KERNELS), 3);
+        reproduce_note(result, "pipelined service: %.3f", geomean(switched[1], KERNELS));
+        for (k = 0; k < KERNELS; k++)
+            reproduce_note(result, "%s %.3f and %.3f", kernels[k], switched[0][k], switched[1][k]);
+    } else {
+        for (k = 0; strcmp(kernels[k], "mri_gridding"); k++) {}
+        reproduce_number(result, switched[0][k], 3);
+        reproduce_note(result, "pipelined service: %.3f", switched[1][k]);
+    }
+}
+
+/* ---- pages that SMs allocate ---- */
+
+/* Percent that allocation by SMs gains over allocation by the CPU, geometric mean; -100 when something is wrong
+ * (broken[]). Every kernel is noted when a result is given. */
+static double gain(const reproduce_context *context, const char *const *names, unsigned count, const char *link,
+                   absence what, reproduce_result *result) {
+    double speeds[KERNELS];
+    unsigned k;
+    for (k = 0; k < count && !broken[0]; k++) {
+        speeds[k] = run(context, names[k], link, 0, what, 0) / run(context, names[k], link, 0, what, 1);
+        if (!broken[0] && result) reproduce_note(result, "%s %.2f", names[k], speeds[k]);
+    }
+    return broken[0] ? -100 : 100 * (geomean(speeds, count) - 1);
+}
+
+static void allocation(const reproduce_context *context, const char *id, reproduce_result *result) {
+    const int is_pcie = strstr(id, "pcie") != NULL;
+    const double serial = gain(context, mallocs, MALLOCS, is_pcie ? "pcie3" : "nvlink", ABSENT_HEAP, result);
+    const double pipelined =
+        gain(context, mallocs, MALLOCS, is_pcie ? "pcie3_pipelined" : "nvlink_pipelined", ABSENT_HEAP, NULL);
+    if (broken[0]) {
+        reproduce_failed(result, "%s", broken);
+        return;
+    }
+    reproduce_number(result, serial, 1);
+    reproduce_note(result, "pipelined service: %.1f", pipelined);
+}
+
+static void output(const reproduce_context *context, const char *id, reproduce_result *result) {
+    static const char *const links[] = {"nvlink", "pcie3", "nvlink_pipelined", "pcie3_pipelined"};
+    double gains[4];
+    unsigned l;
+    (void)id;
+    for (l = 0; l < 4; l++) gains[l] = gain(context, kernels, KERNELS, links[l], ABSENT_OUTPUTS, l < 2 ? result : NULL);
+    if (broken[0]) {
+        reproduce_failed(result, "%s", broken);
+        return;
+    }
+    reproduce_holds(result, gains[1] > gains[0] && gains[0] > 0, "NVLink %.1f %%, PCIe %.1f %%", gains[0], gains[1]);
+    reproduce_note(result, "pipelined service: NVLink %.1f %%, PCIe %.1f %%", gains[2], gains[3]);
+}
+
+const reproduce_row rows_fault_service[] = {{"T.blockswitch.best", switching},
+                                            {"T.blockswitch.mean", switching},
+                                            {"T.blockswitch.worst", switching},
+                                            {"T.local.malloc.nvlink", allocation},
+                                            {"T.local.malloc.pcie", allocation},
+                                            {"T.local.output", output},
+                                            {NULL, NULL}};
