@@ -23,6 +23,7 @@ static const char *name_cells(const reference_launch *launch) {
 const char *check_grid_points(const reference_launch *is, const reference_launch *expected) {
     const char *why = name_cells(is);
     if (!why) why = name_cells(expected);
+    if (!why && !reference_same(is, expected, 0)) why = "the points differ";
     if (!why && !reference_same(is, expected, 2)) why = "the nodes of a list differ";
     return why;
 }
