@@ -64,7 +64,7 @@ cmp "$pictures/new_machines.svg" docs/pictures/new_machines.svg || status=1
 # What gnuplot draws: its own words in a picture name the version that drew it.
 gnuplot=$(command -v gnuplot)
 version=$("${gnuplot:-false}" --version 2>/dev/null | tr a-z A-Z | sed 's/PATCHLEVEL/patchlevel/')
-for name in stop_or_run sharing; do
+for name in sharing stop_or_run; do
     if [ "$mode" = check ] && ! grep -q "Produced by $version " docs/pictures/$name.svg; then
         echo "$name.svg is not drawn again: another gnuplot made it"
     elif [ -z "$gnuplot" ]; then
