@@ -475,7 +475,7 @@ static double mean(const double *values, uint32_t count) {
 
 enum { OURS, PAPERS, FOOTPRINTS };
 static outcome outcomes[FOOTPRINTS][SUBJECTS];
-static int measured, footprints;
+static int measured[SUBJECTS], footprints;
 
 /* The registers and shared memory of Table 2.2; 0: our block has another size. */
 static int papers_footprint(const reproduce_context *context, const char *label, launch_kernel *k) {
@@ -602,16 +602,21 @@ static void run_subject(const reproduce_context *context, const subject *subject
     }
 }
 
-static void measure_all(const reproduce_context *context) {
-    uint32_t i;
-    int f;
-    if (measured) return;
-    measured = 1;
+/* A row of one kernel runs that kernel alone. */
+static void measure_subject(const reproduce_context *context, uint32_t i) {
+    if (measured[i]) return;
+    measured[i] = 1;
     footprints = context->is_short ? 1 : FOOTPRINTS;
     (void)gpump_gpu_config_preset(&gpu, "gtx480_lin");
-    for (f = 0; f < footprints; f++)
-        for (i = 0; i < SUBJECTS; i++)
-            run_subject(context, &subjects[i], f, &outcomes[f][i], context->is_short ? SIGNALS_SHORT : SIGNALS);
+    for (int f = 0; f < footprints; f++)
+        run_subject(context, &subjects[i], f, &outcomes[f][i], context->is_short ? SIGNALS_SHORT : SIGNALS);
+}
+
+static void measure_all(const reproduce_context *context) {
+    for (uint32_t i = 0; i < SUBJECTS; i++) {
+        reproduce_progress(context, (double)i / SUBJECTS, subjects[i].label);
+        measure_subject(context, i);
+    }
 }
 
 static const char *const footprint_names[FOOTPRINTS] = {"our footprints", "the paper's footprints"};
@@ -670,7 +675,7 @@ static void registers_removed(const reproduce_context *context, const char *id, 
 static void bp1(const reproduce_context *context, const char *id, reproduce_result *result) {
     int f;
     (void)id;
-    measure_all(context);
+    measure_subject(context, 0);
     for (f = 0; f < footprints; f++) {
         const outcome *o = &outcomes[f][0];
         if (o->occupied <= 0) {
