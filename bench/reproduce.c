@@ -298,7 +298,7 @@ typedef struct row_source {
     const reproduce_row *row; /* NULL: it is not */
     size_t topic;
     int divided;
-    double minutes; /* of its experiment, where it is the row that runs it first */
+    double minutes; /* of processor time, about */
 } row_source;
 
 /* Sets found[row] for each row; refuses functions of unknown ids and second functions of one id. */
@@ -330,33 +330,23 @@ static int is_asked(const reproduce_parts *parts, const row_source *source) {
     return source->row && (source->divided || (!parts->merges && parts_here(parts, source->topic)));
 }
 
-static int is_one_experiment(const row_source *a, const row_source *b) {
-    return a->topic == b->topic && a->divided == b->divided;
-}
-
-/* Gives the first wanted row of each topic, and the first divided one, the minutes that minutes.csv has for its rows
- * together, and every row a little. Without the file, estimates of the time left are worse. */
+/* Gives every row the minutes that minutes.csv has for it: for the row at which its experiment runs, where several
+ * share one. Without the file, estimates of the time left are worse. Returns the sum. */
 static double find_minutes(const options *options, const csv_table *targets, row_source *found) {
     csv_table minutes;
     char error[512];
     double sum = 0, value;
-    size_t first = 0, i;
     if (!csv_read(&minutes, options->minutes, error, sizeof error)) memset(&minutes, 0, sizeof minutes);
     for (size_t row = 0; row < targets->rows; row++) {
-        if (!is_asked(&options->parts, &found[row]) || !is_wanted(options, csv_text(targets, row, "id"))) continue;
-        for (first = 0; first < row; first++)
-            if (found[first].minutes > 0 && is_one_experiment(&found[first], &found[row])) break;
-        found[row].minutes += 0.01;
-        for (i = 0; first == row && i < minutes.rows; i++) {
-            size_t of = 0;
-            while (of < targets->rows && strcmp(csv_text(targets, of, "id"), csv_text(&minutes, i, "id")) != 0) of++;
-            if (of < targets->rows && found[of].row && is_one_experiment(&found[of], &found[row]) &&
-                csv_number(&minutes, i, "minutes", &value))
-                found[row].minutes +=
-                    found[of].divided && options->parts.shards ? value / options->parts.shards : value;
-        }
+        row_source *source = &found[row];
+        const char *id = csv_text(targets, row, "id");
+        if (!is_asked(&options->parts, source) || !is_wanted(options, id)) continue;
+        source->minutes = 0.01;
+        for (size_t i = 0; i < minutes.rows; i++)
+            if (!strcmp(csv_text(&minutes, i, "id"), id) && csv_number(&minutes, i, "minutes", &value))
+                source->minutes += source->divided && options->parts.shards ? value / options->parts.shards : value;
+        sum += source->minutes;
     }
-    for (size_t row = 0; row < targets->rows; row++) sum += found[row].minutes;
     if (minutes.text) csv_free(&minutes);
     return sum;
 }
