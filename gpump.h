@@ -48,6 +48,7 @@
  * gpump_program_create first, then gpump_program_finish; every analysis takes the finished program.
  *   program             program      gpump_program_create            control flow, loops, aliasing of a kernel
  *   liveness            program      gpump_liveness_create           Lin 2.3.2
+ *   patterns            program      gpump_patterns_create           Lin 3.6.6: uniform and affine registers
  *   registers           program      gpump_registers_allocate        onto a machine's register file, with spills
  *   preempt_points      program      gpump_preempt_points_place      Lin 2.4.1
  *   clobbers            program      gpump_clobbers_find             iGPU 3; whole blocks: Shieh 4.1
@@ -2613,6 +2614,70 @@ typedef struct gpump_uninitialised {
  * and their uses. */
 GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *liveness, gpump_uninitialised *list,
                                                     uint32_t capacity, uint32_t *count);
+
+GPUMP_END
+#endif
+#endif
+
+/* ---- gpump_impl/program/patterns.h ---- */
+/* patterns: which registers hold one value, or a ramp, over the lanes of a warp (floor 2, program)
+ *
+ * A compiler can compress a register before the kernel runs when it knows how the register's value varies over the
+ * lanes of a warp: not at all (uniform), or by the same step from lane to lane (affine). This analysis knows it from
+ * what each instruction computes, which the host says by a rule per instruction. What it claims holds for all lanes
+ * that have not exited. A register written by a part of the warp is unknown; therefore every write under divergence
+ * is. */
+#ifndef GPUMP_PATTERNS_H
+#define GPUMP_PATTERNS_H
+
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+GPUMP_BEGIN
+
+/* How a 32-bit register varies over the lanes. */
+typedef enum gpump_pattern {
+    GPUMP_PATTERN_UNIFORM = 0, /* one value */
+    GPUMP_PATTERN_AFFINE,      /* value + lane x step, modulo 2^32 */
+    GPUMP_PATTERN_UNKNOWN
+} gpump_pattern;
+
+/* What defs[0] of an instruction is. The other defs of every kind, and predicates, are uniform when all that the
+ * instruction reads is uniform, else unknown; of UNKNOWN they are unknown. */
+typedef enum gpump_pattern_kind {
+    GPUMP_PATTERN_OF_NOTHING = 0, /* unknown: loads, atomics, lane numbers beyond one dimension */
+    GPUMP_PATTERN_OF_CONSTANT,    /* the same in all lanes: constants, parameters, block numbers */
+    GPUMP_PATTERN_OF_FUNCTION,    /* any function of what it reads, lane by lane: uniform when all of it is */
+    GPUMP_PATTERN_OF_SUM,         /* sum or difference, modulo 2^32, of operands[]: as they are */
+    GPUMP_PATTERN_OF_PRODUCT,     /* operands[0] x operands[1] + operands[2], modulo 2^32: one factor may be affine */
+    GPUMP_PATTERN_OF_SHIFT,       /* operands[0] shifted left by operands[1], which is uniform */
+    GPUMP_PATTERN_KINDS
+} gpump_pattern_kind;
+typedef struct gpump_pattern_rule {
+    uint32_t kind;        /* gpump_pattern_kind */
+    uint32_t operands[3]; /* registers, GPUMP_NONE: a constant, or GPUMP_PATTERN_LANE. Of 64-bit values the low word */
+} gpump_pattern_rule;
+#define GPUMP_PATTERN_LANE (GPUMP_NONE - 1) /* as an operand: a number that rises by 1 from lane to lane */
+
+/* The patterns of a program's registers before each instruction. It refers to nothing. */
+typedef struct gpump_patterns gpump_patterns;
+
+/* Analyses a finished program, with its liveness and rules[gpump_program_instructions], and sets *patterns. allocator
+ * NULL: the C library's. Errors: GPUMP_ERROR_ARGUMENT, and diag names the rule at fault; GPUMP_ERROR_MEMORY. Cost:
+ * instructions x registers, three times at most per nesting of loops and divergence. Source: Lin 2.3.3 and 3.6.6,
+ * "Register Context Reduction". */
+GPUMP_API gpump_result gpump_patterns_create(const gpump_program *program, const gpump_liveness *liveness,
+                                             const gpump_pattern_rule *rules, const gpump_allocator *allocator,
+                                             gpump_patterns **patterns, gpump_diag *diag);
+/* Frees the analysis; NULL is allowed. */
+GPUMP_API void gpump_patterns_destroy(gpump_patterns *patterns);
+/* Returns the gpump_pattern of register `reg` before instruction `index`. Hot: a load. */
+GPUMP_API uint32_t gpump_patterns_before(const gpump_patterns *patterns, uint32_t index, uint32_t reg);
+/* Returns the bytes of the registers set[] (gpump_liveness_words words; only those below `registers`) before
+ * instruction `index`: 4 each for uniform ones, 8 for affine ones, 4 x lanes for others. */
+GPUMP_API uint64_t gpump_patterns_bytes(const gpump_patterns *patterns, uint32_t index, const uint64_t *set,
+                                        uint32_t registers, uint32_t lanes);
 
 GPUMP_END
 #endif
@@ -13456,6 +13521,246 @@ GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *livene
     return GPUMP_OK;
 }
 #endif
+
+/* ---- gpump_impl/program/patterns.c ---- */
+
+
+#ifndef GPUMP_NO_PROGRAM
+
+#include <string.h>
+
+
+
+struct gpump_patterns {
+    gpumpi_arena arena;
+    uint32_t instructions, registers;
+    uint8_t *before; /* [instruction][register] */
+};
+/* What the analysis needs while it runs. */
+typedef struct gpumpi_patterns_work {
+    const gpump_program *program;
+    const gpump_liveness *liveness;
+    const gpump_pattern_rule *rules;
+    gpump_patterns *patterns;
+    uint8_t *after;    /* of one instruction */
+    uint8_t *diverged; /* per instruction: a part of the warp may execute it */
+    uint32_t *branches;
+    uint32_t *enclosing_start, *enclosing; /* branches that can have diverged the warp, per basic block */
+} gpumpi_patterns_work;
+
+static uint8_t gpumpi_patterns_larger(uint8_t a, uint8_t b) { return a > b ? a : b; }
+
+static uint8_t gpumpi_patterns_of(const uint8_t *row, uint32_t operand) {
+    return operand == GPUMP_NONE           ? (uint8_t)GPUMP_PATTERN_UNIFORM
+           : operand == GPUMP_PATTERN_LANE ? (uint8_t)GPUMP_PATTERN_AFFINE
+                                           : row[operand];
+}
+
+/* The pattern of everything that an instruction reads together: uniform, or unknown. */
+static uint8_t gpumpi_patterns_of_reads(const uint8_t *row, const gpump_instruction *in) {
+    uint32_t i;
+    for (i = 0; i < in->use_count; i++)
+        if (row[in->uses[i]] != GPUMP_PATTERN_UNIFORM) return GPUMP_PATTERN_UNKNOWN;
+    return GPUMP_PATTERN_UNIFORM;
+}
+
+static uint8_t gpumpi_patterns_of_result(const uint8_t *row, const gpump_pattern_rule *rule,
+                                         const gpump_instruction *in) {
+    const uint8_t a = gpumpi_patterns_of(row, rule->operands[0]), b = gpumpi_patterns_of(row, rule->operands[1]),
+                  c = gpumpi_patterns_of(row, rule->operands[2]);
+    switch (rule->kind) {
+    case GPUMP_PATTERN_OF_CONSTANT: return GPUMP_PATTERN_UNIFORM;
+    case GPUMP_PATTERN_OF_FUNCTION: return gpumpi_patterns_of_reads(row, in);
+    case GPUMP_PATTERN_OF_SUM: return gpumpi_patterns_larger(a, gpumpi_patterns_larger(b, c));
+    case GPUMP_PATTERN_OF_PRODUCT:
+        if (a && b) return GPUMP_PATTERN_UNKNOWN;
+        return gpumpi_patterns_larger(a, gpumpi_patterns_larger(b, c));
+    case GPUMP_PATTERN_OF_SHIFT: return b ? (uint8_t)GPUMP_PATTERN_UNKNOWN : a;
+    default: return GPUMP_PATTERN_UNKNOWN;
+    }
+}
+
+/* Sets w->after to the patterns behind an instruction. */
+static void gpumpi_patterns_step(const gpumpi_patterns_work *w, uint32_t index, const gpump_instruction *in) {
+    const uint8_t *row = w->patterns->before + (size_t)index * w->patterns->registers;
+    const uint8_t guard = gpumpi_patterns_of(row, in->guard), reads = gpumpi_patterns_of_reads(row, in);
+    const uint8_t rest = w->rules[index].kind == GPUMP_PATTERN_OF_NOTHING    ? (uint8_t)GPUMP_PATTERN_UNKNOWN
+                         : w->rules[index].kind == GPUMP_PATTERN_OF_CONSTANT ? (uint8_t)GPUMP_PATTERN_UNIFORM
+                                                                             : reads;
+    uint32_t i;
+    memcpy(w->after, row, w->patterns->registers);
+    for (i = 0; i < in->def_count; i++) {
+        uint8_t result = i ? rest : gpumpi_patterns_of_result(row, &w->rules[index], in);
+        if (w->diverged[index] || guard) result = GPUMP_PATTERN_UNKNOWN;
+        if (in->guard != GPUMP_NONE) result = gpumpi_patterns_larger(result, row[in->defs[i]]);
+        w->after[in->defs[i]] = result;
+    }
+}
+
+/* Joins w->after into the patterns before an instruction; 1 when these change. */
+static int gpumpi_patterns_join(const gpumpi_patterns_work *w, uint32_t index) {
+    uint8_t *row = w->patterns->before + (size_t)index * w->patterns->registers;
+    uint32_t r;
+    int changed = 0;
+    for (r = 0; r < w->patterns->registers; r++) {
+        if (w->after[r] <= row[r]) continue;
+        row[r] = w->after[r];
+        changed = 1;
+    }
+    return changed;
+}
+
+/* One pass over all instructions; 1 when something changed. */
+static int gpumpi_patterns_pass(const gpumpi_patterns_work *w) {
+    uint32_t i;
+    int changed = 0;
+    for (i = 0; i < w->patterns->instructions; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(w->program, i, &in);
+        gpumpi_patterns_step(w, i, &in);
+        if (in.target != GPUMP_NONE && in.target < w->patterns->instructions)
+            changed |= gpumpi_patterns_join(w, in.target);
+        if (i + 1 < w->patterns->instructions &&
+            (in.guard != GPUMP_NONE || (in.operation != GPUMP_OP_BRANCH && in.operation != GPUMP_OP_EXIT)))
+            changed |= gpumpi_patterns_join(w, i + 1);
+    }
+    return changed;
+}
+
+/* Marks what lies under a branch whose lanes may part; 1 when something is new. */
+static int gpumpi_patterns_mark(const gpumpi_patterns_work *w) {
+    uint32_t i, n;
+    int changed = 0;
+    for (i = 0; i < w->patterns->instructions; i++) {
+        const uint32_t block = gpump_program_basic_block_of(w->program, i);
+        for (n = w->enclosing_start[block]; !w->diverged[i] && n < w->enclosing_start[block + 1]; n++) {
+            const uint32_t branch = w->enclosing[n];
+            const uint8_t *row = w->patterns->before + (size_t)branch * w->patterns->registers;
+            gpump_instruction in;
+            gpump_program_instruction(w->program, branch, &in);
+            if (gpumpi_patterns_of(row, in.guard) == GPUMP_PATTERN_UNIFORM && !w->diverged[branch]) continue;
+            w->diverged[i] = 1;
+            changed = 1;
+        }
+    }
+    return changed;
+}
+
+/* Lists, per basic block, the branches that can have diverged a warp that stands there. */
+static gpump_result gpumpi_patterns_enclose(gpumpi_patterns_work *w, gpumpi_arena *scratch) {
+    const uint32_t blocks = gpump_program_basic_blocks(w->program), instructions = w->patterns->instructions;
+    uint32_t pass, block, total = 0;
+    if (!GPUMPI_ARENA_NEW(scratch, w->branches, instructions) ||
+        !GPUMPI_ARENA_NEW(scratch, w->enclosing_start, blocks + 1))
+        return GPUMP_ERROR_MEMORY;
+    for (pass = 0; pass < 2; pass++) {
+        if (pass && !GPUMPI_ARENA_NEW(scratch, w->enclosing, total)) return GPUMP_ERROR_MEMORY;
+        for (block = 0, total = 0; block < blocks; block++) {
+            gpump_basic_block where;
+            uint32_t count;
+            gpump_result result;
+            gpump_program_basic_block(w->program, block, &where);
+            result = gpump_liveness_enclosing(w->liveness, where.first, w->branches, instructions, &count);
+            if (result) return result;
+            w->enclosing_start[block] = total;
+            if (pass) memcpy(w->enclosing + total, w->branches, count * sizeof *w->branches);
+            total += count;
+        }
+        w->enclosing_start[blocks] = total;
+    }
+    return GPUMP_OK;
+}
+
+static gpump_result gpumpi_patterns_check(const gpump_program *program, const gpump_pattern_rule *rules,
+                                          gpump_diag *diag) {
+    const uint32_t registers = gpump_program_registers(program);
+    uint32_t i, n;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        if (rules[i].kind >= GPUMP_PATTERN_KINDS)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kind", i, rules[i].kind, 0, GPUMP_PATTERN_KINDS - 1);
+        for (n = 0; n < 3; n++)
+            if (rules[i].operands[n] < GPUMP_PATTERN_LANE && rules[i].operands[n] >= registers)
+                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operands", i, rules[i].operands[n], 0,
+                                   registers ? registers - 1 : 0);
+    }
+    return GPUMP_OK;
+}
+
+static gpump_result gpumpi_patterns_solve(gpumpi_patterns_work *w) {
+    gpumpi_arena scratch = gpumpi_arena_make(&w->patterns->arena.allocator);
+    gpump_result result = gpumpi_patterns_enclose(w, &scratch);
+    if (!result && (!GPUMPI_ARENA_NEW(&scratch, w->after, w->patterns->registers) ||
+                    !GPUMPI_ARENA_NEW(&scratch, w->diverged, w->patterns->instructions)))
+        result = GPUMP_ERROR_MEMORY;
+    if (!result && w->patterns->instructions) /* what nobody has written yet is anything */
+        memset(w->patterns->before, GPUMP_PATTERN_UNKNOWN, w->patterns->registers);
+    while (!result) { /* patterns only become worse, and so does divergence */
+        while (gpumpi_patterns_pass(w)) {}
+        if (!gpumpi_patterns_mark(w)) break;
+    }
+    gpumpi_arena_free(&scratch);
+    return result;
+}
+
+GPUMP_API gpump_result gpump_patterns_create(const gpump_program *program, const gpump_liveness *liveness,
+                                             const gpump_pattern_rule *rules, const gpump_allocator *allocator,
+                                             gpump_patterns **patterns, gpump_diag *diag) {
+    gpumpi_arena arena = gpumpi_arena_make(allocator);
+    gpumpi_patterns_work work;
+    gpump_patterns *made;
+    gpump_result result;
+    if (!program || !liveness || !rules || !patterns)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, liveness, rules, patterns", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_patterns_check(program, rules, diag);
+    if (result) return result;
+    made = (gpump_patterns *)arena.allocator.reallocate(arena.allocator.user, NULL, 0, sizeof *made);
+    if (!made) return GPUMP_ERROR_MEMORY;
+    memset(made, 0, sizeof *made);
+    made->arena = arena;
+    made->instructions = gpump_program_instructions(program);
+    made->registers = gpump_program_registers(program);
+    memset(&work, 0, sizeof work);
+    work.program = program;
+    work.liveness = liveness;
+    work.rules = rules;
+    work.patterns = made;
+    if (!GPUMPI_ARENA_NEW(&made->arena, made->before, (size_t)made->instructions * made->registers))
+        result = GPUMP_ERROR_MEMORY;
+    else
+        result = gpumpi_patterns_solve(&work);
+    if (result) {
+        gpump_patterns_destroy(made);
+        return result;
+    }
+    *patterns = made;
+    return GPUMP_OK;
+}
+
+GPUMP_API void gpump_patterns_destroy(gpump_patterns *patterns) {
+    gpump_allocator allocator;
+    if (!patterns) return;
+    allocator = patterns->arena.allocator;
+    gpumpi_arena_free(&patterns->arena);
+    allocator.reallocate(allocator.user, patterns, sizeof *patterns, 0);
+}
+
+GPUMP_API uint32_t gpump_patterns_before(const gpump_patterns *patterns, uint32_t index, uint32_t reg) {
+    return patterns->before[(size_t)index * patterns->registers + reg];
+}
+
+GPUMP_API uint64_t gpump_patterns_bytes(const gpump_patterns *patterns, uint32_t index, const uint64_t *set,
+                                        uint32_t registers, uint32_t lanes) {
+    uint64_t bytes = 0;
+    uint32_t r;
+    for (r = 0; r < registers && r < patterns->registers; r++) {
+        const uint32_t pattern = gpump_patterns_before(patterns, index, r);
+        if (!gpump_bits_get(set, r)) continue;
+        bytes += pattern == GPUMP_PATTERN_UNIFORM ? 4 : pattern == GPUMP_PATTERN_AFFINE ? 8 : 4 * (uint64_t)lanes;
+    }
+    return bytes;
+}
+
+#endif /* GPUMP_NO_PROGRAM */
 
 /* ---- gpump_impl/program/constants.c ---- */
 /* constants (private): before allocation, parameters become constant-bank reads, and constants are set where they are

@@ -226,6 +226,121 @@ int context_live_union(const context_view *view, const kernel *k, const warp *w,
     return 0;
 }
 
+/* ==== patterns ==== */
+
+/* 1 when every lane of a warp reads the same value; 0 when not, or not known. */
+static int same_in_all_lanes(const operand *o, uint32_t block_x) {
+    if (o->kind != OPERAND_SPECIAL) return 1; /* registers have their own patterns */
+    switch (o->index) {
+    case SPECIAL_TID_Y:
+    case SPECIAL_TID_Z: return block_x % LANES == 0;
+    case SPECIAL_TID_X:
+    case SPECIAL_LANEID:
+    case SPECIAL_LANEMASK_EQ:
+    case SPECIAL_LANEMASK_LE:
+    case SPECIAL_LANEMASK_LT:
+    case SPECIAL_LANEMASK_GE:
+    case SPECIAL_LANEMASK_GT: return 0;
+    default: return 1;
+    }
+}
+
+/* The term of a sum or product that an operand is. Returns 0 when it is none. */
+static int term_of(const operand *o, uint32_t block_x, uint32_t *term) {
+    *term = GPUMP_NONE;
+    if (o->kind == OPERAND_REGISTER) *term = o->index;
+    if (o->kind == OPERAND_PREDICATE) return 0;
+    if (o->kind != OPERAND_SPECIAL || same_in_all_lanes(o, block_x)) return 1;
+    *term = GPUMP_PATTERN_LANE;
+    return o->index == SPECIAL_LANEID || (o->index == SPECIAL_TID_X && block_x % LANES == 0);
+}
+
+/* Integers of at least 32 bits: their low words add and multiply modulo 2^32. */
+static int is_whole_word(uint32_t type) {
+    return type == TYPE_U32 || type == TYPE_S32 || type == TYPE_B32 || type == TYPE_U64 || type == TYPE_S64 ||
+           type == TYPE_B64;
+}
+
+static uint32_t pattern_kind_of(const instruction *in) {
+    const int whole = is_whole_word(in->type) && !(in->flags & FLAG_SATURATE);
+    switch (in->opcode) {
+    case OPCODE_MOV: return in->type == TYPE_F32 || whole ? GPUMP_PATTERN_OF_SUM : GPUMP_PATTERN_OF_FUNCTION;
+    case OPCODE_CVTA: return GPUMP_PATTERN_OF_SUM;
+    case OPCODE_CVT: return whole && is_whole_word(in->source_type) ? GPUMP_PATTERN_OF_SUM : GPUMP_PATTERN_OF_FUNCTION;
+    case OPCODE_ADD:
+    case OPCODE_SUB: return whole ? GPUMP_PATTERN_OF_SUM : GPUMP_PATTERN_OF_FUNCTION;
+    case OPCODE_MUL:
+    case OPCODE_MAD: return whole && in->variant != VARIANT_HI ? GPUMP_PATTERN_OF_PRODUCT : GPUMP_PATTERN_OF_FUNCTION;
+    case OPCODE_SHL: return whole ? GPUMP_PATTERN_OF_SHIFT : GPUMP_PATTERN_OF_FUNCTION;
+    case OPCODE_LD:
+        return in->space == SPACE_PARAM || in->space == SPACE_CONST ? GPUMP_PATTERN_OF_FUNCTION
+                                                                    : GPUMP_PATTERN_OF_NOTHING;
+    case OPCODE_SHFL:
+    case OPCODE_VOTE:
+    case OPCODE_MATCH:
+    case OPCODE_ACTIVEMASK:
+    case OPCODE_ELECT:
+    case OPCODE_REDUX:
+    case OPCODE_MMA:
+    case OPCODE_MOVMATRIX: return GPUMP_PATTERN_OF_NOTHING;
+    default: return in->unit == UNIT_MEMORY ? GPUMP_PATTERN_OF_NOTHING : GPUMP_PATTERN_OF_FUNCTION;
+    }
+}
+
+static void pattern_rules(const kernel_program *program, uint32_t block_x, gpump_pattern_rule *rules) {
+    uint32_t i, n;
+    for (i = 0; i < program->count; i++) {
+        const instruction *in = &program->instructions[i];
+        gpump_pattern_rule *rule = &rules[i];
+        int terms = in->source_count <= 3, same = 1;
+        rule->kind = pattern_kind_of(in);
+        for (n = 0; n < in->source_count; n++) {
+            uint32_t term;
+            terms &= term_of(&in->sources[n], block_x, &term);
+            same &= same_in_all_lanes(&in->sources[n], block_x);
+            if (n < 3) rule->operands[n] = term;
+        }
+        for (n = in->source_count; n < 3; n++) rule->operands[n] = GPUMP_NONE;
+        if (rule->kind == GPUMP_PATTERN_OF_SUM && in->vector > 1 && in->destination_count == 1)
+            for (n = 1; n < 3; n++) rule->operands[n] = GPUMP_NONE; /* two words are packed: the low one is the first */
+        if (in->check != INSTRUCTION_NONE || in->opcode == OPCODE_BAR || !in->destination_count ||
+            in->destinations[0].kind == OPERAND_NONE || in->destinations[0].bytes == 2)
+            rule->kind = GPUMP_PATTERN_OF_NOTHING;
+        if (!terms && rule->kind > GPUMP_PATTERN_OF_FUNCTION) rule->kind = GPUMP_PATTERN_OF_FUNCTION;
+        if (!same && rule->kind <= GPUMP_PATTERN_OF_FUNCTION) rule->kind = GPUMP_PATTERN_OF_NOTHING;
+    }
+}
+
+gpump_patterns *context_patterns(const context_view *view, const kernel_program *program, uint32_t block_x) {
+    gpump_pattern_rule *rules = (gpump_pattern_rule *)calloc(program->count + 1u, sizeof *rules);
+    gpump_patterns *patterns = NULL;
+    if (rules) {
+        pattern_rules(program, block_x, rules);
+        if (gpump_patterns_create(view->program, view->liveness, rules, NULL, &patterns, NULL) != GPUMP_OK)
+            patterns = NULL;
+    }
+    free(rules);
+    return patterns;
+}
+
+/* Lanes of one warp may stand at several places; a register that is known at all of them was written by all lanes
+ * together. */
+uint32_t context_pattern_of(const gpump_patterns *patterns, const warp *w, uint32_t reg) {
+    uint32_t i, worst = GPUMP_PATTERN_UNIFORM;
+    for (i = 0; i < w->stack.depth; i++) {
+        const uint32_t places[2] = {w->stack.entries[i].pc, w->stack.entries[i].reconvergence};
+        uint32_t n;
+        for (n = 0; n < 2; n++) {
+            const uint32_t pattern =
+                places[n] == SIMT_NEVER ? GPUMP_PATTERN_UNIFORM : gpump_patterns_before(patterns, places[n], reg);
+            if (pattern > worst) worst = pattern;
+        }
+    }
+    return worst;
+}
+
+/* ==== what a switched-out warp needs ==== */
+
 /* Does the instruction use or write a register of the set? With `take` they leave it. */
 static int touches(const instruction *in, uint64_t *set, int take) {
     uint32_t list[2 * (INSTRUCTION_SOURCES + INSTRUCTION_DESTINATIONS) + 2], count = 0, i, found = 0;

@@ -43,6 +43,12 @@ void context_live_all(const context_view *view, const warp *w, uint64_t live[CON
  * encloses the place (2.3.2). Returns 0, or -1 when out of memory. */
 int context_live_union(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]);
 
+/* Which registers of a kernel are uniform or affine in the lane, in blocks of block_x threads a row. Returns NULL when
+ * out of memory. */
+gpump_patterns *context_patterns(const context_view *view, const kernel_program *program, uint32_t block_x);
+/* The pattern of a warp's register, over all its lanes that have not exited. */
+uint32_t context_pattern_of(const gpump_patterns *patterns, const warp *w, uint32_t reg);
+
 /* The most registers that are live, in a diverged warp, where a warp waits for a load from global memory or at a
  * barrier: what a frame must hold (Lin 3.6.6). */
 uint32_t context_switch_registers(const context_view *view, const kernel_program *program);

@@ -1,0 +1,198 @@
+/* labels: unit property */
+/* Uniform and affine registers: by hand, and against random programs that are executed lane by lane. */
+#include "test.h"
+
+enum { LANES = 32, VALUES = 6, PREDICATES = 2, REGISTERS = VALUES + PREDICATES, LENGTH = 40 };
+
+/* One instruction of a random program: what the library is told, and what the test executes. */
+typedef struct step {
+    uint32_t kind, def, a, b, c, guard, negated, target, constant;
+} step;
+
+static gpump_program *build(const step *steps, uint32_t count, gpump_pattern_rule *rules) {
+    gpump_program *program;
+    uint32_t i, reg;
+    assert_int_equal(gpump_program_create(NULL, &program), GPUMP_OK);
+    for (i = 0; i < REGISTERS; i++)
+        assert_int_equal(
+            gpump_program_add_register(program, i < VALUES ? GPUMP_WIDTH_32 : GPUMP_WIDTH_PREDICATE, &reg, NULL),
+            GPUMP_OK);
+    for (i = 0; i < count; i++) {
+        const step *s = &steps[i];
+        gpump_instruction in = gpump_instruction_make(s->target != GPUMP_NONE ? GPUMP_OP_BRANCH : GPUMP_OP_COMPUTE);
+        uint32_t uses[3];
+        if (i + 1 == count) in = gpump_instruction_make(GPUMP_OP_EXIT);
+        in.uses = uses;
+        if (s->a < REGISTERS) uses[in.use_count++] = s->a;
+        if (s->b < REGISTERS) uses[in.use_count++] = s->b;
+        if (s->c < REGISTERS) uses[in.use_count++] = s->c;
+        in.defs = &s->def;
+        in.def_count = s->def != GPUMP_NONE;
+        in.guard = s->guard;
+        if (s->negated && s->guard != GPUMP_NONE) in.flags |= GPUMP_FLAG_GUARD_NEGATED;
+        in.target = s->target;
+        assert_int_equal(gpump_program_add(program, &in, NULL, NULL), GPUMP_OK);
+        rules[i].kind = s->kind;
+        rules[i].operands[0] = s->a;
+        rules[i].operands[1] = s->b;
+        rules[i].operands[2] = s->c;
+    }
+    assert_int_equal(gpump_program_finish(program, NULL), GPUMP_OK);
+    return program;
+}
+
+static uint32_t value_of(const step *s, const uint32_t *r, uint32_t operand, uint32_t lane) {
+    return operand == GPUMP_NONE ? s->constant : operand == GPUMP_PATTERN_LANE ? lane : r[operand];
+}
+static uint32_t result_of(const step *s, const uint32_t *r, uint32_t lane, uint32_t index) {
+    const uint32_t a = value_of(s, r, s->a, lane), b = value_of(s, r, s->b, lane), c = value_of(s, r, s->c, lane);
+    uint32_t value;
+    switch (s->kind) {
+    case GPUMP_PATTERN_OF_CONSTANT: value = s->constant; break;
+    case GPUMP_PATTERN_OF_FUNCTION: value = (s->a < REGISTERS ? a : 0) ^ (s->b < REGISTERS ? b >> 3 : 5); break;
+    case GPUMP_PATTERN_OF_SUM: value = a + b - c; break;
+    case GPUMP_PATTERN_OF_PRODUCT: value = a * b + c; break;
+    case GPUMP_PATTERN_OF_SHIFT: value = a << (b & 31u); break;
+    default: value = (lane + 1) * 2654435761u ^ index; break;
+    }
+    return s->def >= VALUES && s->def != GPUMP_NONE ? value & 1u : value;
+}
+
+static uint64_t random_state;
+static uint32_t below(uint32_t limit) { return gpump_random_below(&random_state, limit); }
+
+static uint32_t some_operand(int lanes) {
+    const uint32_t which = below(10);
+    return which == 0 ? GPUMP_NONE : which == 1 && lanes ? GPUMP_PATTERN_LANE : below(VALUES);
+}
+
+static void make_steps(step *steps) {
+    uint32_t i;
+    for (i = 0; i < LENGTH; i++) {
+        step *s = &steps[i];
+        memset(s, 0, sizeof *s);
+        s->a = s->b = s->c = s->guard = s->target = s->def = GPUMP_NONE;
+        s->constant = below(50);
+        if (i + 1 == LENGTH) continue;
+        if (i > REGISTERS && below(6) == 0) { /* a branch forward */
+            s->target = i + 1 + below(LENGTH - i - 1);
+            s->guard = VALUES + below(PREDICATES);
+            s->negated = below(2);
+            continue;
+        }
+        s->def = i < REGISTERS ? i : below(6) ? below(VALUES) : VALUES + below(PREDICATES);
+        s->kind = below(GPUMP_PATTERN_KINDS);
+        if (s->def >= VALUES && s->kind != GPUMP_PATTERN_OF_NOTHING) s->kind = GPUMP_PATTERN_OF_FUNCTION;
+        if (i < REGISTERS && below(2)) s->kind = GPUMP_PATTERN_OF_CONSTANT;
+        if (s->kind == GPUMP_PATTERN_OF_CONSTANT || s->kind == GPUMP_PATTERN_OF_NOTHING) continue;
+        s->a = some_operand(s->kind != GPUMP_PATTERN_OF_FUNCTION);
+        s->b = some_operand(s->kind != GPUMP_PATTERN_OF_FUNCTION);
+        if (s->kind != GPUMP_PATTERN_OF_FUNCTION && s->kind != GPUMP_PATTERN_OF_SHIFT) s->c = some_operand(1);
+        if (i >= REGISTERS && below(5) == 0) s->guard = VALUES + below(PREDICATES), s->negated = below(2);
+    }
+}
+
+/* Is there a base and a step that give every lane of the mask its value? */
+static int is_affine(const uint32_t values[LANES], uint32_t mask) {
+    uint32_t lane, step = 0, known = 0, first;
+    if (!mask) return 1;
+    first = gpump_bits_lowest64(mask);
+    for (lane = 0; lane + 1 < LANES && !known; lane++)
+        if ((mask >> lane & 3u) == 3u) step = values[lane + 1] - values[lane], known = 1;
+    for (lane = 0; lane < LANES && known; lane++)
+        if (mask >> lane & 1u && values[lane] != values[first] + (lane - first) * step) return 0;
+    return 1;
+}
+
+/* What the analysis claims before an instruction holds for all lanes that come there. */
+static void claims_hold(void **state) {
+    uint64_t seed = test_seed(), number, cases = test_cases(3000), uniform = 0, affine = 0, unknown = 0;
+    (void)state;
+    for (number = 0; number < cases; number++) {
+        static uint32_t seen[LENGTH][REGISTERS][LANES];
+        uint32_t masks[LENGTH], lane, i, r;
+        gpump_pattern_rule rules[LENGTH];
+        gpump_program *program;
+        gpump_liveness *liveness;
+        gpump_patterns *patterns;
+        step steps[LENGTH];
+        random_state = seed * 1000003 + number;
+        make_steps(steps);
+        program = build(steps, LENGTH, rules);
+        assert_int_equal(gpump_liveness_create(program, NULL, &liveness), GPUMP_OK);
+        assert_int_equal(gpump_patterns_create(program, liveness, rules, NULL, &patterns, NULL), GPUMP_OK);
+        memset(masks, 0, sizeof masks);
+        for (lane = 0; lane < LANES; lane++) {
+            uint32_t registers[REGISTERS];
+            for (r = 0; r < REGISTERS; r++) registers[r] = (lane * 40503u + r) & (r < VALUES ? UINT32_MAX : 1u);
+            for (i = 0; i < LENGTH;) {
+                const step *s = &steps[i];
+                const int executes = s->guard == GPUMP_NONE || registers[s->guard] != s->negated;
+                masks[i] |= 1u << lane;
+                for (r = 0; r < REGISTERS; r++) seen[i][r][lane] = registers[r];
+                if (executes && s->def != GPUMP_NONE) registers[s->def] = result_of(s, registers, lane, i);
+                i = executes && s->target != GPUMP_NONE ? s->target : i + 1;
+            }
+        }
+        for (i = 0; i < LENGTH; i++) {
+            if (!masks[i]) continue;
+            for (r = 0; r < REGISTERS; r++) {
+                const uint32_t pattern = gpump_patterns_before(patterns, i, r), first = gpump_bits_lowest64(masks[i]);
+                uniform += pattern == GPUMP_PATTERN_UNIFORM;
+                affine += pattern == GPUMP_PATTERN_AFFINE;
+                unknown += pattern == GPUMP_PATTERN_UNKNOWN;
+                for (lane = 0; lane < LANES && pattern == GPUMP_PATTERN_UNIFORM; lane++)
+                    if (masks[i] >> lane & 1u) test_check(seen[i][r][lane] == seen[i][r][first], seed, number);
+                if (pattern == GPUMP_PATTERN_AFFINE) test_check(is_affine(seen[i][r], masks[i]), seed, number);
+            }
+        }
+        gpump_patterns_destroy(patterns);
+        gpump_liveness_destroy(liveness);
+        gpump_program_destroy(program);
+    }
+    assert_true(uniform > cases * 20 && affine > cases && unknown > cases * 20);
+}
+
+/* base + lane x 4, under a branch on the lane: what is written there is unknown, what was known stays. */
+static void by_hand(void **state) {
+    static const step steps[] = {
+        {GPUMP_PATTERN_OF_CONSTANT, 0, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 7},
+        {GPUMP_PATTERN_OF_PRODUCT, 1, GPUMP_PATTERN_LANE, GPUMP_NONE, 0, GPUMP_NONE, 0, GPUMP_NONE, 4},
+        {GPUMP_PATTERN_OF_FUNCTION, VALUES, 1, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 0},
+        {GPUMP_PATTERN_OF_NOTHING, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, VALUES, 0, 5, 0},
+        {GPUMP_PATTERN_OF_CONSTANT, 2, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 9},
+        {GPUMP_PATTERN_OF_PRODUCT, 3, 1, 1, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 0},
+        {GPUMP_PATTERN_OF_SHIFT, 4, 1, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 2},
+        {GPUMP_PATTERN_OF_NOTHING, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 0},
+    };
+    static const uint32_t expected[] = {GPUMP_PATTERN_UNIFORM, GPUMP_PATTERN_AFFINE, GPUMP_PATTERN_UNKNOWN,
+                                        GPUMP_PATTERN_UNKNOWN, GPUMP_PATTERN_AFFINE};
+    gpump_pattern_rule rules[8];
+    gpump_program *program = build(steps, 8, rules);
+    gpump_liveness *liveness;
+    gpump_patterns *patterns;
+    gpump_diag diag;
+    uint64_t set = 0x1b;
+    uint32_t i;
+    (void)state;
+    assert_int_equal(gpump_liveness_create(program, NULL, &liveness), GPUMP_OK);
+    assert_int_equal(gpump_patterns_create(program, liveness, rules, NULL, &patterns, NULL), GPUMP_OK);
+    for (i = 0; i < 5; i++) assert_int_equal(gpump_patterns_before(patterns, 7, i), expected[i]);
+    assert_int_equal(gpump_patterns_bytes(patterns, 7, &set, VALUES, LANES), 4 + 8 + 128 + 8);
+    gpump_patterns_destroy(patterns);
+    rules[3].kind = GPUMP_PATTERN_KINDS;
+    assert_int_equal(gpump_patterns_create(program, liveness, rules, NULL, &patterns, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_string_equal(diag.field, "kind");
+    assert_int_equal(diag.index, 3);
+    rules[3].kind = 0;
+    rules[2].operands[1] = REGISTERS;
+    assert_int_equal(gpump_patterns_create(program, liveness, rules, NULL, &patterns, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_string_equal(diag.field, "operands");
+    gpump_liveness_destroy(liveness);
+    gpump_program_destroy(program);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(claims_hold), cmocka_unit_test(by_hand)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
