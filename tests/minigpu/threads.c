@@ -9,6 +9,7 @@
 #include "analysis/analysis.h"
 #include "machine/machine.h"
 #include "machine/runtime_calls.h"
+#include "machine/window.h"
 #include "memory/store_log.h"
 #include "policies.h"
 #include "preemption/context_forms.h"
@@ -123,7 +124,7 @@ static const uint32_t *words(machine *m, uint32_t buffer) {
 
 /* What one SM writes and another reads: in the end everybody has seen everything, in an order that could have been. */
 static void what_crosses_arrives(void **state) {
-    static const char *const configs[] = {"memory_model=0", "memory_model=1", "memory_model=1,network_cycles=2",
+    static const char *const configs[] = {"memory_model=0", "memory_model=1", "memory_model=1,network_cycles=9",
                                           "memory_model=0,network_cycles=300"};
     uint32_t c, i;
     (void)state;
@@ -131,7 +132,7 @@ static void what_crosses_arrives(void **state) {
         machine_options options = with_threads(1, configs[c]);
         machine *m = build("tests/minigpu/machine/crossing.yaml", &options);
         uint32_t sum = 0;
-        same_bits(m, 2, 4, configs[c]);
+        same_bits(m, 2, c < 2 ? 4 : 2, configs[c]);
         for (i = 0; i < 2560; i++) assert_int_equal(words(m, 0)[i], 3 * i + 13);
         assert_int_equal(words(m, 1)[0], 2560);
         for (i = 0; i < 2560; i++) assert_int_equal(device_memory(m, launch.buffers[2].address)[i], 1);
@@ -143,6 +144,56 @@ static void what_crosses_arrives(void **state) {
             assert_int_equal(words(m, 4)[1 + i], sum);
         }
         end(m);
+    }
+}
+
+/* Of stores to one word in one window the last cycle wins, and in one cycle the last SM. */
+static void stores_cross_in_order(void **state) {
+    static const struct {
+        uint32_t sm;
+        uint64_t cycle;
+        uint32_t value;
+    } stores[] = {{0, 9, 1}, {2, 3, 2}, {2, 9, 3}, {1, 8, 4}, {1, 9, 5}, {5, 8, 6}};
+    machine_options options = with_threads(1, NULL);
+    machine *m = build("tests/minigpu/machine/crossing.yaml", &options);
+    const uint64_t address = launch.buffers[0].address;
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < sizeof stores / sizeof *stores; i++) {
+        store_log *log = m->sms[stores[i].sm]->log;
+        memcpy(store_log_put(log, stores[i].cycle, address, 4, 0), &stores[i].value, 4);
+        memcpy(store_log_open(log, address / SEGMENT_BYTES, device_memory(m, address)), &stores[i].value, 4);
+    }
+    assert_int_equal(*(const uint32_t *)(const void *)sm_memory(m, m->sms[1], address), 5);
+    assert_int_equal(*(const uint32_t *)(const void *)sm_memory(m, m->sms[3], address), 0);
+    window_run(m, NULL); /* nobody runs yet */
+    assert_int_equal(words(m, 0)[0], 3);
+    for (i = 0; i < m->sm_count; i++)
+        assert_int_equal(*(const uint32_t *)(const void *)sm_memory(m, m->sms[i], address), 3);
+    end(m);
+}
+
+/* What crosses SMs late makes nothing of one SM late: a warp that walks along a list with nobody beside it takes as
+ * long as without windows, but for where it starts and ends. */
+static void nothing_comes_late(void **state) {
+    static const char *const configs[] = {"memory_model=0", "memory_model=1", "memory_model=1,network_cycles=20",
+                                          "memory_model=0,network_cycles=20"};
+    uint32_t c;
+    (void)state;
+    for (c = 0; c < 4; c++) {
+        uint64_t cycles[2], window = 0;
+        uint32_t threads;
+        for (threads = 0; threads < 2; threads++) {
+            machine_options options = with_threads(threads, configs[c]);
+            machine *m = build("examples/minigpu/kernels/pointer_chase/small.yaml", &options);
+            m->kernels[0].blocks = 1; /* alone */
+            assert_int_equal(machine_run(m, NEVER), 1);
+            cycles[threads] = m->kernels[0].end_cycle;
+            window = m->window_cycles;
+            end(m);
+        }
+        assert_true(cycles[0] > 20 * window);
+        assert_in_range(cycles[1], cycles[0], cycles[0] + window);
     }
 }
 
@@ -414,8 +465,11 @@ static void the_log_against_a_copy_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stores_cross_in_order),
+        cmocka_unit_test(nothing_comes_late),
         cmocka_unit_test(every_kernel_is_right_and_the_same),
         cmocka_unit_test(what_crosses_arrives),
+
         cmocka_unit_test(calls_of_the_runtime),
         cmocka_unit_test(errors_are_the_same),
         cmocka_unit_test(preempted_anywhere),
