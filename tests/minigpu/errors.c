@@ -187,7 +187,7 @@ static void preempted_anywhere(const char *path, uint32_t traps, double rate, ui
     ran plain, undisturbed, r;
     uint64_t n, restored = 0;
     run_launch(path, &options, &plain);
-    for (n = 0; n < test_cases(12); n++) {
+    for (n = 0; n < test_cases(8); n++) {
         options = options_with(n % 2 ? 16 : REGIONS_SPARSE, rate > 0 ? "decor" : NULL);
         options.errors.rate_q32 = (uint64_t)(rate * 4294967296.0);
         options.errors.traps = traps;
@@ -218,11 +218,36 @@ static void preempted(void **state) {
     }
 }
 
+/* Page faults, errors and a preemption in one run: warps go back for all of them by one record. */
+static void everything_at_once(void **state) {
+    static const uint32_t techniques[] = {GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_REWIND};
+    const char *path = KERNELS "hotspot/small.yaml";
+    machine_options options = options_with(REGIONS_NONE, NULL);
+    ran plain, r;
+    uint32_t i;
+    (void)state;
+    run_launch(path, &options, &plain);
+    for (i = 0; i < 4; i++) {
+        options = options_with(i / 2 ? 32 : REGIONS_SPARSE, "razor2");
+        options.errors.rate_q32 = (uint64_t)(0.003 * 4294967296.0);
+        options.faults.scheme = "regions";
+        options.absent = "all";
+        options.fault_service_ns = 2000;
+        options.preempt_cycle = 3000;
+        options.technique = techniques[i % 2];
+        options.context_form = CONTEXT_LIVE;
+        run_launch(path, &options, &r);
+        if (r.wrong || r.result != plain.result) fail_msg("case %u: %s", i, r.error);
+        assert_true(r.recovery.faults > 0 && r.recovery.detected > 0 && r.recovery.restored > 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_at_every_instruction), cmocka_unit_test(storms),
         cmocka_unit_test(stores_that_do_not_wait),     cmocka_unit_test(both_cures),
         cmocka_unit_test(every_kernel_with_traps),     cmocka_unit_test(preempted),
+        cmocka_unit_test(everything_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,6 +97,7 @@ int recovery_baseline(const char *path, const machine_options *options, uint64_t
     int ended = -1;
     errors_options_default(&plain.errors);
     plain.regions = REGIONS_NONE;
+    if (plain.faults.scheme && !strcmp(plain.faults.scheme, "regions")) plain.faults.scheme = "stall";
     plain.spilling = SPILLING_NONE;
     plain.preempt_cycle = NEVER;
     plain.technique = GPUMP_TECHNIQUES;
