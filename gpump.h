@@ -11319,6 +11319,43 @@ static void gpumpi_fault_arrive(gpump_fault *f, gpumpi_fault_record *record) {
     gpumpi_fault_share_frames(f, f->now);
 }
 
+/* Fills *found with an action that waits for no time: ABORT, LOCAL, UNMAP. 0: there is none. */
+static int gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_action *found) {
+    gpumpi_fault_record *record;
+    if (f->aborts) {
+        gpumpi_fault_process *process = gpumpi_fault_processes(f);
+        while (!process->pending) process++;
+        process->pending = 0;
+        f->aborts--;
+        found->kind = GPUMP_FAULT_ACT_ABORT;
+        found->access = process->access;
+        found->process = process->access.process;
+        return 1;
+    }
+    if (f->local.first != GPUMP_NONE) {
+        record = gpumpi_fault_records(f) + f->local.first;
+        f->local.first = record->next;
+        if (f->local.first == GPUMP_NONE) f->local.last = GPUMP_NONE;
+        record->next = GPUMP_NONE;
+        record->state = GPUMPI_FAULT_SERVED;
+        gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_LOCAL, found);
+        found->warps = (uint64_t)1 << (record->warp & 63u);
+        return 1;
+    }
+    if (f->unmaps.first != GPUMP_NONE) {
+        const uint32_t granule = gpumpi_fault_first_unmap(f);
+        const gpumpi_fault_range *range = gpumpi_fault_range_of(f, granule);
+        found->kind = GPUMP_FAULT_ACT_UNMAP;
+        found->process = range->process;
+        found->page = (range->first + (granule - range->granule)) << f->granule_shift;
+        found->pages = f->config.granule_pages;
+        found->rights = range->rights;
+        found->owner = GPUMP_FAULT_GPU;
+        return 1;
+    }
+    return 0;
+}
+
 GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_fault_action *action) {
     gpump_fault *f = fault;
     gpumpi_fault_record *record;
@@ -11328,37 +11365,7 @@ GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_
     gpumpi_fault_serve_batches(f, now);
     f->now = now;
     memset(&found, 0, sizeof found);
-    if (f->aborts) {
-        gpumpi_fault_process *process = gpumpi_fault_processes(f);
-        while (!process->pending) process++;
-        process->pending = 0;
-        f->aborts--;
-        found.kind = GPUMP_FAULT_ACT_ABORT;
-        found.access = process->access;
-        found.process = process->access.process;
-        *action = found;
-        return GPUMP_OK;
-    }
-    if (f->local.first != GPUMP_NONE) {
-        record = gpumpi_fault_records(f) + f->local.first;
-        f->local.first = record->next;
-        if (f->local.first == GPUMP_NONE) f->local.last = GPUMP_NONE;
-        record->next = GPUMP_NONE;
-        record->state = GPUMPI_FAULT_SERVED;
-        gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_LOCAL, &found);
-        found.warps = (uint64_t)1 << (record->warp & 63u);
-        *action = found;
-        return GPUMP_OK;
-    }
-    if (f->unmaps.first != GPUMP_NONE) {
-        const uint32_t granule = gpumpi_fault_first_unmap(f);
-        const gpumpi_fault_range *range = gpumpi_fault_range_of(f, granule);
-        found.kind = GPUMP_FAULT_ACT_UNMAP;
-        found.process = range->process;
-        found.page = (range->first + (granule - range->granule)) << f->granule_shift;
-        found.pages = f->config.granule_pages;
-        found.rights = range->rights;
-        found.owner = GPUMP_FAULT_GPU;
+    if (gpumpi_fault_next_at_once(f, &found)) {
         *action = found;
         return GPUMP_OK;
     }
