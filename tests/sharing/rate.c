@@ -173,7 +173,10 @@ static void steps_add_up(void **state) {
                 uint32_t k = (uint32_t)draw(2);
                 if (draw(2)) limits.misses_q16 = (uint32_t)draw(20 * GPUMP_RATE_MISS);
                 if (draw(2)) limits.instructions = (uint32_t)draw(5000);
-                if (draw(2)) limits.in_flight = (uint32_t)draw(10);
+                if (draw(2))
+                    limits.in_flight = (uint32_t)draw(10);
+                else if (draw(2))
+                    limits.in_flight = GPUMP_RATE_RENEWED;
                 limits.memory_quota = (uint32_t)draw(3);
                 test_check(!gpump_rate_set(slow, cycle, k, &limits) && !gpump_rate_set(fast, cycle, k, &limits), seed,
                            number);
@@ -185,6 +188,7 @@ static void steps_add_up(void **state) {
                     gpump_rate_report_issued(slow, k), gpump_rate_report_issued(fast, k);
                     gpump_rate_report_memory_issued(slow, k), gpump_rate_report_memory_issued(fast, k);
                     if (draw(2)) gpump_rate_report_memory_done(slow, k), gpump_rate_report_memory_done(fast, k);
+                    gpump_rate_report_access(slow, k, lines), gpump_rate_report_access(fast, k, lines);
                 }
             }
             if (draw(20) == 0)
