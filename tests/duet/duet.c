@@ -224,9 +224,9 @@ static int run(test_host *h) {
         }
         test_check(++steps < 100000, h->seed, h->number);
     }
-    while (h->moving || gpump_duet_next(h->duet, h->now, &h->job) == GPUMP_OK) { /* nobody is left to move */
-        test_check(0, h->seed, h->number);
-    }
+    test_check(!h->moving, h->seed, h->number);
+    while (gpump_duet_next(h->duet, h->now, &h->job) == GPUMP_OK) /* nobody is left to move */
+        test_check(h->job.kind > GPUMP_DUET_SWAP, h->seed, h->number);
     check_places(h);
     return 1;
 }
