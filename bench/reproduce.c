@@ -423,7 +423,8 @@ static int take_over(const csv_table *targets, size_t row, const part_row *page,
     }
     snprintf(result->ours, sizeof result->ours, "%s", page->cells[PARTS_OURS]);
     snprintf(result->note, sizeof result->note, "%s", page->cells[PARTS_NOTE]);
-    if (page->model != GPUMP_MODEL_VERSION) reproduce_note(result, "measured on timing model %d", page->model);
+    if (page->model != GPUMP_MODEL_VERSION && strcmp(page->cells[PARTS_VERDICT], "todo") != 0)
+        reproduce_note(result, "measured on timing model %d", page->model);
     return 1;
 }
 
