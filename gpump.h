@@ -28139,15 +28139,15 @@ static uint32_t gpumpi_duet_pick(gpump_duet *d, uint32_t which) {
     const uint64_t *set = which == GPUMPI_DUET_LEAVE ? d->may_leave : d->may_come;
     gpumpi_duet_queue *q = &d->queues[which];
     const uint32_t units = gpumpi_duet_units(d);
-    uint32_t i, unit = GPUMP_NONE;
+    uint32_t i;
     if (!gpumpi_duet_any(set)) return GPUMP_NONE;
     for (; q->count; q->first = (q->first + 1) % 256, q->count--)
         if (gpump_bits_get(set, q->item[q->first])) return q->item[q->first];
     for (i = 1; i <= units; i++) {
-        unit = d->last[which] + i < units ? d->last[which] + i : d->last[which] + i - units;
-        if (gpump_bits_get(set, unit)) break;
+        uint32_t unit = d->last[which] + i < units ? d->last[which] + i : d->last[which] + i - units;
+        if (gpump_bits_get(set, unit)) return unit;
     }
-    return unit;
+    return GPUMP_NONE;
 }
 
 /* The unit that was picked moves. */
