@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     case 2:
         snprintf(out, sizeof out, "%s/merged", fuzz_folder);
         part = strdup(path);
-        if (part) (void)merge(out, &part, 1);
+        if (part) (void)csv_merge("tbsim", out, &part, 1);
         free(part);
         break;
     default: (void)read_gains(path, gain, &workloads); break;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "machine/gate.h"
-#include "machine/pipeline.h"
 #include "preemption/context_forms.h"
 
 #define BIT(slot) (UINT64_C(1) << (slot))
@@ -276,11 +275,10 @@ static void replies(sm *s, warp *w, uint32_t count) {
     if (s->wake > s->now + 1) s->wake = s->now + 1;
 }
 
-void duet_load_done(machine *m, sm *s, warp *w, int counted) {
-    (void)m;
+void duet_load_done(sm *s, warp *w, int counted, int next_is_clear) {
     if (counted) w->missed_loads--;
     if (!w->stall_replies || w->barrier != NONE) return;
-    replies(s, w, pipeline_next_is_clear(w) ? w->stall_replies : w->stall_replies > 1);
+    replies(s, w, next_is_clear ? w->stall_replies : w->stall_replies > 1);
 }
 
 void duet_barrier_opened(machine *m, sm *s, warp *w) {
@@ -381,11 +379,12 @@ static void take_out(machine *m, sm *s, uint32_t unit, uint8_t *frame) {
     }
 }
 
-/* Puts what comes from `frame`, a copy of where it lay, to its home. */
-static void put_in(machine *m, sm *s, uint32_t unit, const uint8_t *frame) {
+/* Puts what comes from `frame`, a copy of where it lay, to its home. Returns the slots of its warps. */
+static uint64_t put_in(machine *m, sm *s, uint32_t unit, const uint8_t *frame) {
     const gpump_duet_plan *plan = plan_of(m, s);
     sm_duet *d = s->duet;
     uint32_t first, count = warps_of(plan, unit, &first), i;
+    uint64_t slots = 0;
     for (i = 0; i < count; i++) {
         warp *w;
         block *b;
@@ -398,18 +397,23 @@ static void put_in(machine *m, sm *s, uint32_t unit, const uint8_t *frame) {
                    frame + (size_t)i * (plan->frame_registers + m->duet->config.slot_granules) * GRANULE);
         if (plan->moves_shared && m->duet->omit != DUET_OMIT_SHARED)
             memcpy(s->shared + b->shared_base, frame, (size_t)plan->shared_granules * GRANULE);
-        pipeline_refresh_warp(m, s, w);
+        slots |= BIT(w->slot);
         if (w->stall_replies) d->reported |= BIT(w->slot);
         if (w->stack.depth && gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH))
             pipe_put(&s->pipes[PIPE_FETCH], s->now, d->warp_of[first + i]);
     }
+    return slots;
 }
 
-static void end_move(machine *m, sm *s) {
+uint64_t duet_end_move(machine *m, sm *s) {
     sm_duet *d = s->duet;
-    const gpump_duet_plan *plan = plan_of(m, s);
-    const size_t bytes = (size_t)plan->frame_granules * GRANULE;
-    uint8_t *frame = granule(m, s, gpump_duet_frame_granule(plan, d->move.frame));
+    const gpump_duet_plan *plan;
+    size_t bytes;
+    uint8_t *frame;
+    if (!d->moving || d->move.end_cycle > s->now) return 0;
+    plan = plan_of(m, s);
+    bytes = (size_t)plan->frame_granules * GRANULE;
+    frame = granule(m, s, gpump_duet_frame_granule(plan, d->move.frame));
     d->moving = 0;
     if (d->move.in != NONE) memcpy(d->coming, frame, bytes);
     overwrite(frame, bytes);
@@ -422,7 +426,7 @@ static void end_move(machine *m, sm *s) {
         memcpy(frame, d->leaving, bytes);
     }
     machine_must(m, "gpump_duet_report_moved", gpump_duet_report_moved(d->gpump, s->now), NULL);
-    if (d->move.in != NONE) put_in(m, s, d->move.in, d->coming);
+    return d->move.in != NONE ? put_in(m, s, d->move.in, d->coming) : 0;
 }
 
 /* What leaves issues no more, even if its reply comes while it moves. */
@@ -443,7 +447,6 @@ uint64_t duet_cycle(machine *m, sm *s) {
     sm_duet *d = s->duet;
     gpump_duet_action action;
     if (d->kernel == NONE) return NEVER;
-    if (d->moving && d->move.end_cycle <= s->now) end_move(m, s);
     report_ended(m, s);
     report_stalls(m, s);
     while (!m->failed && gpump_duet_next(d->gpump, s->now, &action) == GPUMP_OK) {

@@ -51,14 +51,16 @@ void duet_place(machine *m, sm *s, block *b);
 void duet_left(machine *m, sm *s, block *b);
 /* A load of a warp has gone through L1 and waits. */
 void duet_load_sent(machine *m, in_flight *r);
-/* A load of a warp has committed. */
-void duet_load_done(machine *m, sm *s, warp *w, int counted);
+/* A load of a warp has committed. next_is_clear: nothing in flight keeps its next instruction from issuing. */
+void duet_load_done(sm *s, warp *w, int counted, int next_is_clear);
 /* The barrier of a warp has opened. */
 void duet_barrier_opened(machine *m, sm *s, warp *w);
 /* The registers of a warp that is switched out, to be written to; duet_close puts them back into its frame. */
 uint32_t *duet_open(machine *m, sm *s, warp *w);
 void duet_close(machine *m, sm *s, warp *w);
-/* Reports stalls, begins and ends moves. Returns the next cycle in which something happens by itself; NEVER. */
+/* Ends the move that is due. Returns the slots of the warps that have come in: the pipeline looks at them anew. */
+uint64_t duet_end_move(machine *m, sm *s);
+/* Then reports stalls, and begins moves. Returns the next cycle in which something happens by itself; NEVER. */
 uint64_t duet_cycle(machine *m, sm *s);
 /* The monitor looks at the meters; sets m->duet->next. */
 void duet_look(machine *m);

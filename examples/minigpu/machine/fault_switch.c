@@ -6,12 +6,8 @@
 #include "machine/fault_facts.h"
 #include "machine/fault_unit.h"
 #include "machine/issue_queue.h"
-#include "preemption/block_life.h"
-#include "preemption/requests.h"
 
 #define BIT(index) (UINT64_C(1) << (index))
-
-static uint64_t cookie_of(const block *b) { return (uint64_t)(b->kernel + 1) << 40 | b->linear; }
 
 int fault_switch_make(machine *m, uint32_t extra, char error[LAUNCH_ERROR_BYTES]) {
     gpump_block_switch_config config;
@@ -74,7 +70,7 @@ static void report_stopped(machine *m, sm *s, const block *b, uint64_t stopped) 
     if (!changed) return;
     for (; changed; changed &= changed - 1) {
         const uint32_t warp = gpump_bits_lowest64(changed);
-        (void)gpump_block_switch_report_warp(f->unit, m->now, cookie_of(b), warp, !(stopped >> warp & 1));
+        (void)gpump_block_switch_report_warp(f->unit, m->now, block_cookie(b), warp, !(stopped >> warp & 1));
     }
     f->stopped[b->ref.slot] = stopped;
     ask(m, s);
@@ -90,8 +86,8 @@ void fault_switch_watch(machine *m, sm *s) {
 
 /* The SM that a block is on, or belongs to while it is off the chip; NULL. */
 static sm *home_of(const machine *m, uint64_t cookie) {
-    const uint32_t kernel = (uint32_t)(cookie >> 40) - 1;
-    const uint64_t linear = cookie & (BIT(40) - 1);
+    const uint32_t kernel = cookie_kernel(cookie);
+    const uint64_t linear = cookie_linear(cookie);
     uint32_t i;
     for (i = 0; i < m->block_count; i++)
         if (m->blocks[i].life && m->blocks[i].kernel == kernel && m->blocks[i].linear == linear)
@@ -119,24 +115,25 @@ void fault_switch_share(machine *m, sm *s, uint32_t blocks) {
 void fault_switch_placed(machine *m, sm *s, const block *b, int restored) {
     fault_switch *f = s->fault_switch;
     f->stopped[b->ref.slot] = 0;
-    if (restored && gpump_block_switch_report_came(f->unit, m->now, cookie_of(b)) == GPUMP_OK) {
+    if (restored && gpump_block_switch_report_came(f->unit, m->now, block_cookie(b)) == GPUMP_OK) {
         uint32_t i;
         f->off_chip--;
-        for (i = 0; i < b->warp_count; i++) (void)gpump_block_switch_report_warp(f->unit, m->now, cookie_of(b), i, 1);
+        for (i = 0; i < b->warp_count; i++)
+            (void)gpump_block_switch_report_warp(f->unit, m->now, block_cookie(b), i, 1);
     } else {
-        (void)gpump_block_switch_report_placed(f->unit, m->now, cookie_of(b), b->warp_count, 0);
-        if (restored) fault_switch_pending(m, cookie_of(b));
+        (void)gpump_block_switch_report_placed(f->unit, m->now, block_cookie(b), b->warp_count, 0);
+        if (restored) fault_switch_pending(m, block_cookie(b));
     }
     ask(m, s);
 }
 
 int fault_switch_left(machine *m, sm *s, const block *b, int saved) {
     fault_switch *f = s->fault_switch;
-    int belongs = saved && gpump_block_switch_report_left(f->unit, m->now, cookie_of(b)) == GPUMP_OK;
+    int belongs = saved && gpump_block_switch_report_left(f->unit, m->now, block_cookie(b)) == GPUMP_OK;
     if (belongs)
         f->off_chip++;
     else
-        (void)gpump_block_switch_report_ended(f->unit, m->now, cookie_of(b)); /* EMPTY: it never knew the block */
+        (void)gpump_block_switch_report_ended(f->unit, m->now, block_cookie(b)); /* EMPTY: it never knew the block */
     ask(m, s);
     return belongs;
 }
@@ -146,89 +143,4 @@ void fault_switch_dropped(machine *m, sm *s, uint64_t cookie) {
     if (gpump_block_switch_report_ended(f->unit, m->now, cookie) == GPUMP_OK) f->off_chip--;
     if (f->coming == cookie) f->coming = NEVER;
     ask(m, s);
-}
-
-/* ---- actions ---- */
-
-/* The kernel of which the SM holds blocks, or has some off the chip; NULL. */
-static kernel *kernel_of(const machine *m, const sm *s) {
-    uint32_t i, n;
-    for (i = 0; i < m->kernel_count; i++) {
-        kernel *k = &m->kernels[i];
-        if (k->state != KERNEL_ACTIVE) continue;
-        if (s->kernel_resident[i]) return k;
-        for (n = k->first_preempted; n != NONE; n = m->preempted[n].next)
-            if (m->preempted[n].fault_sm == s->index) return k;
-    }
-    return NULL;
-}
-
-static void leave(machine *m, sm *s, uint64_t cookie) {
-    uint32_t entry;
-    for (entry = 0; entry < BLOCK_ENTRIES_MAX; entry++) {
-        block *b = s->block_of_entry[entry] == NONE ? NULL : &m->blocks[s->block_of_entry[entry]];
-        if (b && cookie_of(b) == cookie && preemption_switch_block(m, s, b) == GPUMP_REASON_YES) return;
-    }
-    machine_must(m, "gpump_block_switch_report_stayed",
-                 gpump_block_switch_report_stayed(s->fault_switch->unit, m->now, cookie), NULL);
-}
-
-/* The block that is to come back does so as soon as the SM has room. */
-static void come_back(machine *m, sm *s) {
-    kernel *k = &m->kernels[(uint32_t)(s->fault_switch->coming >> 40) - 1];
-    const uint64_t linear = s->fault_switch->coming & (BIT(40) - 1);
-    uint32_t i = k->first_preempted;
-    preempted_block copy;
-    while (i != NONE && m->preempted[i].linear != linear) i = m->preempted[i].next;
-    if (i == NONE) { /* dropped meanwhile */
-        s->fault_switch->coming = NEVER;
-        return;
-    }
-    copy = m->preempted[i];
-    if (preemption_place(m, s, copy.kernel, linear, &copy) != GPUMP_REASON_YES) return;
-    s->fault_switch->coming = NEVER;
-    block_life_dequeue(m, k, i);
-}
-
-static void place_new(machine *m, sm *s, kernel *k) {
-    if (k && k->next_block < k->blocks &&
-        preemption_place(m, s, (uint32_t)(k - m->kernels), k->next_block, NULL) == GPUMP_REASON_YES)
-        k->next_block++;
-    else
-        machine_must(m, "gpump_block_switch_report_none", gpump_block_switch_report_none(s->fault_switch->unit, m->now),
-                     NULL);
-}
-
-static void advance(machine *m, sm *s) {
-    fault_switch *f = s->fault_switch;
-    gpump_block_switch_action action;
-    kernel *k = kernel_of(m, s);
-    const uint64_t left = k && !s->reserved_for ? k->blocks - k->next_block : 0;
-    uint64_t next;
-    f->asks = 0;
-    if (f->coming != NEVER) come_back(m, s);
-    (void)gpump_block_switch_set_outside(f->unit, left < UINT32_MAX ? (uint32_t)left : UINT32_MAX - 1,
-                                         k ? gpump_context_pool_room(m->context_pool, (uint32_t)(k - m->kernels) + 1)
-                                           : 0);
-    while (!m->failed && f->coming == NEVER && gpump_block_switch_next(f->unit, m->now, &action) == GPUMP_OK) {
-        if (action.kind == GPUMP_BLOCK_SWITCH_ACT_OUT) leave(m, s, action.cookie);
-        if (action.kind == GPUMP_BLOCK_SWITCH_ACT_NEW) place_new(m, s, k);
-        if (action.kind != GPUMP_BLOCK_SWITCH_ACT_IN) continue;
-        f->coming = action.cookie;
-        come_back(m, s);
-    }
-    next = gpump_block_switch_next_cycle(f->unit);
-    f->next = next == GPUMP_UNKNOWN || f->coming != NEVER ? NEVER : next > m->now ? next : m->now + 1;
-}
-
-uint64_t fault_switch_advance(machine *m) {
-    uint64_t next = NEVER;
-    uint32_t i;
-    m->switch_needed = 0;
-    for (i = 0; i < m->sm_count; i++) {
-        fault_switch *f = m->sms[i]->fault_switch;
-        if (f->asks || f->next <= m->now) advance(m, m->sms[i]);
-        if (f->next < next) next = f->next;
-    }
-    return next;
 }

@@ -1,12 +1,12 @@
 /* fault_switch: blocks that wait for pages give their place on the SM to others (Tanasic 6.4.1).
  *
  * With --switch-on-fault N each SM has a gpump_block_switch. This file tells it which warps cannot run and which
- * granules a block waits for, and carries out what it decides: a block leaves (OUT), comes back (IN), or a new one is
- * placed (NEW). A block that has left for a fault belongs to its SM; the dispatcher leaves it alone. */
+ * granules a block waits for; fault_exchange carries out what it decides. A block that has left for a fault belongs to
+ * its SM; the dispatcher leaves it alone. */
 #ifndef MINIGPU_FAULT_SWITCH_H
 #define MINIGPU_FAULT_SWITCH_H
 
-#include "machine/faults.h"
+#include "machine/state.h"
 
 typedef struct fault_switch {
     gpump_block_switch *unit;
@@ -19,8 +19,6 @@ typedef struct fault_switch {
 
 /* Gives every SM its unit, with `extra` more blocks than fit. Returns 0, or -1 with the reason in error. */
 int fault_switch_make(machine *m, uint32_t extra, char error[LAUNCH_ERROR_BYTES]);
-/* Carries out what the units of all SMs want. Returns the next cycle in which one wants something; NEVER. */
-uint64_t fault_switch_advance(machine *m);
 /* Which warps of this SM cannot run? Asked in each cycle in which warps of it wait for pages. */
 void fault_switch_watch(machine *m, sm *s);
 /* A block waits for other granules than before, on an SM or off the chip. */

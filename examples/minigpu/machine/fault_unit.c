@@ -3,10 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "machine/fault_switch.h"
-#include "memory/memory_path.h"
+#include "machine/fault_facts.h"
 #include "memory/translation.h"
-#include "preemption/block_life.h"
 
 #define GRANULE_PAGES 16u /* 64 KB (Tanasic 6.5.1) */
 #define NO_PAGE (UINT64_MAX >> 16)
@@ -125,10 +123,7 @@ memory:
 
 /* ---- reports ---- */
 
-static uint64_t cookie_of(const block *b) { return (uint64_t)(b->kernel + 1) << 40 | b->linear; }
-
-/* Faults in flight since the last change are counted. */
-static void account(machine *m, int32_t change) {
+void fault_unit_count(machine *m, int32_t change) {
     fault_unit *u = m->fault_unit;
     u->in_flight_cycles += (uint64_t)u->in_flight * (m->now - u->in_flight_since);
     u->in_flight_since = m->now;
@@ -136,7 +131,7 @@ static void account(machine *m, int32_t change) {
     if (u->in_flight > u->in_flight_most) u->in_flight_most = u->in_flight;
 }
 
-static void refresh_next(machine *m) {
+void fault_unit_refresh(machine *m) {
     const uint64_t next = gpump_fault_next_cycle(m->fault_unit->fault);
     m->fault_unit->next = next == GPUMP_UNKNOWN ? NEVER : next;
 }
@@ -170,7 +165,7 @@ uint64_t fault_unit_report(machine *m, sm *s, const in_flight *r, uint64_t addre
                                   : address; /* the lowest lane's, else the segment */
     /* The unit knows granules, the page table knows pages: what lies behind a buffer's last page belongs to nobody. */
     access.page = found == TRANSLATION_ABSENT ? page : NO_PAGE;
-    access.cookie = cookie_of(b);
+    access.cookie = block_cookie(b);
     access.process = m->kernels[b->kernel].process;
     access.kernel = b->kernel;
     access.sm = s->index;
@@ -178,18 +173,15 @@ uint64_t fault_unit_report(machine *m, sm *s, const in_flight *r, uint64_t addre
     access.pc = r->pc;
     access.rights = instruction_only_reads(r->instruction) ? GPUMP_TLB_READ : GPUMP_TLB_WRITE;
     result = gpump_fault_report(u->fault, m->now, &access, &outcome);
-    refresh_next(m);
+    fault_unit_refresh(m);
     if (result == GPUMP_BUSY) return u->next == NEVER ? m->now + 1 : u->next + 1; /* when a fault ends, there is room */
     machine_must(m, "gpump_fault_report", result, NULL);
     switch (outcome) {
     case GPUMP_FAULT_OPENED:
-        account(m, 1);
+        fault_unit_count(m, 1);
         m->page_table[page / GRANULE_PAGES * GRANULE_PAGES] |= PAGE_REPORTED_READ; /* until MAP */
         /* fall through */
-    case GPUMP_FAULT_MERGED:
-        await(w, page / GRANULE_PAGES);
-        if (s->fault_switch) fault_switch_pending(m, access.cookie);
-        return NEVER;
+    case GPUMP_FAULT_MERGED: await(w, page / GRANULE_PAGES); return NEVER;
     case GPUMP_FAULT_INVALID: return NEVER;
     default: return m->now + 1;
     }
@@ -209,120 +201,11 @@ uint64_t fault_unit_cycle(const machine *m, const warp *w, uint64_t cycle) {
 
 uint64_t fault_unit_restored(machine *m, warp *w) {
     const block *b = &m->blocks[w->block];
-    w->awaited_count = gpump_fault_pending(m->fault_unit->fault, cookie_of(b)) ? AWAITS_BLOCK : 0;
+    w->awaited_count = gpump_fault_pending(m->fault_unit->fault, block_cookie(b)) ? AWAITS_BLOCK : 0;
     return w->awaited_count ? NEVER : m->now;
 }
 
 void fault_unit_block_gone(machine *m, uint64_t cookie) {
     (void)gpump_fault_cancel(m->fault_unit->fault, cookie); /* EMPTY: it waited for nothing, as most do */
-    refresh_next(m);
-}
-
-/* ---- actions ---- */
-
-/* A granule is there: who waits in place for nothing else looks up again. */
-static void map(machine *m, const gpump_fault_action *action) {
-    uint64_t page;
-    uint32_t i, n;
-    if (m->page_table[action->page] & PAGE_REPORTED_READ) account(m, -1); /* else a driver has prefetched it */
-    m->page_table[action->page] &= (uint8_t)~PAGE_REPORTED_READ;
-    if (!m->fault_unit->aborts[action->process].instruction)
-        for (page = action->page; page < action->page + action->pages; page++) {
-            if (!(m->page_table[page] & PAGE_READ)) continue; /* behind the buffer's end */
-            m->page_table[page] &= (uint8_t) ~(PAGE_ABSENT_READ | PAGE_ABSENT_WRITE);
-            m->page_faults.served++;
-            translation_forget(m, page);
-        }
-    for (i = 0; i < m->sm_count; i++) {
-        sm *s = m->sms[i];
-        for (n = 0; n < s->faults->parked_count; n++) {
-            in_flight *r = &s->records[s->faults->parked[n]];
-            if (r->pages_cycle != NEVER || !fault_unit_is_served(m, r)) continue;
-            r->pages_cycle = s->faults->parked_cycle = m->now;
-            s->wake = m->now;
-        }
-    }
-}
-
-static block *find_block(machine *m, uint64_t cookie) {
-    uint32_t i;
-    for (i = 0; i < m->block_count; i++)
-        if (m->blocks[i].life && cookie_of(&m->blocks[i]) == cookie) return &m->blocks[i];
-    return NULL;
-}
-
-/* The warps of a block wait for one granule less. */
-static void wake(machine *m, const gpump_fault_action *action) {
-    block *b = find_block(m, action->cookie);
-    const uint64_t granule = action->page / GRANULE_PAGES;
-    uint32_t i, n, pending = UINT32_MAX;
-    if (m->switches) fault_switch_pending(m, action->cookie);
-    for (i = 0; b && i < b->warp_count; i++) {
-        warp *w = &m->warps[b->warps[i]];
-        sm *s = m->sms[b->sm];
-        if (w->awaited_count == AWAITS_BLOCK) {
-            if (pending == UINT32_MAX) pending = gpump_fault_pending(m->fault_unit->fault, action->cookie);
-            if (pending) continue;
-            w->awaited_count = 0;
-        } else {
-            for (n = 0; n < w->awaited_count && w->awaited[n] != granule; n++) {}
-            if (n == w->awaited_count) continue;
-            w->awaited[n] = w->awaited[--w->awaited_count];
-            if (w->awaited_count) continue;
-        }
-        w->fault_cycle = m->now;
-        s->faults->held_cycle = m->now;
-        s->wake = m->now;
-    }
-}
-
-/* The pages of a process belong to nobody any more, once none of them is being served. */
-static void unmap(machine *m, uint32_t process) {
-    m->fault_unit->unmap[process] = gpump_fault_unmap(m->fault_unit->fault, process) == GPUMP_BUSY;
-}
-
-static void abort_process(machine *m, const gpump_fault_access *access) {
-    const kernel *k = &m->kernels[access->kernel];
-    fault_abort *a = &m->fault_unit->aborts[access->process];
-    uint32_t i;
-    a->cycle = m->now;
-    a->address = access->address;
-    a->linear = access->cookie & ((UINT64_C(1) << 40) - 1);
-    a->instruction = &k->program->instructions[access->pc];
-    a->kernel = access->kernel;
-    a->warp = access->warp;
-    a->lanes = (uint32_t)access->lanes;
-    a->killed = preemption_kill_process(m, access->process);
-    for (i = 0; i < m->launch->buffer_count; i++) {
-        const launch_buffer *buffer = &m->launch->buffers[i];
-        uint64_t page = (buffer->address - DEVICE_BASE) / PAGE_BYTES;
-        if (buffer->process != access->process || buffer->symbol) continue;
-        for (; page * PAGE_BYTES < buffer->address - DEVICE_BASE + buffer->bytes; page++) {
-            m->page_table[page] &= PAGE_REPORTED_READ; /* of a fault that is being served */
-            translation_forget(m, page);
-        }
-    }
-    unmap(m, access->process);
-}
-
-void fault_unit_serve(machine *m) {
-    fault_unit *u = m->fault_unit;
-    gpump_fault_action action;
-    uint32_t i;
-    while (!m->failed && gpump_fault_next(u->fault, m->now, &action) == GPUMP_OK) {
-        switch (action.kind) {
-        case GPUMP_FAULT_ACT_ABORT: abort_process(m, &action.access); break;
-        case GPUMP_FAULT_ACT_MAP: map(m, &action); break;
-        case GPUMP_FAULT_ACT_WAKE: wake(m, &action); break;
-        case GPUMP_FAULT_ACT_LOCAL: { /* a warp that waits anyway executes the handler; its block stays meanwhile */
-            block *b = find_block(m, action.cookie);
-            if (b && b->handler_until < action.end) b->handler_until = action.end;
-            break;
-        }
-        default: break;
-        }
-    }
-    for (i = 0; i < u->processes; i++)
-        if (u->unmap[i]) unmap(m, i);
-    refresh_next(m);
+    fault_unit_refresh(m);
 }

@@ -8,7 +8,8 @@
 #ifndef MINIGPU_FAULT_UNIT_H
 #define MINIGPU_FAULT_UNIT_H
 
-#include "machine/faults.h"
+#include "machine/fault_options.h"
+#include "machine/state.h"
 #include "memory/translation.h"
 
 #define AWAITS_BLOCK UINT32_MAX /* warp.awaited_count: until its block waits for no granule */
@@ -41,8 +42,6 @@ int fault_unit_make(machine *m, const launch_file *launch, const faults_options 
 /* The look-up of a record's segment has found no page: absent, or none at all. Returns the cycle from which the record
  * may look up again; NEVER: when the unit says so. */
 uint64_t fault_unit_report(machine *m, sm *s, const in_flight *r, uint64_t address, translation found);
-/* All that is due: pages come, blocks are woken, processes are aborted. */
-void fault_unit_serve(machine *m);
 static inline uint64_t fault_unit_next(const machine *m) { return m->fault_unit ? m->fault_unit->next : NEVER; }
 /* The cycle from which a warp may go on whose access has faulted; NEVER: when the unit wakes it. */
 uint64_t fault_unit_cycle(const machine *m, const warp *w, uint64_t cycle);
@@ -52,5 +51,9 @@ int fault_unit_is_served(const machine *m, const in_flight *r);
 uint64_t fault_unit_restored(machine *m, warp *w);
 /* A block has ended, or was dropped: it waits for nothing any more. */
 void fault_unit_block_gone(machine *m, uint64_t cookie);
+
+/* For fault_service.h: so many faults more, or fewer, are in flight; when the unit has something to do. */
+void fault_unit_count(machine *m, int32_t change);
+void fault_unit_refresh(machine *m);
 
 #endif

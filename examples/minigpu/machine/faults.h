@@ -10,23 +10,10 @@
 #ifndef MINIGPU_FAULTS_H
 #define MINIGPU_FAULTS_H
 
+#include "machine/fault_options.h"
 #include "machine/state.h"
 
 #define LOG_UNITS_MAX 256u /* of the largest operand log, 64 KB */
-
-/* How faults are handled. */
-typedef struct faults_options {
-    const char *scheme; /* a preset of gpump_replay: "stall", "wd_commit", "wd_check", "queue", "log8" to "log64",
-                           "regions"; NULL: absent pages end the run */
-    uint32_t order;     /* gpump_replay_order */
-    uint32_t lazy;      /* 1: gpump_replay_on_fault LAZY */
-    uint64_t check;     /* that look-up evicts its page first, counted from 1 over all SMs; NEVER: none */
-    uint64_t interval;  /* and so does every N-th one behind it; 0: none */
-    const char *link;   /* a link of fault_unit.h: what serves faults; NULL: pages come after a fixed time */
-    const char *absent; /* with a link: "all": the CPU has every buffer at first; NULL: as the launch file says */
-    uint32_t local;     /* with a link, 1: SMs allocate pages themselves (Tanasic 6.4.2) */
-    uint32_t extra;     /* with a link: blocks that wait for pages give way to so many more than fit; 0: they stay */
-} faults_options;
 
 /* Gives every SM what it needs for TLBs and faults; nothing where neither is wanted. Returns 0, or -1 with the reason
  * in error. */

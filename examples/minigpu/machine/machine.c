@@ -12,6 +12,8 @@
 #include "machine/corun.h"
 #include "machine/duet.h"
 #include "machine/dispatcher.h"
+#include "machine/fault_exchange.h"
+#include "machine/fault_service.h"
 #include "machine/fault_switch.h"
 #include "machine/fault_unit.h"
 #include "machine/faults.h"
@@ -1065,12 +1067,12 @@ static int run(machine *m, uint64_t until, team *team) {
         if (m->preempt_cycle <= m->now) preempt_now(m);
         if (m->ask_again <= m->now) victims_reconsider(m);
         if (page_faults_next(m) <= m->now) page_faults_serve(m);
-        if (fault_unit_next(m) <= m->now) fault_unit_serve(m);
+        if (fault_unit_next(m) <= m->now) fault_service_serve(m);
         arrival = dispatcher_kernels(m);
         if (m->corun && m->corun->next <= m->now) corun_advance(m);
         if (m->duet && m->duet->next <= m->now) duet_look(m);
         if (m->kernels_done == m->kernel_count) return m->failed ? -1 : 1;
-        switching = m->switches ? fault_switch_advance(m) : NEVER;
+        switching = m->switches ? fault_exchange_advance(m) : NEVER;
         do dispatcher_place(m);
         while (m->window_cycles && m->dispatch_needed && !m->failed); /* else one block per SM and cycle */
         if (m->window_cycles)

@@ -362,7 +362,7 @@ static void commit_switched(machine *m, sm *s, uint32_t record) {
         duet_close(m, s, w);
         end_record(s, w, b, record);
     }
-    duet_load_done(m, s, w, counted);
+    duet_load_done(s, w, counted, w->stall_replies && pipeline_next_is_clear(w));
 }
 
 int pipeline_next_is_clear(const warp *w) {

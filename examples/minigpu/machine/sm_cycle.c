@@ -51,6 +51,13 @@ static void send_context(machine *m, sm *s) {
     }
 }
 
+/* Warps change places with those that are switched out (--duet). Returns the next cycle in which a move ends; NEVER. */
+static uint64_t switch_warps(machine *m, sm *s) {
+    uint64_t came = duet_end_move(m, s);
+    for (; came; came &= came - 1) pipeline_refresh_warp(m, s, &m->warps[s->slot_warp[gpump_bits_lowest64(came)]]);
+    return duet_cycle(m, s);
+}
+
 void sm_cycle(machine *m, sm *s, uint64_t now) {
     const int faulty = s->faults != NULL; /* TLBs, or accesses that fault */
     uint64_t wake, next;
@@ -72,7 +79,7 @@ void sm_cycle(machine *m, sm *s, uint64_t now) {
     if (s->ended_count) end_blocks(m, s);
     wake = pipeline_issue(m, s);
     if (s->stopping) preemption_report_waits(m, s);
-    next = s->duet ? duet_cycle(m, s) : NEVER;
+    next = s->duet ? switch_warps(m, s) : NEVER;
     if (next < wake) wake = next;
 
     /* When does anything happen here again? */

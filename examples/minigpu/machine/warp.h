@@ -122,6 +122,14 @@ typedef struct block {
     uint32_t next_free;
 } block;
 
+/* The name of a block for components that know neither kernels nor grids (their `cookie`). */
+static inline uint64_t block_cookie_of(uint32_t kernel, uint64_t linear) {
+    return (uint64_t)(kernel + 1) << 40 | linear;
+}
+static inline uint64_t block_cookie(const block *b) { return block_cookie_of(b->kernel, b->linear); }
+static inline uint32_t cookie_kernel(uint64_t cookie) { return (uint32_t)(cookie >> 40) - 1; }
+static inline uint64_t cookie_linear(uint64_t cookie) { return cookie & ((UINT64_C(1) << 40) - 1); }
+
 /* ---- instructions in flight ---- */
 
 typedef enum record_stage {

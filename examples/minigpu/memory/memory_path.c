@@ -9,6 +9,7 @@
 #include "memory/memory_access.h"
 #include "memory/translation.h"
 #include "machine/fault_facts.h"
+#include "machine/fault_switch.h"
 #include "machine/fault_unit.h"
 #include "machine/page_faults.h"
 
@@ -290,6 +291,7 @@ static void answered(machine *m, sm *s, uint32_t record, uint32_t segment, trans
     } else if (m->fault_unit ? found != TRANSLATION_HIT : found == TRANSLATION_ABSENT && m->faults_may_happen) {
         const uint64_t cycle =
             m->fault_unit ? fault_unit_report(m, s, r, address, found) : page_faults_open(m, address, write);
+        if (s->fault_switch && cycle == NEVER) fault_switch_pending(m, block_cookie(&m->blocks[r->block]));
         if (!r->absent) r->pages_cycle = 0;
         if (cycle > r->pages_cycle) r->pages_cycle = cycle;
         r->absent |= 1u << segment;

@@ -212,7 +212,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     victims_account(m);
     memset(&request, 0, sizeof request);
     memset(&diag, 0, sizeof diag);
-    request.cookie = (uint64_t)(kernel_index + 1) << 40 | linear;
+    request.cookie = block_cookie_of(kernel_index, linear);
     request.kernel = kernel_index + 1;
     request.need = k->need;
     if (saved && saved->home_sm != NONE) { /* it is still here in part */
@@ -599,7 +599,7 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
 }
 
 void block_life_forget_faults(machine *m, uint32_t kernel, uint64_t linear) {
-    fault_unit_block_gone(m, (uint64_t)(kernel + 1) << 40 | linear);
+    fault_unit_block_gone(m, block_cookie_of(kernel, linear));
 }
 
 /* A block is dropped that may be on its way to memory or back. */

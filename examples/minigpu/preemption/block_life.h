@@ -25,7 +25,5 @@ void block_life_end_stalls(machine *m, sm *s);
 void block_life_actions(machine *m, sm *s);
 /* A block off the chip is dropped: it waits for no page any more. */
 void block_life_forget_faults(machine *m, uint32_t kernel, uint64_t linear);
-/* Kills all blocks of a process, wherever they are, and ends its kernels (kill.c). Returns how many blocks. */
-uint32_t preemption_kill_process(machine *m, uint32_t process);
 
 #endif

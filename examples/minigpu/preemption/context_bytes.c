@@ -139,7 +139,7 @@ static void walk(machine *m, const kernel *k, const block *b, gpump_context_writ
         gpump_context_block header;
         memset(&header, 0, sizeof header);
         if (b) {
-            header.cookie = (uint64_t)(b->kernel + 1) << 40 | b->linear;
+            header.cookie = block_cookie(b);
             header.linear = b->linear;
             header.kernel = b->kernel + 1;
             header.process = k->process;

@@ -1,12 +1,11 @@
-/* kill: a process is aborted. Its blocks go at once, on every SM and off the chip, whatever they are doing; what others
- * do is left alone. */
-#include "preemption/block_life.h"
+#include "preemption/kill.h"
 
 #include <string.h>
 
 #include "machine/corun.h"
 #include "machine/fault_switch.h"
 #include "machine/trace.h"
+#include "preemption/block_life.h"
 #include "preemption/requests.h"
 
 /* Kills the process's blocks on an SM. Returns how many. */
@@ -38,7 +37,7 @@ static uint32_t kill_off_chip(machine *m, kernel *k) {
             machine_must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, entry->context), NULL);
         if (entry->local_frame != NONE) m->local_free[m->local_count_free++] = entry->local_frame;
         if (entry->fault_sm != NONE)
-            fault_switch_dropped(m, m->sms[entry->fault_sm], (uint64_t)(entry->kernel + 1) << 40 | entry->linear);
+            fault_switch_dropped(m, m->sms[entry->fault_sm], block_cookie_of(entry->kernel, entry->linear));
         if (m->fault_unit) block_life_forget_faults(m, entry->kernel, entry->linear);
         block_life_dequeue(m, k, k->first_preempted);
     }
