@@ -101,7 +101,8 @@ static void only_clobbering_blocks_refuse_a_flush(void **state) {
                                              "sto",
                                              "lib",
                                              "add_strings",
-                                             "random_graph"};
+                                             "random_graph",
+                                             "demand"};
     const reference_entry *entry;
     (void)state;
     for (entry = reference_entries; entry->name; entry++) {
