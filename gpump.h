@@ -395,6 +395,22 @@ GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, cons
 GPUMP_API gpump_result gpumpi_field(const char *const (*words)[3], size_t count, const uint64_t *values, uint32_t index,
                                     const char **name, const char **unit, const char **description, uint64_t *value);
 
+/* ---- binary heap: the entry that comes before all others stands at place 0 ---- */
+/* Moves the entry at place `at` of heap[count] down until neither child comes before it. before(heap, a, b): does the
+ * entry at place a come before that at place b? swap(heap, a, b) exchanges two entries. */
+GPUMP_INLINE void gpumpi_heap_sift(void *heap, uint32_t count, uint32_t at,
+                                   int (*before)(const void *heap, uint32_t a, uint32_t b),
+                                   void (*swap)(void *heap, uint32_t a, uint32_t b)) {
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= count) return;
+        if (child + 1 < count && before(heap, child + 1, child)) child++;
+        if (!before(heap, child, at)) return;
+        swap(heap, at, child);
+        at = child;
+    }
+}
+
 /* ---- sparse map: u64 key to u64 value, open addressing, fixed capacity, in the caller's memory, no pointers ---- */
 typedef struct gpump_map gpump_map;
 /* Sets *bytes to the memory that a map of `capacity` entries (1 to 2^30) needs. */
@@ -15927,18 +15943,18 @@ static int gpumpi_regions_less(const gpumpi_regions_key *a, const gpumpi_regions
         if (a->key[k] != b->key[k]) return a->key[k] < b->key[k];
     return a->place < b->place;
 }
+static int gpumpi_regions_before(const void *heap, uint32_t at, uint32_t other) {
+    const gpumpi_regions_key *keys = (const gpumpi_regions_key *)heap;
+    return gpumpi_regions_less(&keys[at], &keys[other]);
+}
+static void gpumpi_regions_swap(void *heap, uint32_t at, uint32_t other) {
+    gpumpi_regions_key *keys = (gpumpi_regions_key *)heap;
+    const gpumpi_regions_key moved = keys[at];
+    keys[at] = keys[other];
+    keys[other] = moved;
+}
 static void gpumpi_regions_sift(gpumpi_regions_key *heap, uint32_t count, uint32_t at) {
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        gpumpi_regions_key moved;
-        if (child >= count) return;
-        if (child + 1 < count && gpumpi_regions_less(&heap[child + 1], &heap[child])) child++;
-        if (!gpumpi_regions_less(&heap[child], &heap[at])) return;
-        moved = heap[at];
-        heap[at] = heap[child];
-        heap[child] = moved;
-        at = child;
-    }
+    gpumpi_heap_sift(heap, count, at, gpumpi_regions_before, gpumpi_regions_swap);
 }
 static int gpumpi_regions_before_loop(const gpump_program *program, uint32_t b, const gpump_basic_block *block) {
     uint32_t k;
@@ -24172,7 +24188,9 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
 
 /* ---- heap of SMs: the best next position on top ---- */
 
-static int gpumpi_victim_before(const gpumpi_victim_state *states, uint32_t a, uint32_t b) {
+static int gpumpi_victim_before(const void *heap, uint32_t at, uint32_t other) {
+    const gpumpi_victim_state *states = (const gpumpi_victim_state *)heap;
+    const uint32_t a = states[at].heap, b = states[other].heap;
     const gpumpi_victim_state *x = &states[a], *y = &states[b];
     if (x->late != y->late) return x->late < y->late;
     if (!x->late) {
@@ -24185,17 +24203,14 @@ static int gpumpi_victim_before(const gpumpi_victim_state *states, uint32_t a, u
     return a < b;
 }
 
+static void gpumpi_victim_swap(void *heap, uint32_t at, uint32_t other) {
+    gpumpi_victim_state *states = (gpumpi_victim_state *)heap;
+    const uint32_t moved = states[at].heap;
+    states[at].heap = states[other].heap;
+    states[other].heap = moved;
+}
 static void gpumpi_victim_sift(gpumpi_victim_state *states, uint32_t count, uint32_t at) {
-    for (;;) {
-        uint32_t child = 2 * at + 1, swap;
-        if (child >= count) return;
-        if (child + 1 < count && gpumpi_victim_before(states, states[child + 1].heap, states[child].heap)) child++;
-        if (!gpumpi_victim_before(states, states[child].heap, states[at].heap)) return;
-        swap = states[at].heap;
-        states[at].heap = states[child].heap;
-        states[child].heap = swap;
-        at = child;
-    }
+    gpumpi_heap_sift(states, count, at, gpumpi_victim_before, gpumpi_victim_swap);
 }
 
 /* What one position more (with WHOLE_SM: the SM) costs. Returns 0 when there is none. */

@@ -271,6 +271,22 @@ GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, cons
 GPUMP_API gpump_result gpumpi_field(const char *const (*words)[3], size_t count, const uint64_t *values, uint32_t index,
                                     const char **name, const char **unit, const char **description, uint64_t *value);
 
+/* ---- binary heap: the entry that comes before all others stands at place 0 ---- */
+/* Moves the entry at place `at` of heap[count] down until neither child comes before it. before(heap, a, b): does the
+ * entry at place a come before that at place b? swap(heap, a, b) exchanges two entries. */
+GPUMP_INLINE void gpumpi_heap_sift(void *heap, uint32_t count, uint32_t at,
+                                   int (*before)(const void *heap, uint32_t a, uint32_t b),
+                                   void (*swap)(void *heap, uint32_t a, uint32_t b)) {
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= count) return;
+        if (child + 1 < count && before(heap, child + 1, child)) child++;
+        if (!before(heap, child, at)) return;
+        swap(heap, at, child);
+        at = child;
+    }
+}
+
 /* ---- sparse map: u64 key to u64 value, open addressing, fixed capacity, in the caller's memory, no pointers ---- */
 typedef struct gpump_map gpump_map;
 /* Sets *bytes to the memory that a map of `capacity` entries (1 to 2^30) needs. */

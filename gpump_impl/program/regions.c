@@ -151,18 +151,18 @@ static int gpumpi_regions_less(const gpumpi_regions_key *a, const gpumpi_regions
         if (a->key[k] != b->key[k]) return a->key[k] < b->key[k];
     return a->place < b->place;
 }
+static int gpumpi_regions_before(const void *heap, uint32_t at, uint32_t other) {
+    const gpumpi_regions_key *keys = (const gpumpi_regions_key *)heap;
+    return gpumpi_regions_less(&keys[at], &keys[other]);
+}
+static void gpumpi_regions_swap(void *heap, uint32_t at, uint32_t other) {
+    gpumpi_regions_key *keys = (gpumpi_regions_key *)heap;
+    const gpumpi_regions_key moved = keys[at];
+    keys[at] = keys[other];
+    keys[other] = moved;
+}
 static void gpumpi_regions_sift(gpumpi_regions_key *heap, uint32_t count, uint32_t at) {
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        gpumpi_regions_key moved;
-        if (child >= count) return;
-        if (child + 1 < count && gpumpi_regions_less(&heap[child + 1], &heap[child])) child++;
-        if (!gpumpi_regions_less(&heap[child], &heap[at])) return;
-        moved = heap[at];
-        heap[at] = heap[child];
-        heap[child] = moved;
-        at = child;
-    }
+    gpumpi_heap_sift(heap, count, at, gpumpi_regions_before, gpumpi_regions_swap);
 }
 static int gpumpi_regions_before_loop(const gpump_program *program, uint32_t b, const gpump_basic_block *block) {
     uint32_t k;

@@ -306,7 +306,9 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
 
 /* ---- heap of SMs: the best next position on top ---- */
 
-static int gpumpi_victim_before(const gpumpi_victim_state *states, uint32_t a, uint32_t b) {
+static int gpumpi_victim_before(const void *heap, uint32_t at, uint32_t other) {
+    const gpumpi_victim_state *states = (const gpumpi_victim_state *)heap;
+    const uint32_t a = states[at].heap, b = states[other].heap;
     const gpumpi_victim_state *x = &states[a], *y = &states[b];
     if (x->late != y->late) return x->late < y->late;
     if (!x->late) {
@@ -319,17 +321,14 @@ static int gpumpi_victim_before(const gpumpi_victim_state *states, uint32_t a, u
     return a < b;
 }
 
+static void gpumpi_victim_swap(void *heap, uint32_t at, uint32_t other) {
+    gpumpi_victim_state *states = (gpumpi_victim_state *)heap;
+    const uint32_t moved = states[at].heap;
+    states[at].heap = states[other].heap;
+    states[other].heap = moved;
+}
 static void gpumpi_victim_sift(gpumpi_victim_state *states, uint32_t count, uint32_t at) {
-    for (;;) {
-        uint32_t child = 2 * at + 1, swap;
-        if (child >= count) return;
-        if (child + 1 < count && gpumpi_victim_before(states, states[child + 1].heap, states[child].heap)) child++;
-        if (!gpumpi_victim_before(states, states[child].heap, states[at].heap)) return;
-        swap = states[at].heap;
-        states[at].heap = states[child].heap;
-        states[child].heap = swap;
-        at = child;
-    }
+    gpumpi_heap_sift(states, count, at, gpumpi_victim_before, gpumpi_victim_swap);
 }
 
 /* What one position more (with WHOLE_SM: the SM) costs. Returns 0 when there is none. */
