@@ -22635,6 +22635,14 @@ static void gpumpi_cost_faults(const gpump_block_view *blocks, uint64_t mine, co
     }
 }
 
+/* The cycles per warp instruction that a drain is estimated with: those of the block so far (`own`), of the blocks that
+ * have ended (`pace`), or the larger. */
+static uint64_t gpumpi_cost_drain_cpi(uint32_t source, uint64_t own, uint64_t pace) {
+    if (source == GPUMP_COST_CPI_RUNNING) return own;
+    if (source != GPUMP_COST_CPI_LARGER || own == GPUMP_UNKNOWN) return pace;
+    return pace == GPUMP_UNKNOWN || own > pace ? own : pace;
+}
+
 GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories,
                                                   uint32_t history_count, const gpump_block_view *blocks,
                                                   uint32_t count, const gpump_cost_rewind *rewind,
@@ -22653,8 +22661,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
         const gpump_cost_history *history;
         gpumpi_cost_running running;
         uint32_t function = gpump_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi;
-        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save,
-                 save_overhead;
+        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, lost;
         mine = gpumpi_cost_survey(blocks, todo, function, cpi, &running);
         todo &= ~mine;
         history = histories && function < history_count && histories[function].finished ? &histories[function] : NULL;
@@ -22663,29 +22670,26 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
         if (history && (source == GPUMP_COST_CPI_FINISHED || source == GPUMP_COST_CPI_LARGER))
             pace = gpumpi_cost_mean(history->cpi_sum, gpump_cost_history_count(history));
         longest = history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) ? gpumpi_cost_longest(history) : mean_length;
-        ipc = gpumpi_cost_cpi(running.cycles,
-                              running.executed); /* Q16.16; warp instructions per cycle of a block: the mean here */
+        /* Q16.16; warp instructions per cycle of a block: the mean here */
+        ipc = gpumpi_cost_cpi(running.cycles, running.executed);
         bytes = blocks[gpump_bits_lowest64(mine)].context_bytes;
         save = gpump_gpu_save_cycles(gpu, bytes);
-        save_overhead = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
+        lost = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
         for (rest = mine; rest; rest &= rest - 1) {
             uint32_t at = gpump_bits_lowest64(rest);
             const gpump_block_view *block = &blocks[at];
             gpump_cost_estimate *e = &estimates[at];
             uint64_t length = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? mean_length : longest;
-            uint64_t each = source == GPUMP_COST_CPI_RUNNING ? cpi[at] : pace, executed = block->executed;
-            if (source == GPUMP_COST_CPI_LARGER && cpi[at] != GPUMP_UNKNOWN &&
-                (pace == GPUMP_UNKNOWN || cpi[at] > pace))
-                each = cpi[at];
+            uint64_t each = gpumpi_cost_drain_cpi(source, cpi[at], pace), executed = block->executed;
             if (block->context_bytes != bytes) { /* a function's blocks mostly have contexts of the same size */
                 bytes = block->context_bytes;
                 save = gpump_gpu_save_cycles(gpu, bytes);
-                save_overhead = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
+                lost = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
             }
             e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
             e->overhead[GPUMP_TECHNIQUE_FLUSH] = executed;
             e->latency[GPUMP_TECHNIQUE_SWITCH] = save;
-            e->overhead[GPUMP_TECHNIQUE_SWITCH] = save_overhead;
+            e->overhead[GPUMP_TECHNIQUE_SWITCH] = lost;
             e->latency[GPUMP_TECHNIQUE_DRAIN] =
                 length == GPUMP_UNKNOWN ? GPUMP_UNKNOWN
                                         : gpumpi_cost_times(length > executed ? length - executed : 0, each);
@@ -26460,7 +26464,8 @@ static int gpumpi_scheduler_kernel_is_aborted(const gpump_scheduler *s, uint32_t
     return process < s->config.processes && gpumpi_scheduler_processes(s)[process].aborted;
 }
 
-static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t index) {
+/* Do the flags of an SM fit its state? Returns what contradicts what, or NULL. */
+static const char *gpumpi_scheduler_check_flags(const gpump_scheduler *s, const gpump_scheduler_sm *sm) {
     enum {
         PREEMPT_DUE = GPUMP_SCHEDULER_SM_PREEMPT_DUE,
         SETUP_DUE = GPUMP_SCHEDULER_SM_SETUP_DUE,
@@ -26471,10 +26476,38 @@ static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t 
         KILL_DUE = GPUMP_SCHEDULER_SM_KILL_DUE,
         KILL_NEXT_DUE = GPUMP_SCHEDULER_SM_KILL_NEXT_DUE
     };
+    const uint32_t blocks = sm->blocks, next_blocks = sm->next_blocks;
+    const uint32_t setup = sm->flags & (SETUP_DUE | SETUP_RUNNING | READY);
+    if (sm->flags >= KILL_NEXT_DUE * 2u || (sm->flags & STALE && !(sm->flags & SETUP_RUNNING)) || (setup & (setup - 1)))
+        return "flags of an SM contradict each other";
+    if ((sm->flags & KILL_DUE && !(blocks && gpumpi_scheduler_kernel_is_aborted(s, sm->kernel))) ||
+        (sm->flags & KILL_NEXT_DUE && !(next_blocks && gpumpi_scheduler_kernel_is_aborted(s, sm->next))))
+        return "blocks to be killed whose process was not aborted";
+    switch (sm->state) {
+    case GPUMP_SCHEDULER_SM_IDLE:
+        return sm->slots || sm->flags || sm->kernel || sm->next ? "an idle SM that is not empty" : NULL;
+    case GPUMP_SCHEDULER_SM_RUNNING:
+        if (!sm->kernel || sm->next) return "an SM runs no kernel, or two";
+        return sm->flags & ~(uint32_t)(SETUP_DUE | SETUP_RUNNING | KILL_DUE) || (sm->flags & SETUP_DUE && blocks)
+                   ? "flags of a running SM"
+                   : NULL;
+    case GPUMP_SCHEDULER_SM_RESERVED:
+        if (!blocks) /* a setup that is no longer wanted has to end first */
+            return sm->kernel || (sm->flags | SWITCHING) != (SETUP_RUNNING | STALE | SWITCHING)
+                       ? "a vacant SM is still reserved"
+                       : NULL;
+        if (sm->flags & PREEMPT_DUE && sm->flags != PREEMPT_DUE) return "flags of an SM before its preemption";
+        if (setup && s->config.kernels_per_sm == 1) return "an SM is set up beside its blocks";
+        return sm->flags & (SETUP_DUE | READY) && !sm->next ? "an SM is set up for no kernel" : NULL;
+    default: return "unknown state of an SM";
+    }
+}
+
+static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t index) {
     const gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
     const uint32_t *owners = gpumpi_scheduler_halves(s, s->owners_at) + (uint64_t)index * s->config.blocks_per_sm;
-    const uint32_t last = s->config.active_kernels, setup = sm->flags & (SETUP_DUE | SETUP_RUNNING | READY);
+    const uint32_t last = s->config.active_kernels;
     uint32_t blocks = 0, next_blocks = 0;
     int idle = gpump_bits_get(gpumpi_scheduler_words(s, s->idle_at), index);
     if (sm->kernel > last || sm->next > last || (sm->kernel && !kernels[sm->kernel].in_use) ||
@@ -26497,34 +26530,12 @@ static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t 
         return "more blocks than the kernel may have on an SM";
     if (next_blocks && s->config.kernels_per_sm == 1) return "two kernels on an SM";
     if (idle != (sm->state == GPUMP_SCHEDULER_SM_IDLE)) return "the set of idle SMs and a state differ";
-    if (sm->leaving > sm->blocks || (sm->leaving && !(sm->flags & SWITCHING)))
+    if (sm->leaving > sm->blocks || (sm->leaving && !(sm->flags & GPUMP_SCHEDULER_SM_SWITCHING)))
         return "more blocks leaving than were told to";
-    if (sm->flags >= KILL_NEXT_DUE * 2u || (sm->flags & STALE && !(sm->flags & SETUP_RUNNING)) || (setup & (setup - 1)))
-        return "flags of an SM contradict each other";
-    if ((sm->flags & KILL_DUE && !(blocks && gpumpi_scheduler_kernel_is_aborted(s, sm->kernel))) ||
-        (sm->flags & KILL_NEXT_DUE && !(next_blocks && gpumpi_scheduler_kernel_is_aborted(s, sm->next))))
-        return "blocks to be killed whose process was not aborted";
     if (sm->room > s->config.blocks_per_sm) return "room for more blocks than there are slots";
     if (gpumpi_scheduler_has_action(s, sm) && !gpump_bits_get(gpumpi_scheduler_words(s, s->attention_at), index))
         return "an action that nobody would hand over";
-    switch (sm->state) {
-    case GPUMP_SCHEDULER_SM_IDLE:
-        return sm->slots || sm->flags || sm->kernel || sm->next ? "an idle SM that is not empty" : NULL;
-    case GPUMP_SCHEDULER_SM_RUNNING:
-        if (!sm->kernel || sm->next) return "an SM runs no kernel, or two";
-        return sm->flags & ~(uint32_t)(SETUP_DUE | SETUP_RUNNING | KILL_DUE) || (sm->flags & SETUP_DUE && blocks)
-                   ? "flags of a running SM"
-                   : NULL;
-    case GPUMP_SCHEDULER_SM_RESERVED:
-        if (!blocks) /* a setup that is no longer wanted has to end first */
-            return sm->kernel || (sm->flags | SWITCHING) != (SETUP_RUNNING | STALE | SWITCHING)
-                       ? "a vacant SM is still reserved"
-                       : NULL;
-        if (sm->flags & PREEMPT_DUE && sm->flags != PREEMPT_DUE) return "flags of an SM before its preemption";
-        if (setup && s->config.kernels_per_sm == 1) return "an SM is set up beside its blocks";
-        return sm->flags & (SETUP_DUE | READY) && !sm->next ? "an SM is set up for no kernel" : NULL;
-    default: return "unknown state of an SM";
-    }
+    return gpumpi_scheduler_check_flags(s, sm);
 }
 
 /* Kernels `first` to first + 63: what the SMs say about them, in one walk over the SMs. */

@@ -331,7 +331,8 @@ static int gpumpi_scheduler_kernel_is_aborted(const gpump_scheduler *s, uint32_t
     return process < s->config.processes && gpumpi_scheduler_processes(s)[process].aborted;
 }
 
-static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t index) {
+/* Do the flags of an SM fit its state? Returns what contradicts what, or NULL. */
+static const char *gpumpi_scheduler_check_flags(const gpump_scheduler *s, const gpump_scheduler_sm *sm) {
     enum {
         PREEMPT_DUE = GPUMP_SCHEDULER_SM_PREEMPT_DUE,
         SETUP_DUE = GPUMP_SCHEDULER_SM_SETUP_DUE,
@@ -342,10 +343,38 @@ static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t 
         KILL_DUE = GPUMP_SCHEDULER_SM_KILL_DUE,
         KILL_NEXT_DUE = GPUMP_SCHEDULER_SM_KILL_NEXT_DUE
     };
+    const uint32_t blocks = sm->blocks, next_blocks = sm->next_blocks;
+    const uint32_t setup = sm->flags & (SETUP_DUE | SETUP_RUNNING | READY);
+    if (sm->flags >= KILL_NEXT_DUE * 2u || (sm->flags & STALE && !(sm->flags & SETUP_RUNNING)) || (setup & (setup - 1)))
+        return "flags of an SM contradict each other";
+    if ((sm->flags & KILL_DUE && !(blocks && gpumpi_scheduler_kernel_is_aborted(s, sm->kernel))) ||
+        (sm->flags & KILL_NEXT_DUE && !(next_blocks && gpumpi_scheduler_kernel_is_aborted(s, sm->next))))
+        return "blocks to be killed whose process was not aborted";
+    switch (sm->state) {
+    case GPUMP_SCHEDULER_SM_IDLE:
+        return sm->slots || sm->flags || sm->kernel || sm->next ? "an idle SM that is not empty" : NULL;
+    case GPUMP_SCHEDULER_SM_RUNNING:
+        if (!sm->kernel || sm->next) return "an SM runs no kernel, or two";
+        return sm->flags & ~(uint32_t)(SETUP_DUE | SETUP_RUNNING | KILL_DUE) || (sm->flags & SETUP_DUE && blocks)
+                   ? "flags of a running SM"
+                   : NULL;
+    case GPUMP_SCHEDULER_SM_RESERVED:
+        if (!blocks) /* a setup that is no longer wanted has to end first */
+            return sm->kernel || (sm->flags | SWITCHING) != (SETUP_RUNNING | STALE | SWITCHING)
+                       ? "a vacant SM is still reserved"
+                       : NULL;
+        if (sm->flags & PREEMPT_DUE && sm->flags != PREEMPT_DUE) return "flags of an SM before its preemption";
+        if (setup && s->config.kernels_per_sm == 1) return "an SM is set up beside its blocks";
+        return sm->flags & (SETUP_DUE | READY) && !sm->next ? "an SM is set up for no kernel" : NULL;
+    default: return "unknown state of an SM";
+    }
+}
+
+static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t index) {
     const gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
     const uint32_t *owners = gpumpi_scheduler_halves(s, s->owners_at) + (uint64_t)index * s->config.blocks_per_sm;
-    const uint32_t last = s->config.active_kernels, setup = sm->flags & (SETUP_DUE | SETUP_RUNNING | READY);
+    const uint32_t last = s->config.active_kernels;
     uint32_t blocks = 0, next_blocks = 0;
     int idle = gpump_bits_get(gpumpi_scheduler_words(s, s->idle_at), index);
     if (sm->kernel > last || sm->next > last || (sm->kernel && !kernels[sm->kernel].in_use) ||
@@ -368,34 +397,12 @@ static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t 
         return "more blocks than the kernel may have on an SM";
     if (next_blocks && s->config.kernels_per_sm == 1) return "two kernels on an SM";
     if (idle != (sm->state == GPUMP_SCHEDULER_SM_IDLE)) return "the set of idle SMs and a state differ";
-    if (sm->leaving > sm->blocks || (sm->leaving && !(sm->flags & SWITCHING)))
+    if (sm->leaving > sm->blocks || (sm->leaving && !(sm->flags & GPUMP_SCHEDULER_SM_SWITCHING)))
         return "more blocks leaving than were told to";
-    if (sm->flags >= KILL_NEXT_DUE * 2u || (sm->flags & STALE && !(sm->flags & SETUP_RUNNING)) || (setup & (setup - 1)))
-        return "flags of an SM contradict each other";
-    if ((sm->flags & KILL_DUE && !(blocks && gpumpi_scheduler_kernel_is_aborted(s, sm->kernel))) ||
-        (sm->flags & KILL_NEXT_DUE && !(next_blocks && gpumpi_scheduler_kernel_is_aborted(s, sm->next))))
-        return "blocks to be killed whose process was not aborted";
     if (sm->room > s->config.blocks_per_sm) return "room for more blocks than there are slots";
     if (gpumpi_scheduler_has_action(s, sm) && !gpump_bits_get(gpumpi_scheduler_words(s, s->attention_at), index))
         return "an action that nobody would hand over";
-    switch (sm->state) {
-    case GPUMP_SCHEDULER_SM_IDLE:
-        return sm->slots || sm->flags || sm->kernel || sm->next ? "an idle SM that is not empty" : NULL;
-    case GPUMP_SCHEDULER_SM_RUNNING:
-        if (!sm->kernel || sm->next) return "an SM runs no kernel, or two";
-        return sm->flags & ~(uint32_t)(SETUP_DUE | SETUP_RUNNING | KILL_DUE) || (sm->flags & SETUP_DUE && blocks)
-                   ? "flags of a running SM"
-                   : NULL;
-    case GPUMP_SCHEDULER_SM_RESERVED:
-        if (!blocks) /* a setup that is no longer wanted has to end first */
-            return sm->kernel || (sm->flags | SWITCHING) != (SETUP_RUNNING | STALE | SWITCHING)
-                       ? "a vacant SM is still reserved"
-                       : NULL;
-        if (sm->flags & PREEMPT_DUE && sm->flags != PREEMPT_DUE) return "flags of an SM before its preemption";
-        if (setup && s->config.kernels_per_sm == 1) return "an SM is set up beside its blocks";
-        return sm->flags & (SETUP_DUE | READY) && !sm->next ? "an SM is set up for no kernel" : NULL;
-    default: return "unknown state of an SM";
-    }
+    return gpumpi_scheduler_check_flags(s, sm);
 }
 
 /* Kernels `first` to first + 63: what the SMs say about them, in one walk over the SMs. */

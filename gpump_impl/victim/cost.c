@@ -198,6 +198,14 @@ static void gpumpi_cost_faults(const gpump_block_view *blocks, uint64_t mine, co
     }
 }
 
+/* The cycles per warp instruction that a drain is estimated with: those of the block so far (`own`), of the blocks that
+ * have ended (`pace`), or the larger. */
+static uint64_t gpumpi_cost_drain_cpi(uint32_t source, uint64_t own, uint64_t pace) {
+    if (source == GPUMP_COST_CPI_RUNNING) return own;
+    if (source != GPUMP_COST_CPI_LARGER || own == GPUMP_UNKNOWN) return pace;
+    return pace == GPUMP_UNKNOWN || own > pace ? own : pace;
+}
+
 GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories,
                                                   uint32_t history_count, const gpump_block_view *blocks,
                                                   uint32_t count, const gpump_cost_rewind *rewind,
@@ -216,8 +224,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
         const gpump_cost_history *history;
         gpumpi_cost_running running;
         uint32_t function = gpump_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi;
-        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save,
-                 save_overhead;
+        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, lost;
         mine = gpumpi_cost_survey(blocks, todo, function, cpi, &running);
         todo &= ~mine;
         history = histories && function < history_count && histories[function].finished ? &histories[function] : NULL;
@@ -226,29 +233,26 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
         if (history && (source == GPUMP_COST_CPI_FINISHED || source == GPUMP_COST_CPI_LARGER))
             pace = gpumpi_cost_mean(history->cpi_sum, gpump_cost_history_count(history));
         longest = history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) ? gpumpi_cost_longest(history) : mean_length;
-        ipc = gpumpi_cost_cpi(running.cycles,
-                              running.executed); /* Q16.16; warp instructions per cycle of a block: the mean here */
+        /* Q16.16; warp instructions per cycle of a block: the mean here */
+        ipc = gpumpi_cost_cpi(running.cycles, running.executed);
         bytes = blocks[gpump_bits_lowest64(mine)].context_bytes;
         save = gpump_gpu_save_cycles(gpu, bytes);
-        save_overhead = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
+        lost = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
         for (rest = mine; rest; rest &= rest - 1) {
             uint32_t at = gpump_bits_lowest64(rest);
             const gpump_block_view *block = &blocks[at];
             gpump_cost_estimate *e = &estimates[at];
             uint64_t length = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? mean_length : longest;
-            uint64_t each = source == GPUMP_COST_CPI_RUNNING ? cpi[at] : pace, executed = block->executed;
-            if (source == GPUMP_COST_CPI_LARGER && cpi[at] != GPUMP_UNKNOWN &&
-                (pace == GPUMP_UNKNOWN || cpi[at] > pace))
-                each = cpi[at];
+            uint64_t each = gpumpi_cost_drain_cpi(source, cpi[at], pace), executed = block->executed;
             if (block->context_bytes != bytes) { /* a function's blocks mostly have contexts of the same size */
                 bytes = block->context_bytes;
                 save = gpump_gpu_save_cycles(gpu, bytes);
-                save_overhead = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
+                lost = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
             }
             e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
             e->overhead[GPUMP_TECHNIQUE_FLUSH] = executed;
             e->latency[GPUMP_TECHNIQUE_SWITCH] = save;
-            e->overhead[GPUMP_TECHNIQUE_SWITCH] = save_overhead;
+            e->overhead[GPUMP_TECHNIQUE_SWITCH] = lost;
             e->latency[GPUMP_TECHNIQUE_DRAIN] =
                 length == GPUMP_UNKNOWN ? GPUMP_UNKNOWN
                                         : gpumpi_cost_times(length > executed ? length - executed : 0, each);

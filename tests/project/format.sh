@@ -1,5 +1,6 @@
 #!/bin/sh
-# Every C and C++ file has the style of .clang-format, and no line is longer than 120 columns: format.sh SOURCE_DIR
+# Every C and C++ file has the style of .clang-format, no line is longer than 120 columns, and no function of the library
+# is longer than 60 lines: format.sh SOURCE_DIR
 # The style is checked by clang-format 14 alone, because versions differ in details; without it only the length is checked.
 # Remedy: clang-format -i FILE.
 set -u
@@ -8,6 +9,12 @@ status=0
 files=$(find gpump_impl examples tests bench \( -name '*.c' -o -name '*.h' -o -name '*.cc' \) | sort)
 # shellcheck disable=SC2086  # a list of words
 awk 'length($0) > 120 { print FILENAME ":" FNR ": " length($0) " columns, at most 120"; bad = 1 } END { exit bad }' $files || status=1
+# shellcheck disable=SC2046  # a list of words
+awk '
+    FNR == 1 { begin = 0 }
+    /^[A-Za-z]/ { begin = FNR }
+    /^}$/ && begin { if (FNR - begin >= 60) { print FILENAME ":" begin ": a function of " FNR - begin + 1 " lines, at most 60"; bad = 1 } begin = 0 }
+    END { exit bad }' $(find gpump_impl -name '*.c') || status=1
 for tool in clang-format-14 clang-format; do
     command -v $tool >/dev/null 2>&1 && $tool --version | grep -q 'version 14\.' || continue
     # shellcheck disable=SC2086
