@@ -1788,7 +1788,8 @@ GPUMP_INLINE int gpump_restart_may_store(const gpump_restart *restart) {
 GPUMP_INLINE int gpump_restart_has_stores(const gpump_restart *restart, uint32_t warp) {
     return gpumpi_restart_at(restart, warp)->stores != 0;
 }
-/* Copies the SIMT stack at a restart PC into frames[capacity] and sets *depth; the PC is that of the last frame.
+/* Copies the SIMT stack at a restart PC, that of `region`, into frames[capacity] and sets *depth; the PC is that of the
+ * last frame.
  * GPUMP_EMPTY: the warp has none; GPUMP_ERROR_CAPACITY: *depth says how many. Cost: linear in depth. */
 GPUMP_API gpump_result gpump_restart_where(const gpump_restart *restart, uint32_t warp, uint32_t region,
                                            gpump_restart_frame *frames, uint32_t capacity, uint32_t *depth);
@@ -5936,7 +5937,7 @@ GPUMP_API gpump_result gpump_duet_plan_make(const gpump_duet_config *config, con
 GPUMP_API uint32_t gpump_duet_frame_granule(const gpump_duet_plan *plan, uint32_t frame);
 /* Returns the cycles to move `granules` granules through the port, rounded up (Lin Equation 3.1). */
 GPUMP_API uint64_t gpump_duet_move_cycles(const gpump_duet_config *config, uint64_t granules);
-/* Returns the class (gpump_duet_class) of a kernel with these utilisations (Lin Table 3.3); the network counts by its
+/* Returns the class (gpump_duet_class) of a kernel with this `utilisation` (Lin Table 3.3); the network counts by its
  * busier direction. */
 GPUMP_API uint32_t gpump_duet_classify(const gpump_duet_config *config, const gpump_utilisation *utilisation);
 
@@ -6125,8 +6126,8 @@ GPUMP_API gpump_result gpump_duet_report_block_done(gpump_duet *duet, uint64_t n
 /* Stops (`frozen` 1) or allows (0) moves of a block: its bytes can be saved where they lie. GPUMP_BUSY while some of it
  * moves. */
 GPUMP_API gpump_result gpump_duet_freeze(gpump_duet *duet, uint64_t now, uint32_t block, int frozen);
-/* Reports the utilisations of the last period at gpump_duet_decision_cycle: the monitor sets the number of extra blocks
- * (Lin 3.6.4, Table 3.3). GPUMP_EMPTY before that cycle, or without a monitor. */
+/* Reports the `utilisation` of the last period at gpump_duet_decision_cycle: the monitor sets the number of extra
+ * blocks (Lin 3.6.4, Table 3.3). GPUMP_EMPTY before that cycle, or without a monitor. */
 GPUMP_API gpump_result gpump_duet_report_utilisation(gpump_duet *duet, uint64_t now,
                                                      const gpump_utilisation *utilisation);
 

@@ -158,8 +158,8 @@ GPUMP_API gpump_result gpump_duet_report_block_done(gpump_duet *duet, uint64_t n
 /* Stops (`frozen` 1) or allows (0) moves of a block: its bytes can be saved where they lie. GPUMP_BUSY while some of it
  * moves. */
 GPUMP_API gpump_result gpump_duet_freeze(gpump_duet *duet, uint64_t now, uint32_t block, int frozen);
-/* Reports the utilisations of the last period at gpump_duet_decision_cycle: the monitor sets the number of extra blocks
- * (Lin 3.6.4, Table 3.3). GPUMP_EMPTY before that cycle, or without a monitor. */
+/* Reports the `utilisation` of the last period at gpump_duet_decision_cycle: the monitor sets the number of extra
+ * blocks (Lin 3.6.4, Table 3.3). GPUMP_EMPTY before that cycle, or without a monitor. */
 GPUMP_API gpump_result gpump_duet_report_utilisation(gpump_duet *duet, uint64_t now,
                                                      const gpump_utilisation *utilisation);
 

@@ -110,7 +110,7 @@ GPUMP_API gpump_result gpump_duet_plan_make(const gpump_duet_config *config, con
 GPUMP_API uint32_t gpump_duet_frame_granule(const gpump_duet_plan *plan, uint32_t frame);
 /* Returns the cycles to move `granules` granules through the port, rounded up (Lin Equation 3.1). */
 GPUMP_API uint64_t gpump_duet_move_cycles(const gpump_duet_config *config, uint64_t granules);
-/* Returns the class (gpump_duet_class) of a kernel with these utilisations (Lin Table 3.3); the network counts by its
+/* Returns the class (gpump_duet_class) of a kernel with this `utilisation` (Lin Table 3.3); the network counts by its
  * busier direction. */
 GPUMP_API uint32_t gpump_duet_classify(const gpump_duet_config *config, const gpump_utilisation *utilisation);
 

@@ -233,7 +233,8 @@ GPUMP_INLINE int gpump_restart_may_store(const gpump_restart *restart) {
 GPUMP_INLINE int gpump_restart_has_stores(const gpump_restart *restart, uint32_t warp) {
     return gpumpi_restart_at(restart, warp)->stores != 0;
 }
-/* Copies the SIMT stack at a restart PC into frames[capacity] and sets *depth; the PC is that of the last frame.
+/* Copies the SIMT stack at a restart PC, that of `region`, into frames[capacity] and sets *depth; the PC is that of the
+ * last frame.
  * GPUMP_EMPTY: the warp has none; GPUMP_ERROR_CAPACITY: *depth says how many. Cost: linear in depth. */
 GPUMP_API gpump_result gpump_restart_where(const gpump_restart *restart, uint32_t warp, uint32_t region,
                                            gpump_restart_frame *frames, uint32_t capacity, uint32_t *depth);

@@ -60,9 +60,9 @@ static uint64_t hash_sm(uint32_t timing) {
         case 0: {
             gpump_sm_request request;
             gpump_block_ref ref;
+            memset(&request, 0, sizeof request);
             request.cookie = cookie++;
             request.kernel = 1 + below(3);
-            request.group = 0;
             request.need.threads = 32 * (1 + below(16));
             request.need.registers = request.need.threads * (1 + below(40));
             request.need.shared_bytes = below(20000);
