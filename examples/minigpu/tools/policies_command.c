@@ -334,7 +334,7 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
     memset(total, 0, sizeof total);
     memset(&parts, 0, sizeof parts);
     while (merges && optind < argc)
-        if (policies_parts_read(&parts, argv[optind++], &e)) return 2;
+        if (policies_parts_read(&parts, argv[optind++], &e)) goto refused;
     if (shards) policies_parts_begin(stdout, &e);
     for (k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) e.all_requests += !some || only[k] ? e.requests : 0;
     progress_begin(&bar, "minigpu policies");
@@ -347,7 +347,7 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
         if (merges) {
             if (!parts.outcomes[k]) {
                 fprintf(stderr, "minigpu: no part has kernel %s\n", victim_experiment_kernel(k));
-                return 2;
+                goto refused;
             }
             memcpy(outcomes, parts.outcomes[k], (size_t)e.requests * e.case_count * sizeof *outcomes);
             memcpy(errors, parts.errors[k], e.requests * sizeof *errors);
@@ -463,4 +463,9 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
     free(outcomes);
     free(errors);
     return status;
+refused:
+    policies_parts_free(&parts);
+    free(outcomes);
+    free(errors);
+    return 2;
 }

@@ -8,7 +8,8 @@ const char *reference_demand(const reference_launch *launch) {
     const uint32_t hot = reference_u32(launch, 7), units = reference_u32(launch, 8), rows = reference_u32(launch, 9);
     const uint32_t stream_share = reference_u32(launch, 10), store_share = reference_u32(launch, 11);
     const uint32_t part = log2_lines < 4 ? 4 - log2_lines : 0;
-    const uint64_t threads = reference_threads(launch), elements = ((uint64_t)hot + units + 16) << log2_lines << 5;
+    const uint64_t threads = reference_threads(launch);
+    const uint64_t elements = log2_lines > 5 ? 0 : ((uint64_t)hot + units + 16) << log2_lines << 5;
     float *out = reference_f32s(launch, 0, threads), *data = reference_f32s(launch, 1, elements);
     float *written = reference_f32s(launch, 2, elements);
     if (launch->argument_count != 12 || !out || !data || !written || log2_lines > 5 || accesses > 4096 || wide > 4096 ||
