@@ -8622,9 +8622,9 @@ GPUMP_API void gpump_tlb_get_statistics(const gpump_tlb *tlb, gpump_tlb_statisti
 
 GPUMP_API void gpump_tlb_statistics_diff(const gpump_tlb_statistics *earlier, const gpump_tlb_statistics *later,
                                          gpump_tlb_statistics *difference) {
-    const uint64_t *from = &earlier->hits, *to = &later->hits;
-    uint64_t *result = &difference->hits;
-    for (size_t i = 0; i < sizeof *earlier / sizeof *from; i++) result[i] = to[i] - from[i];
+#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+    GPUMP_TLB_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
 }
 
 GPUMP_API gpump_result gpump_tlb_statistics_field(const gpump_tlb_statistics *statistics, uint32_t index,
@@ -9504,9 +9504,9 @@ GPUMP_API void gpump_replay_get_statistics(const gpump_replay *replay, gpump_rep
 
 GPUMP_API void gpump_replay_statistics_diff(const gpump_replay_statistics *earlier,
                                             const gpump_replay_statistics *later, gpump_replay_statistics *difference) {
-    const uint64_t *from = &earlier->issued, *to = &later->issued;
-    uint64_t *result = &difference->issued;
-    for (size_t i = 0; i < sizeof *earlier / sizeof *from; i++) result[i] = to[i] - from[i];
+#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+    GPUMP_REPLAY_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
 }
 
 GPUMP_API gpump_result gpump_replay_statistics_field(const gpump_replay_statistics *statistics, uint32_t index,
@@ -10017,9 +10017,9 @@ GPUMP_API void gpump_restart_get_statistics(const gpump_restart *restart, gpump_
 GPUMP_API void gpump_restart_statistics_diff(const gpump_restart_statistics *earlier,
                                              const gpump_restart_statistics *later,
                                              gpump_restart_statistics *difference) {
-    const uint64_t *from = &earlier->boundaries, *to = &later->boundaries;
-    uint64_t *result = &difference->boundaries;
-    for (size_t i = 0; i < sizeof *earlier / sizeof *from; i++) result[i] = to[i] - from[i];
+#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+    GPUMP_RESTART_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
 }
 
 GPUMP_API gpump_result gpump_restart_statistics_field(const gpump_restart_statistics *statistics, uint32_t index,
@@ -10453,9 +10453,9 @@ GPUMP_API void gpump_fault_get_statistics(const gpump_fault *fault, gpump_fault_
 
 GPUMP_API void gpump_fault_statistics_diff(const gpump_fault_statistics *earlier, const gpump_fault_statistics *later,
                                            gpump_fault_statistics *difference) {
-    const uint64_t *from = &earlier->reported, *to = &later->reported;
-    uint64_t *result = &difference->reported;
-    for (size_t i = 0; i < sizeof *earlier / sizeof *from; i++) result[i] = to[i] - from[i];
+#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+    GPUMP_FAULT_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
 }
 
 GPUMP_API gpump_result gpump_fault_statistics_field(const gpump_fault_statistics *statistics, uint32_t index,
@@ -28640,9 +28640,10 @@ GPUMP_API void gpump_duet_get_statistics(const gpump_duet *duet, gpump_duet_stat
 }
 GPUMP_API void gpump_duet_statistics_diff(const gpump_duet_statistics *earlier, const gpump_duet_statistics *later,
                                           gpump_duet_statistics *difference) {
-    const uint64_t *from = &earlier->outs, *to = &later->outs;
-    uint64_t *result = &difference->outs, most_blocks = later->most_blocks;
-    for (size_t i = 0; i < sizeof *earlier / sizeof *from; i++) result[i] = to[i] - from[i];
+    const uint64_t most_blocks = later->most_blocks; /* `difference` may be `later` */
+#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+    GPUMP_DUET_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
     difference->most_blocks = most_blocks;
 }
 

@@ -439,7 +439,8 @@ static const char *measure(const options *options, const csv_table *targets, siz
     return agree ? "ok" : "outside";
 }
 
-enum { OK, READING, OUTSIDE, TODO, VERDICTS };
+/* NOT_MEASURED: nothing here measures the row, or nobody has yet; printed as todo. */
+enum { OK, READING, OUTSIDE, NOT_MEASURED, VERDICTS };
 static const char *const verdicts[VERDICTS] = {"ok", "reading", "outside", "todo"};
 
 static int run(options *options, const csv_table *targets, row_source *found) {
@@ -468,7 +469,7 @@ static int run(options *options, const csv_table *targets, row_source *found) {
             if (parts->shards && source->row) continue;
             verdict = page && take_over(targets, row, page, &result) ? page->cells[PARTS_VERDICT] : "todo";
         }
-        while (v < TODO && strcmp(verdict, verdicts[v]) != 0) v++;
+        while (v < NOT_MEASURED && strcmp(verdict, verdicts[v]) != 0) v++;
         rows++;
         counts[v]++;
         wrong += v == OUTSIDE && kind_of(targets, row) == EXACT;
@@ -477,7 +478,7 @@ static int run(options *options, const csv_table *targets, row_source *found) {
     if (options->format != CSV)
         printf("\n%lu rows: %lu ok, %lu reading, %lu outside, %lu todo%s\n", (unsigned long)rows,
                (unsigned long)counts[OK], (unsigned long)counts[READING], (unsigned long)counts[OUTSIDE],
-               (unsigned long)counts[TODO], options->context.is_short ? " (--short)" : "");
+               (unsigned long)counts[NOT_MEASURED], options->context.is_short ? " (--short)" : "");
     if (wrong) fprintf(stderr, "reproduce: %lu exact rows are wrong\n", (unsigned long)wrong);
     return wrong != 0;
 }

@@ -52,10 +52,9 @@ static int seed_inputs(launch_file *launch, uint64_t seed) {
  * another seed would change nothing, or -1 (broken[]). */
 static double run(const reproduce_context *context, const char *name, const char *scheme, uint32_t order, uint64_t seed,
                   uint32_t blocks) {
-    char path[1024];
+    char path[1024], wrong[LAUNCH_ERROR_BYTES];
     machine_options options;
     launch_file launch;
-    kernel_check check;
     double took = -1;
     machine *m;
     snprintf(path, sizeof path, "%s/kernels/%s/%s.yaml", MINIGPU_SOURCE_DIR, name,
@@ -72,10 +71,8 @@ static double run(const reproduce_context *context, const char *name, const char
     options.faults.scheme = scheme;
     options.faults.order = order;
     if ((m = machine_build(&launch, &options, broken))) {
-        if (machine_run(m, NEVER) != 1)
-            snprintf(broken, sizeof broken, "%s, %s: %.300s", name, scheme, m->error);
-        else if (check_results(m, &launch, &check))
-            snprintf(broken, sizeof broken, "%s, %s: %.300s", name, scheme, check.text);
+        if (check_run_one(m, &launch, wrong))
+            snprintf(broken, sizeof broken, "%s, %s: %.300s", name, scheme, wrong);
         else
             took = (double)m->now;
         machine_free(m);

@@ -41,10 +41,9 @@ static uint32_t owner_of(const launch_buffer *buffer, absence what) {
 static double run(const reproduce_context *context, const char *name, const char *link, uint32_t extra, absence what,
                   uint32_t local) {
     static const char *const forms[] = {"rounds", "measure", "launch"};
-    char path[1024];
+    char path[1024], wrong[LAUNCH_ERROR_BYTES];
     machine_options options;
     launch_file launch;
-    kernel_check check;
     double took = -1;
     machine *m;
     uint32_t i;
@@ -62,10 +61,8 @@ static double run(const reproduce_context *context, const char *name, const char
     options.faults.extra = extra;
     options.faults.local = local;
     if ((m = machine_build(&launch, &options, broken))) {
-        if (machine_run(m, NEVER) != 1)
-            snprintf(broken, sizeof broken, "%s, %s: %.300s", name, link, m->error);
-        else if (check_results(m, &launch, &check))
-            snprintf(broken, sizeof broken, "%s, %s: %.300s", name, link, check.text);
+        if (check_run_one(m, &launch, wrong))
+            snprintf(broken, sizeof broken, "%s, %s: %.300s", name, link, wrong);
         else
             took = (double)m->now;
         machine_free(m);

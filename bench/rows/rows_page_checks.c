@@ -78,7 +78,6 @@ static outcome run(const reproduce_context *context, const char *name, uint32_t 
     char path[1024];
     machine_options options;
     launch_file launch;
-    kernel_check check;
     outcome o;
     machine *m;
     memset(&o, 0, sizeof o);
@@ -89,10 +88,7 @@ static outcome run(const reproduce_context *context, const char *name, uint32_t 
     options.page_checks = form;
     options.absent = absent;
     if ((m = machine_build(&launch, &options, o.error))) {
-        if (machine_run(m, NEVER) != 1)
-            snprintf(o.error, sizeof o.error, "%s", m->error);
-        else if (check_results(m, &launch, &check))
-            snprintf(o.error, sizeof o.error, "%s", check.text);
+        (void)check_run_one(m, &launch, o.error);
         o.as_figure = holds_figure(m->kernels[0].program, figure);
         o.cycles = m->now;
         o.checks = m->kernels[0].counted[COUNTED_CHECK];

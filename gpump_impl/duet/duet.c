@@ -587,9 +587,10 @@ GPUMP_API void gpump_duet_get_statistics(const gpump_duet *duet, gpump_duet_stat
 }
 GPUMP_API void gpump_duet_statistics_diff(const gpump_duet_statistics *earlier, const gpump_duet_statistics *later,
                                           gpump_duet_statistics *difference) {
-    const uint64_t *from = &earlier->outs, *to = &later->outs;
-    uint64_t *result = &difference->outs, most_blocks = later->most_blocks;
-    for (size_t i = 0; i < sizeof *earlier / sizeof *from; i++) result[i] = to[i] - from[i];
+    const uint64_t most_blocks = later->most_blocks; /* `difference` may be `later` */
+#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+    GPUMP_DUET_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
     difference->most_blocks = most_blocks;
 }
 

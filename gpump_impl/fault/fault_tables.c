@@ -383,9 +383,9 @@ GPUMP_API void gpump_fault_get_statistics(const gpump_fault *fault, gpump_fault_
 
 GPUMP_API void gpump_fault_statistics_diff(const gpump_fault_statistics *earlier, const gpump_fault_statistics *later,
                                            gpump_fault_statistics *difference) {
-    const uint64_t *from = &earlier->reported, *to = &later->reported;
-    uint64_t *result = &difference->reported;
-    for (size_t i = 0; i < sizeof *earlier / sizeof *from; i++) result[i] = to[i] - from[i];
+#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+    GPUMP_FAULT_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
 }
 
 GPUMP_API gpump_result gpump_fault_statistics_field(const gpump_fault_statistics *statistics, uint32_t index,

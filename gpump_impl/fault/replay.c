@@ -862,9 +862,9 @@ GPUMP_API void gpump_replay_get_statistics(const gpump_replay *replay, gpump_rep
 
 GPUMP_API void gpump_replay_statistics_diff(const gpump_replay_statistics *earlier,
                                             const gpump_replay_statistics *later, gpump_replay_statistics *difference) {
-    const uint64_t *from = &earlier->issued, *to = &later->issued;
-    uint64_t *result = &difference->issued;
-    for (size_t i = 0; i < sizeof *earlier / sizeof *from; i++) result[i] = to[i] - from[i];
+#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+    GPUMP_REPLAY_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
 }
 
 GPUMP_API gpump_result gpump_replay_statistics_field(const gpump_replay_statistics *statistics, uint32_t index,

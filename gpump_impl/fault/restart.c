@@ -493,9 +493,9 @@ GPUMP_API void gpump_restart_get_statistics(const gpump_restart *restart, gpump_
 GPUMP_API void gpump_restart_statistics_diff(const gpump_restart_statistics *earlier,
                                              const gpump_restart_statistics *later,
                                              gpump_restart_statistics *difference) {
-    const uint64_t *from = &earlier->boundaries, *to = &later->boundaries;
-    uint64_t *result = &difference->boundaries;
-    for (size_t i = 0; i < sizeof *earlier / sizeof *from; i++) result[i] = to[i] - from[i];
+#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+    GPUMP_RESTART_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
 }
 
 GPUMP_API gpump_result gpump_restart_statistics_field(const gpump_restart_statistics *statistics, uint32_t index,

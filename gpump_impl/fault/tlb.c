@@ -381,9 +381,9 @@ GPUMP_API void gpump_tlb_get_statistics(const gpump_tlb *tlb, gpump_tlb_statisti
 
 GPUMP_API void gpump_tlb_statistics_diff(const gpump_tlb_statistics *earlier, const gpump_tlb_statistics *later,
                                          gpump_tlb_statistics *difference) {
-    const uint64_t *from = &earlier->hits, *to = &later->hits;
-    uint64_t *result = &difference->hits;
-    for (size_t i = 0; i < sizeof *earlier / sizeof *from; i++) result[i] = to[i] - from[i];
+#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+    GPUMP_TLB_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
 }
 
 GPUMP_API gpump_result gpump_tlb_statistics_field(const gpump_tlb_statistics *statistics, uint32_t index,

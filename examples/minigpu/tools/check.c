@@ -276,3 +276,16 @@ done:
     free(known);
     return result;
 }
+
+int check_run_one(machine *m, const launch_file *launch, char error[LAUNCH_ERROR_BYTES]) {
+    kernel_check check;
+    if (launch->kernel_count != 1)
+        snprintf(error, LAUNCH_ERROR_BYTES, "%.200s has %u kernels, not one", launch->path, launch->kernel_count);
+    else if (machine_run(m, NEVER) != 1)
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s", m->error);
+    else if (check_results(m, launch, &check))
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s", check.text);
+    else
+        return 0;
+    return -1;
+}

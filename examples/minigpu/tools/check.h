@@ -24,6 +24,9 @@ typedef struct kernel_check {
  * on. `checks` has one element per kernel. Returns 0 when nothing is wrong, 1 when something is, -1 when out of memory.
  */
 int check_results(const machine *m, const launch_file *launch, kernel_check *checks);
+/* Runs the machine of a launch of one kernel to its end and checks it. Returns 0, or -1 with what went wrong, or is
+ * wrong, in error. */
+int check_run_one(machine *m, const launch_file *launch, char error[LAUNCH_ERROR_BYTES]);
 /* Hash over a kernel's buffers in the order of its arguments: what `checksum` in a launch file is compared with. */
 uint64_t check_sum(const machine *m, const launch_file *launch, const launch_kernel *k);
 
