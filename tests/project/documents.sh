@@ -32,6 +32,13 @@ spans=$(awk '/^ *```/ { code = !code; next } FNR == 1 { code = 0 }
     !code && gsub(/`/, "`") % 2 { print FILENAME ":" FNR ": a code span is broken over two lines" }' $(echo "$documents" | tr ' ' '\n' | grep 'md$'))
 [ -z "$spans" ] || complain "$spans"
 
+# Prose has at most 110 columns. Tables, indented code and the pages that a command writes may be wider.
+for document in $documents CHANGELOG.md; do
+    case $document in gpump_impl/map.txt | docs/results.md | docs/mutation.md | docs/registers.md) continue ;; esac
+    wide=$(awk '/^ *```/ { code = !code; next } !code' "$document" | LC_ALL=C.UTF-8 grep -E '^[^| ].{110,}' | head -3)
+    [ -z "$wide" ] || complain "$document: longer than 110 columns: $wide"
+done
+
 for component in $(sed -n 's/^set(GPUMP_ROOM_[a-z]* \(.*\))$/\1/p' gpump_impl/components.cmake); do
     ls gpump_impl/*/"$component.h" >/dev/null 2>&1 || continue
     grep -q "^ \*   $component " gpump_impl/map.txt || complain "gpump_impl/map.txt does not name $component"
