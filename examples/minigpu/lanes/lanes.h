@@ -2,6 +2,7 @@
  * memory of the machine, so that a result can take effect late, or never. */
 #ifndef MINIGPU_LANES_H
 #define MINIGPU_LANES_H
+#include "lanes/form.h"
 #include "ptx/instruction.h"
 
 #define LANES 32
@@ -30,39 +31,40 @@ typedef struct lanes_environment {
 
 /* Lanes of `mask` whose guard lets the instruction execute. predicates: the warp's lane masks, by predicate register.
  */
-uint32_t lanes_guard(const instruction *instruction, uint32_t mask, const uint32_t *predicates);
+SM_PATH uint32_t lanes_guard(const instruction *instruction, uint32_t mask, const uint32_t *predicates);
 /* Captures one source operand. registers: the warp's vector registers, register r at registers[r * 32 + lane]. */
-void lanes_read(const operand *operand, const uint32_t *registers, const uint32_t *predicates,
-                const lanes_environment *environment, lanes_operand *value);
+SM_PATH void lanes_read(const operand *operand, const uint32_t *registers, const uint32_t *predicates,
+                        const lanes_environment *environment, lanes_operand *value);
 /* Captures all sources of an instruction (instruction->source_count of them). */
-void lanes_read_sources(const instruction *instruction, const uint32_t *registers, const uint32_t *predicates,
-                        const lanes_environment *environment, lanes_operand *sources);
+SM_PATH void lanes_read_sources(const instruction *instruction, const uint32_t *registers, const uint32_t *predicates,
+                                const lanes_environment *environment, lanes_operand *sources);
 /* Writes one destination operand in the lanes of mask. */
-void lanes_write(const operand *operand, uint32_t mask, const lanes_operand *value, uint32_t *registers,
-                 uint32_t *predicates);
+SM_PATH void lanes_write(const operand *operand, uint32_t mask, const lanes_operand *value, uint32_t *registers,
+                         uint32_t *predicates);
 
 /* Computes every instruction that is neither memory access nor control. active: lanes that execute it, guard included;
  * lanes outside are unspecified in the destinations (0 in predicate masks). */
-void lanes_compute(const instruction *instruction, uint32_t active, const lanes_operand *sources,
-                   lanes_operand *destinations);
+SM_PATH void lanes_compute(const instruction *instruction, uint32_t active, const lanes_operand *sources,
+                           lanes_operand *destinations);
 
 /* Addresses of a memory instruction (ld, st, atom, red), for the lanes of active; in the instruction's own space,
  * SPACE_GENERIC included. */
-void lanes_address(const instruction *instruction, uint32_t active, const lanes_operand *sources,
-                   uint64_t addresses[LANES]);
+SM_PATH void lanes_address(const instruction *instruction, uint32_t active, const lanes_operand *sources,
+                           uint64_t addresses[LANES]);
 /* A load's destinations from the bytes read: lane l's access starts at bytes[l * stride], instruction_access_bytes
  * long, little-endian. */
-void lanes_from_memory(const instruction *instruction, uint32_t active, const uint8_t *bytes, uint32_t stride,
-                       lanes_operand *destinations);
+SM_PATH void lanes_from_memory(const instruction *instruction, uint32_t active, const uint8_t *bytes, uint32_t stride,
+                               lanes_operand *destinations);
 /* A store's bytes from its sources, laid out in the same way. */
-void lanes_to_memory(const instruction *instruction, uint32_t active, const lanes_operand *sources, uint8_t *bytes,
-                     uint32_t stride);
+SM_PATH void lanes_to_memory(const instruction *instruction, uint32_t active, const lanes_operand *sources,
+                             uint8_t *bytes, uint32_t stride);
 /* What an atomic stores for one lane, given the value in memory (type_bytes(type) bytes, zero-extended); the old value
  * is the lane's result. Lanes of one warp are to be applied one after the other, in lane order. */
-uint64_t lanes_atomic(const instruction *instruction, uint32_t lane, const lanes_operand *sources, uint64_t old);
+SM_PATH uint64_t lanes_atomic(const instruction *instruction, uint32_t lane, const lanes_operand *sources,
+                              uint64_t old);
 /* Sets one lane of a destination to a value (an atomic's old value). */
-void lanes_set(lanes_operand *destination, uint32_t lane, uint64_t value);
-uint64_t lanes_get(const lanes_operand *source, uint32_t lane);
+SM_PATH void lanes_set(lanes_operand *destination, uint32_t lane, uint64_t value);
+SM_PATH uint64_t lanes_get(const lanes_operand *source, uint32_t lane);
 
 /* A texture as tex reads it. */
 typedef enum texture_addressing { TEXTURE_WRAP, TEXTURE_CLAMP, TEXTURE_MIRROR, TEXTURE_BORDER } texture_addressing;

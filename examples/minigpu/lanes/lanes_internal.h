@@ -85,12 +85,12 @@ static inline uint32_t pack_flags(const uint8_t flags[LANES]) {
 }
 
 /* The parts of lanes_compute; each returns 0 when the opcode is not its own. */
-int lanes_integer(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d);
-int lanes_bits(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d);
-int lanes_float(const instruction *i, const lanes_operand *s, lanes_operand *d);
+SM_PATH int lanes_integer(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d);
+SM_PATH int lanes_bits(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d);
+SM_PATH int lanes_float(const instruction *i, const lanes_operand *s, lanes_operand *d);
 int lanes_half(const instruction *i, const lanes_operand *s, lanes_operand *d);
-int lanes_compare(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d);
-int lanes_convert(const instruction *i, const lanes_operand *s, lanes_operand *d);
+SM_PATH int lanes_compare(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d);
+SM_PATH int lanes_convert(const instruction *i, const lanes_operand *s, lanes_operand *d);
 int lanes_warp(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d);
 int lanes_matrix(const instruction *i, const lanes_operand *s, lanes_operand *d);
 /* ldmatrix's registers from its rows, stmatrix's rows from its registers (s[1] on); row k of all at bytes[k * stride].

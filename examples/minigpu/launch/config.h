@@ -24,6 +24,13 @@ typedef enum source_release {
     RELEASE_WHEN_ALLOWED /* as a replay queue says: at operand read, or with the last check (no configuration) */
 } source_release;
 
+/* In which form SMs run (machine/sm_form.h). */
+typedef enum sm_form {
+    SM_FORM_FASTEST, /* of those that suffice for the machine, on this processor */
+    SM_FORM_GENERAL,
+    SM_FORM_PLAIN /* for any processor */
+} sm_form;
+
 /* Every number that is not gpump_gpu's: name, default, unit, provenance, where it comes from. */
 /* clang-format off */
 #define MINIGPU_NUMBERS(X) \
@@ -129,6 +136,8 @@ typedef enum source_release {
     X(heap_bytes, 8388608, "bytes", PUBLISHED, "of malloc on the device: CUDA's cudaLimitMallocHeapSize") \
     X(switch_stalls, 0, "flag", PUBLISHED, \
       "Shieh 4.1: a switched block stalls for the estimate of its switch, its bytes do not travel") \
+    X(sm_form, SM_FORM_FASTEST, "sm_form", ASSUMED, \
+      "0: the fastest form of the SMs' code; 1: the general one; 2: not that for AVX2; changes nothing else") \
     X(skip_idle, 1, "flag", ASSUMED, "cycles in which nothing can happen are skipped; changes nothing else") \
     X(watchdog_cycles, 2000000, "cycles", ASSUMED, \
       "without any progress: the machine stops and says who waits for what")

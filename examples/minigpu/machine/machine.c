@@ -29,7 +29,7 @@
 #include "ptx/kernel_names.h"
 #include "ptx/ptx_reader.h"
 #include "machine/scoreboard.h"
-#include "machine/sm_cycle.h"
+#include "machine/sm_form.h"
 #include "machine/trace.h"
 #include "machine/window.h"
 #include "memory/translation.h"
@@ -1033,12 +1033,12 @@ static void sum_executed(machine *m) {
 }
 
 /* The cycle m->now of all SMs, in turn, and of what lies behind them. */
-static void run_cycle(machine *m) {
+static void run_cycle(machine *m, sm_cycle_form *cycle) {
     uint32_t i;
     for (i = 0; i < m->sm_count; i++) {
         sm *s = m->sms[i];
         if (s->wake > m->now && memory_sm_cycle(m->memory_system, i) > m->now) continue;
-        sm_cycle(m, s, m->now);
+        cycle(m, s, m->now);
         if (s->progress_cycle > m->progress_cycle) m->progress_cycle = s->progress_cycle;
     }
     memory_advance(m->memory_system, m->now);
@@ -1059,6 +1059,7 @@ static uint64_t next_of_sms(const machine *m) {
 static uint64_t stop_from(const machine *m, uint64_t cycle) { return m->window_cycles ? window_from(m, cycle) : cycle; }
 
 static int run(machine *m, uint64_t until, team *team) {
+    sm_cycle_form *const cycle = sm_form_choose(m);
     while (!m->failed) {
         uint64_t next = NEVER, arrival, switching;
         if (m->now >= m->stop_cycle) return 1;
@@ -1078,7 +1079,7 @@ static int run(machine *m, uint64_t until, team *team) {
         if (m->window_cycles)
             window_run(m, team);
         else
-            run_cycle(m);
+            run_cycle(m, cycle);
         if (m->translation) next = translation_advance(m);
         if (next_of_sms(m) < next) next = next_of_sms(m);
         if (arrival < next) next = arrival;

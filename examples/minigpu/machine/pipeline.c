@@ -63,7 +63,7 @@ static void reconsider(sm *s, const warp *w) {
 /* The scoreboard's and the memory order's word on a warp's next instruction. */
 static void refresh_clear(machine *m, sm *s, warp *w) {
     const issue_info *info;
-    if (s->queue) {
+    if (HAS(s, queue)) {
         reconsider(s, w);
         return;
     }
@@ -128,13 +128,14 @@ static void wrong(machine *m, const in_flight *r, const char *what) {
 static uint32_t take_record(sm *s) {
     uint32_t record = s->free_record;
     s->free_record = s->records[record].next_free;
-    s->records[record].limited = 0;
+    if (HAS(s, rate)) s->records[record].limited = 0;
     return record;
 }
 
 static void free_record(sm *s, uint32_t record) {
     s->records[record].stage = RECORD_FREE;
-    if (s->records[record].limited) gpump_rate_report_memory_done(s->rate, s->records[record].limited - 1);
+    if (HAS(s, rate) && s->records[record].limited)
+        gpump_rate_report_memory_done(s->rate, s->records[record].limited - 1);
     s->records[record].next_free = s->free_record;
     s->free_record = record;
 }
@@ -145,7 +146,7 @@ void pipeline_free_record(sm *s, uint32_t record) { free_record(s, record); }
 static void squash(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     r->squashed = r->unusual = 1;
-    if (!s->faults || r->stage != RECORD_CHECKING) return;
+    if (!HAS(s, faults) || r->stage != RECORD_CHECKING) return;
     memory_path_withdraw(m, s, record);
     free_record(s, record);
 }
@@ -156,7 +157,7 @@ void pipeline_squash_block(machine *m, sm *s, uint32_t block_index) {
         const uint32_t stage = s->records[i].stage;
         if (stage != RECORD_FREE && stage != RECORD_HELD && s->records[i].block == block_index) squash(m, s, i);
     }
-    for (i = 0; s->queue && i < m->blocks[block_index].warp_count; i++)
+    for (i = 0; HAS(s, queue) && i < m->blocks[block_index].warp_count; i++)
         issue_queue_forget(s->queue, m->warps[m->blocks[block_index].warps[i]].slot);
 }
 
@@ -184,9 +185,9 @@ void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index) {
         if (r->info->writes) b->registers_pending--;
         squash(m, s, i);
     }
-    if (s->faults) faults_forget(m, s, w);
-    if (s->errors) errors_forget(s, w);
-    if (s->queue) {
+    if (HAS(s, faults)) faults_forget(m, s, w);
+    if (HAS(s, errors)) errors_forget(s, w);
+    if (HAS(s, queue)) {
         uncount_queued(s, w, b, &w->in_flight);
         issue_queue_forget(s->queue, w->slot);
     }
@@ -199,7 +200,7 @@ void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index) {
 static void release_sources(sm *s, warp *w, in_flight *r) {
     if (!r->sources_held) return;
     r->sources_held = 0;
-    if (s->queue)
+    if (HAS(s, queue))
         issue_queue_released(s->queue, w->slot, r->info, r->sequence);
     else
         scoreboard_release_sources(w, r->info);
@@ -210,7 +211,7 @@ static void end_record(sm *s, warp *w, block *b, uint32_t record) {
     in_flight *r = &s->records[record];
     executed_instructions *executed = &s->executed[b->kernel];
     release_sources(s, w, r);
-    if (s->queue)
+    if (HAS(s, queue))
         issue_queue_committed(s->queue, w->slot, r->info, r->sequence, w->sequence);
     else
         scoreboard_release_destinations(w, r->info);
@@ -222,7 +223,7 @@ static void end_record(sm *s, warp *w, block *b, uint32_t record) {
     executed->thread_instructions += r->active == UINT32_MAX ? LANES : gpump_bits_count64(r->active);
     executed->counted[r->info->counted]++;
     w->region_instructions++;
-    if (s->restart) gpump_restart_report_executed(s->restart, w->slot);
+    if (HAS(s, restart)) gpump_restart_report_executed(s->restart, w->slot);
     gpump_sm_report_executed(s->gpump, b->ref, 1);
     free_record(s, record);
 }
@@ -261,8 +262,8 @@ static void write_reduction(machine *m, sm *s, const block *b, warp *w, const ba
     if (instruction->variant == VARIANT_RED_OR) value = bar->any ? ~0u : 0;
     for (lane = 0; lane < LANES; lane++) result.word[0][lane] = value;
     lanes_write(&instruction->destinations[0], w->barrier_lanes, &result,
-                s->duet ? duet_open(m, s, w) : warp_registers(m, b, w), warp_predicates(m, w));
-    if (s->duet) duet_close(m, s, w);
+                HAS(s, duet) ? duet_open(m, s, w) : warp_registers(m, b, w), warp_predicates(m, w));
+    if (HAS(s, duet)) duet_close(m, s, w);
 }
 
 void pipeline_check_barriers(machine *m, sm *s, block *b) {
@@ -280,7 +281,7 @@ void pipeline_check_barriers(machine *m, sm *s, block *b) {
             instruction = &block_kernel(m, b)->program->instructions[w->barrier_pc];
             if (instruction->destination_count) write_reduction(m, s, b, w, bar, instruction);
             w->barrier = NONE;
-            if (s->duet)
+            if (HAS(s, duet))
                 duet_barrier_opened(m, s, w);
             else
                 gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
@@ -340,9 +341,9 @@ static void commit(machine *m, sm *s, uint32_t record) {
             lanes_write(&instruction->destinations[i], r->active, &r->results[i], registers, predicates);
         if (r->info->is_checked) predicates[instruction->check] |= r->faulted;
     }
-    if (s->errors) errors_executed(m, s, r); /* before anybody looks what may issue */
+    if (HAS(s, errors)) errors_executed(m, s, r); /* before anybody looks what may issue */
     retire(m, s, record);
-    if (s->errors) errors_ended(m, s, r);
+    if (HAS(s, errors)) errors_ended(m, s, r);
     pipeline_block_may_be_done(m, s, b);
 }
 
@@ -371,8 +372,8 @@ int pipeline_next_is_clear(const warp *w) {
 }
 
 void pipeline_commit(machine *m, sm *s, uint32_t record) {
-    if (s->faults && !s->records[record].squashed) faults_committed(m, s, &s->records[record]);
-    if (s->duet)
+    if (HAS(s, faults) && !s->records[record].squashed) faults_committed(m, s, &s->records[record]);
+    if (HAS(s, duet))
         commit_switched(m, s, record);
     else
         commit(m, s, record);
@@ -428,7 +429,7 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
     default: simt_go(&w->stack, next); break;
     }
     retire(m, s, record);
-    if (s->errors) errors_ended(m, s, r);
+    if (HAS(s, errors)) errors_ended(m, s, r);
     refresh_clear(m, s, w); /* it stands at another instruction now */
     if (!w->stack.depth)
         warp_ended(m, s, b, w);
@@ -474,7 +475,7 @@ static void end_withdrawal(machine *m, sm *s, uint32_t record) {
     else
         s->memory_reserved--;
     release_sources(s, w, r);
-    if (s->queue)
+    if (HAS(s, queue))
         issue_queue_committed(s->queue, w->slot, r->info, r->sequence, w->sequence);
     else
         scoreboard_release_destinations(w, r->info);
@@ -500,7 +501,7 @@ void pipeline_withdraw(machine *m, sm *s, uint32_t record, int keep) {
 }
 
 uint32_t pipeline_queued(const sm *s, const warp *w) {
-    return s->queue ? (uint32_t)gpump_bits_count64(s->queue->windows[w->slot].queued) : 0;
+    return HAS(s, queue) ? (uint32_t)gpump_bits_count64(s->queue->windows[w->slot].queued) : 0;
 }
 
 uint32_t pipeline_take_queued(machine *m, sm *s, warp *w, gpump_replay_entry entries[GPUMP_REPLAY_WINDOW]) {
@@ -563,7 +564,7 @@ static void operands_are_there(machine *m, sm *s, uint32_t record) {
         end_withdrawal(m, s, record);
         return;
     }
-    if (s->errors && errors_queues_store(m, s, record)) return;
+    if (HAS(s, errors) && errors_queues_store(m, s, record)) return;
     enter_memory_path(m, s, record);
 }
 
@@ -616,9 +617,9 @@ static void read_operands(machine *m, sm *s, uint32_t record) {
         lanes_read_sources(instruction, s->registers + w->register_base, predicates, &b->environment, sources);
     }
     if (computes && r->active) lanes_compute(instruction, r->active, sources, r->results);
-    if (s->errors) errors_operands_read(m, s, r, sources);
+    if (HAS(s, errors)) errors_operands_read(m, s, r, sources);
     if (m->sources_released == RELEASE_AT_OPERAND_READ ||
-        (m->sources_released == RELEASE_WHEN_ALLOWED && faults_release_sources(m, s, r))) {
+        (HAS(s, faults) && m->sources_released == RELEASE_WHEN_ALLOWED && faults_release_sources(m, s, r))) {
         release_sources(s, w, r);
         look_again(m, s, w);
     }
@@ -669,7 +670,7 @@ static void start(machine *m, sm *s, uint32_t record) {
     pipe_put(&s->pipes[PIPE_OPERANDS], s->now, record);
     s->statistics.issued++;
     gpump_meter_report_issued(s->meter, m->blocks[r->block].kernel + 1, 1);
-    if (s->rate) corun_issued(m, s, r);
+    if (HAS(s, rate)) corun_issued(m, s, r);
 }
 
 /* Gives an instruction that issues its record. */
@@ -719,7 +720,7 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     if (info->unit == UNIT_MEMORY) {
         s->first_scheduler =
             scheduler + 1 < m->config.gpu.schedulers ? scheduler + 1 : 0; /* the unit serves them in turn */
-        if (s->faults) {
+        if (HAS(s, faults)) {
             faults_issued(m, s, w, record);
             faults_fetched(m, s, w, pc);
         }
@@ -730,8 +731,8 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     } else {
         simt_go(&w->stack, pc + 1);
     }
-    if (info->is_boundary) cross_boundary(m, s, w, r);
-    if (s->errors) errors_issued(s, w, info);
+    if (HAS(s, restart) && info->is_boundary) cross_boundary(m, s, w, r);
+    if (HAS(s, errors)) errors_issued(s, w, info);
     if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched &= ~BIT(slot);
     refresh_clear(m, s, w);
     s->scheduler_last[scheduler] = slot;
@@ -755,9 +756,9 @@ static uint64_t without_replay_room(const machine *m, const sm *s, uint64_t read
 /* Each scheduler issues one instruction of the warp that comes first among those that can. Returns the ready warp slots
  * that nothing but room for their memory instruction keeps back: it comes with an event of its own. */
 static uint64_t issue_stage(machine *m, sm *s) {
-    const uint64_t ready = s->rate ? corun_may_issue(m, s, warp_scheduler_ready(s)) : warp_scheduler_ready(s);
+    const uint64_t ready = HAS(s, rate) ? corun_may_issue(m, s, warp_scheduler_ready(s)) : warp_scheduler_ready(s);
     const uint32_t schedulers = m->config.gpu.schedulers, first = s->first_scheduler;
-    const uint64_t full = s->faults && ready ? without_replay_room(m, s, ready) : 0;
+    const uint64_t full = HAS(s, faults) && ready ? without_replay_room(m, s, ready) : 0;
     uint32_t i;
     for (i = 0; i < schedulers && ready; i++) {
         const uint32_t scheduler = first + i < schedulers ? first + i : first + i - schedulers;
@@ -831,11 +832,11 @@ static void issue_entry(machine *m, sm *s, uint32_t entry) {
     } else {
         record = start_record(m, s, e.warp, e.pc, e.mask, e.sequence);
         s->progress_cycle = s->now;
-        if (s->faults) faults_issued(m, s, w, record);
+        if (HAS(s, faults)) faults_issued(m, s, w, record);
     }
     while (alu + 1 < m->config.gpu.schedulers && s->alu_free[alu] > s->now) alu++;
     occupy_unit(m, s, alu, e.info);
-    if (e.info->is_boundary) cross_boundary(m, s, w, &s->records[record]);
+    if (HAS(s, restart) && e.info->is_boundary) cross_boundary(m, s, w, &s->records[record]);
     if (stops_fetch(e.info)) s->queue->waits &= ~BIT(w->slot);
 }
 
@@ -870,7 +871,7 @@ static void fetch_line(machine *m, sm *s, uint32_t slot) {
         e.mask = simt_top(&w->stack)->mask;
         e.handle = NONE;
         enqueue(s, b, w, &e);
-        if (s->faults) faults_fetched(m, s, w, pc);
+        if (HAS(s, faults)) faults_fetched(m, s, w, pc);
         if (info->unit == UNIT_CONTROL) {
             s->fetched &= ~BIT(slot);
             gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
@@ -899,8 +900,9 @@ static uint64_t queue_stage(machine *m, sm *s) {
         blocked[0] |= full[0];
         blocked[1] |= full[1];
         if ((entry = issue_queue_oldest(s->queue, blocked)) == NONE) break;
-        if ((s->faults && !may_replay(m, s, &s->queue->entries[entry])) ||
-            (s->rate && !corun_may_issue_queued(m, s, s->queue->entries[entry].warp, s->queue->entries[entry].info))) {
+        if ((HAS(s, faults) && !may_replay(m, s, &s->queue->entries[entry])) ||
+            (HAS(s, rate) &&
+             !corun_may_issue_queued(m, s, s->queue->entries[entry].warp, s->queue->entries[entry].info))) {
             full[entry / 64] |= UINT64_C(1) << entry % 64;
             continue;
         }
@@ -912,7 +914,7 @@ static uint64_t queue_stage(machine *m, sm *s) {
         const uint64_t after = s->queue->last_fetch >= 63 ? 0 : slots & ~((UINT64_C(2) << s->queue->last_fetch) - 1);
         fetch_line(m, s, gpump_bits_lowest64(after ? after : slots));
     }
-    slots = fetch_candidates(s) | (s->faults ? s->faults->replaying & ~s->queue->waits : 0);
+    slots = fetch_candidates(s) | (HAS(s, faults) ? s->faults->replaying & ~s->queue->waits : 0);
     if (slots && issue_queue_has_room(s->queue)) return s->now + 1;
     for (i = 0; i < ISSUE_QUEUE_WORDS && !memory_path_has_room(m, s); i++)
         full[i] |= s->queue->unit_entries[UNIT_MEMORY][i];
@@ -927,7 +929,7 @@ pipeline_replay_result pipeline_replay(machine *m, sm *s, uint32_t slot, uint32_
     warp *w = &m->warps[warp_index];
     block *b = &m->blocks[w->block];
     const issue_info *info = &w->program[what->pc];
-    if (s->queue) {
+    if (HAS(s, queue)) {
         queue_entry e;
         if (s->queue->waits >> slot & 1 || s->queue->windows[slot].alive >> what->sequence % WINDOW & 1)
             return PIPELINE_REPLAY_WAITS;
@@ -977,7 +979,7 @@ uint64_t pipeline_issue(machine *m, sm *s) {
         if (w->sm == s->index && gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched |= BIT(w->slot);
     }
     if (s->calling) next = end_calls(m, s);
-    if (s->queue) {
+    if (HAS(s, queue)) {
         const uint64_t cycle = queue_stage(m, s);
         return cycle < next ? cycle : next;
     }

@@ -11,52 +11,52 @@
 
 /* One cycle, from the back to the front, so that nothing passes two stages in it. First what has been executed: control
  * instructions and arithmetic take effect. */
-void pipeline_execute(machine *m, sm *s);
+SM_PATH void pipeline_execute(machine *m, sm *s);
 /* Then operands are read, fetched instructions come, and each scheduler issues. Returns the next cycle in which issue
  * has something to do; NEVER. */
-uint64_t pipeline_issue(machine *m, sm *s);
+SM_PATH uint64_t pipeline_issue(machine *m, sm *s);
 /* The next cycle in which something comes out of a stage; NEVER. */
-uint64_t pipeline_next(const sm *s);
+SM_PATH uint64_t pipeline_next(const sm *s);
 /* A memory instruction has everything it waited for: writes its registers and ends it. */
-void pipeline_commit(machine *m, sm *s, uint32_t record);
+SM_PATH void pipeline_commit(machine *m, sm *s, uint32_t record);
 /* Do registers and memory order let the next instruction of a warp that has not ended issue? */
-int pipeline_next_is_clear(const warp *w);
+SM_PATH int pipeline_next_is_clear(const warp *w);
 /* A memory instruction has passed its last translation check: its warp may pass barriers, sources may be released. */
-void pipeline_checked(machine *m, sm *s, in_flight *r);
+SM_PATH void pipeline_checked(machine *m, sm *s, in_flight *r);
 /* Hands a block over as ended (sm.ended) once its warps have ended and nothing of it is on the way. */
-void pipeline_block_may_be_done(machine *m, sm *s, block *b);
+SM_PATH void pipeline_block_may_be_done(machine *m, sm *s, block *b);
 /* A store leaves the store queue (errors.h): on to the load-store unit. */
-void pipeline_leave_store_queue(machine *m, sm *s, uint32_t record);
+SM_PATH void pipeline_leave_store_queue(machine *m, sm *s, uint32_t record);
 /* A record is free for others. */
-void pipeline_free_record(sm *s, uint32_t record);
+SM_PATH void pipeline_free_record(sm *s, uint32_t record);
 /* For faults.c: instructions of a warp in the issue queue. */
-uint32_t pipeline_queued(const sm *s, const warp *w);
+SM_PATH uint32_t pipeline_queued(const sm *s, const warp *w);
 /* Takes them out of it, those of an earlier replay and control instructions, which are fetched again, among them.
  * Returns the number of the others, in entries[]. */
-uint32_t pipeline_take_queued(machine *m, sm *s, warp *w, gpump_replay_entry entries[GPUMP_REPLAY_WINDOW]);
+SM_PATH uint32_t pipeline_take_queued(machine *m, sm *s, warp *w, gpump_replay_entry entries[GPUMP_REPLAY_WINDOW]);
 /* Takes a memory instruction before its effect out of the pipeline, once its operands are read. With keep the record
  * stays, with its operands (RECORD_HELD). */
-void pipeline_withdraw(machine *m, sm *s, uint32_t record, int keep);
+SM_PATH void pipeline_withdraw(machine *m, sm *s, uint32_t record, int keep);
 /* Issues an instruction of the replay queue again, or puts it into the issue queue. Returns PIPELINE_REPLAY_... */
 typedef enum pipeline_replay_result {
     PIPELINE_REPLAYED,
     PIPELINE_REPLAY_WAITS, /* for something in flight */
     PIPELINE_REPLAY_LATER  /* for a unit or room: try in the next cycle */
 } pipeline_replay_result;
-pipeline_replay_result pipeline_replay(machine *m, sm *s, uint32_t slot, uint32_t handle,
-                                       const gpump_replay_entry *what);
+SM_PATH pipeline_replay_result pipeline_replay(machine *m, sm *s, uint32_t slot, uint32_t handle,
+                                               const gpump_replay_entry *what);
 /* Makes the record of an instruction that was squashed on another SM: the caller fills in its operands. */
-uint32_t pipeline_hold_record(machine *m, sm *s, const warp *w, const gpump_replay_entry *what);
+SM_PATH uint32_t pipeline_hold_record(machine *m, sm *s, const warp *w, const gpump_replay_entry *what);
 /* Makes everything in flight of a block vanish without effect. */
-void pipeline_squash_block(machine *m, sm *s, uint32_t block_index);
+SM_PATH void pipeline_squash_block(machine *m, sm *s, uint32_t block_index);
 /* Makes everything in flight of a warp vanish without effect, and forgets what its scoreboard and counters knew of it.
  */
-void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index);
+SM_PATH void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index);
 /* Sets a warp's bits in the SM's masks from its state: after it was placed, restored, or woken. */
-void pipeline_refresh_warp(machine *m, sm *s, warp *w);
+SM_PATH void pipeline_refresh_warp(machine *m, sm *s, warp *w);
 /* Lets a warp's fetch go on, or holds it: what has been fetched still issues, nothing more is fetched. */
-void pipeline_enable_fetch(machine *m, sm *s, uint32_t warp_index, int enabled);
+SM_PATH void pipeline_enable_fetch(machine *m, sm *s, uint32_t warp_index, int enabled);
 /* Releases whoever waits at barriers that are now complete. */
-void pipeline_check_barriers(machine *m, sm *s, block *b);
+SM_PATH void pipeline_check_barriers(machine *m, sm *s, block *b);
 
 #endif

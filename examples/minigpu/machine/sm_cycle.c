@@ -59,12 +59,12 @@ static uint64_t switch_warps(machine *m, sm *s) {
 }
 
 void sm_cycle(machine *m, sm *s, uint64_t now) {
-    const int faulty = s->faults != NULL; /* TLBs, or accesses that fault */
+    const int faulty = HAS(s, faults) != 0; /* TLBs, or accesses that fault */
     uint64_t wake, next;
     uint32_t checked;
     arrival sent;
     s->now = now;
-    if (s->errors) errors_cycle(m, s);
+    if (HAS(s, errors)) errors_cycle(m, s);
     if (s->stall_cycle <= s->now) block_life_end_stalls(m, s);
     if (memory_path_has_arrivals(m, s)) arrivals(m, s);
     pipeline_execute(m, s);
@@ -79,7 +79,7 @@ void sm_cycle(machine *m, sm *s, uint64_t now) {
     if (s->ended_count) end_blocks(m, s);
     wake = pipeline_issue(m, s);
     if (s->stopping) preemption_report_waits(m, s);
-    next = s->duet ? switch_warps(m, s) : NEVER;
+    next = HAS(s, duet) ? switch_warps(m, s) : NEVER;
     if (next < wake) wake = next;
 
     /* When does anything happen here again? */
@@ -92,6 +92,6 @@ void sm_cycle(machine *m, sm *s, uint64_t now) {
     next = pipeline_next(s);
     if (next < wake) wake = next;
     if (faulty && faults_next(s) < wake) wake = faults_next(s);
-    if (s->errors && errors_next(s) < wake) wake = errors_next(s);
+    if (HAS(s, errors) && errors_next(s) < wake) wake = errors_next(s);
     s->wake = wake <= s->now ? s->now + 1 : wake;
 }

@@ -5,6 +5,6 @@
 #include "machine/state.h"
 
 /* Lets cycle `now` happen on one SM, and sets s->wake to the next cycle in which something can happen there. */
-void sm_cycle(machine *m, sm *s, uint64_t now);
+SM_PATH void sm_cycle(machine *m, sm *s, uint64_t now);
 
 #endif

@@ -3,12 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "machine/sm_cycle.h"
+#include "machine/sm_form.h"
 #include "memory/memory_access.h"
 #include "preemption/block_life.h"
 
 typedef struct window {
     machine *m;
+    sm_cycle_form *cycle;
     uint64_t begin, end;
     uint32_t count;        /* SMs that run side by side */
     uint32_t sms[SMS_MAX]; /* which */
@@ -41,7 +42,7 @@ static void run_sm(const window *w, sm *s) {
     machine_fail_into(&s->failure);
     while (!s->failure.failed && (next = next_cycle(w->m, s)) < w->end) {
         if (next > now) now = next;
-        sm_cycle(w->m, s, now++);
+        w->cycle(w->m, s, now++);
     }
     machine_fail_into(NULL);
 }
@@ -97,7 +98,7 @@ static void run_in_turn(window *w) {
         if (m->now >= w->end) break;
         for (i = 0; i < w->in_turn_count && !m->failed; i++) {
             sm *s = m->sms[w->in_turn[i]];
-            if (next_cycle(m, s) <= m->now) sm_cycle(m, s, m->now);
+            if (next_cycle(m, s) <= m->now) w->cycle(m, s, m->now);
         }
         now = m->now + 1;
     }
@@ -161,6 +162,7 @@ void window_run(machine *m, team *team) {
     window w;
     uint32_t i;
     w.m = m;
+    w.cycle = sm_form_choose(m);
     w.begin = m->now;
     w.end = m->now + m->window_cycles;
     w.count = w.in_turn_count = 0;

@@ -19,7 +19,7 @@ static uint32_t wrap(uint32_t at, uint32_t size) { return at < size ? at : at - 
 /* ---- miss queues ---- */
 
 int memory_path_gate(const machine *m, const sm *s, uint32_t kernel) {
-    return !s->rate || corun_may_send(m, s, kernel);
+    return !HAS(s, rate) || corun_may_send(m, s, kernel);
 }
 
 /* The queue of a kernel, one that is empty when it has none yet; NULL when all belong to others or it is full. */
@@ -56,7 +56,7 @@ static void free_request(sm *s, uint32_t index) {
     s->free_request = index;
 }
 
-static void enqueue(machine *m, sm *s, miss_queue *q, uint32_t request) {
+static void enqueue_miss(machine *m, sm *s, miss_queue *q, uint32_t request) {
     s->queued_misses++;
     q->requests[wrap(q->head + q->count++, m->config.miss_queue_entries)] = request;
 }
@@ -90,7 +90,7 @@ static int evict(machine *m, sm *s, const block *b, miss_queue *q, cache_line *v
     if (victim->dirty) {
         if (more && (q->count + 1 >= m->config.miss_queue_entries || s->requests[s->free_request].next_free == NONE))
             return 0;
-        enqueue(m, s, q, take_request(s, b, REQUEST_WRITE_BACK, (victim->line - 1) * SEGMENT_BYTES));
+        enqueue_miss(m, s, q, take_request(s, b, REQUEST_WRITE_BACK, (victim->line - 1) * SEGMENT_BYTES));
         victim->dirty = 0;
     }
     return 1;
@@ -185,7 +185,7 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
         b->atomics++;
         r->outstanding++;
     }
-    enqueue(m, s, q, request);
+    enqueue_miss(m, s, q, request);
     return 1;
 }
 
@@ -204,10 +204,10 @@ static void access_stage(machine *m, sm *s) {
         } else if (r->next_segment < r->segment_count) {
             if (!send_segment(m, s, record)) {
                 s->access_waits = 1; /* until a reply or a departure makes room */
-                if (s->rate && s->access_since == NEVER) s->access_since = m->now;
+                if (HAS(s, rate) && s->access_since == NEVER) s->access_since = m->now;
                 return;
             }
-            if (s->rate) corun_accessed(m, s, r);
+            if (HAS(s, rate)) corun_accessed(m, s, r);
             r->next_segment++;
         }
         if (r->next_segment < r->segment_count) return;
@@ -216,7 +216,7 @@ static void access_stage(machine *m, sm *s) {
     s->access_count--;
     s->memory_reserved--;
     r->in_queue = 0;
-    if (s->duet && !r->squashed) duet_load_sent(m, r);
+    if (HAS(s, duet) && !r->squashed) duet_load_sent(m, r);
     if (!r->outstanding) complete(s, record);
 }
 
@@ -444,11 +444,11 @@ int memory_path_accept(machine *m, sm *s, uint32_t record) {
         return 1;
     }
     memory_access_coalesce(m, s, r);
-    if (s->errors) errors_drop_wild(m, s, r);
+    if (HAS(s, errors)) errors_drop_wild(m, s, r);
     r->unchecked = r->segment_count;
     r->faulted = 0;
     r->in_queue = 1;
-    if (s->faults) {
+    if (HAS(s, faults)) {
         r->to_check = r->segment_count >= LANES ? UINT32_MAX : (1u << r->segment_count) - 1;
         r->pending = r->absent = 0;
     }
@@ -490,13 +490,13 @@ int memory_path_send(machine *m, sm *s) {
     memory_packet packet;
     miss_queue *q;
     if (!s->queued_misses) return 0;
-    if (s->rate) machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, s->now), NULL);
+    if (HAS(s, rate)) machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, s->now), NULL);
     if (!(q = next_miss(m, s, &after, &packet))) return 0;
     q->head = wrap(q->head + 1, m->config.miss_queue_entries);
     q->count--;
     s->queued_misses--;
     s->next_queue = after;
-    if (s->rate) corun_sent(m, s, packet.kernel);
+    if (HAS(s, rate)) corun_sent(m, s, packet.kernel);
     memory_enter(m->memory_system, s->now, s->index, &packet);
     return 1;
 }
@@ -620,5 +620,5 @@ int memory_path_busy(const machine *m, const sm *s) {
     memory_packet packet;
     uint32_t after;
     return (s->access_count && !s->access_waits) || s->check_count ||
-           (s->queued_misses && (s->rate || next_miss(m, s, &after, &packet))); /* a gate opens with time */
+           (s->queued_misses && (HAS(s, rate) || next_miss(m, s, &after, &packet))); /* a gate opens with time */
 }

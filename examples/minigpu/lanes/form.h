@@ -1,0 +1,17 @@
+/* form: the way of an instruction through an SM (sm_cycle, pipeline, memory_path, memory_access, lanes) is compiled in
+ * several forms from one source; machine/sm_form.h says which, and why. */
+#ifndef MINIGPU_FORM_H
+#define MINIGPU_FORM_H
+
+#ifndef SM_PLAIN /* the general form */
+/* Linkage of what these files offer. */
+#define SM_PATH
+/* Does an SM have a part that most machines lack: faults, errors, duet, rate, queue, restart? In the plain form the
+ * answer is 0 at compile time, and so what depends on it is gone. */
+#define HAS(s, part) ((s)->part != NULL)
+#else
+#define SM_PATH static __attribute__((unused))
+#define HAS(s, part) 0
+#endif
+
+#endif

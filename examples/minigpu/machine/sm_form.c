@@ -1,0 +1,26 @@
+#include "machine/sm_form.h"
+
+#include "machine/sm_cycle.h"
+
+static int is_plain(const machine *m) {
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++) {
+        const sm *s = m->sms[i];
+        if (s->faults || s->errors || s->duet || s->rate || s->queue || s->restart) return 0;
+    }
+    return 1;
+}
+
+static int has_avx2(void) {
+#if defined(__GNUC__) && defined(__x86_64__)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+#else
+    return 0;
+#endif
+}
+
+sm_cycle_form *sm_form_choose(const machine *m) {
+    if (m->config.sm_form == SM_FORM_GENERAL || !is_plain(m)) return sm_cycle;
+    return m->config.sm_form == SM_FORM_FASTEST && has_avx2() ? sm_cycle_plain_avx2 : sm_cycle_plain;
+}

@@ -1,0 +1,9 @@
+/* The plain form for x86 with AVX2 (sm_form.h); CMakeLists.txt has the compiler's options. */
+#ifdef __AVX2__
+#define SM_PLAIN sm_cycle_plain_avx2
+#include "machine/sm_plain.c"
+#else
+#include "machine/sm_form.h"
+
+void sm_cycle_plain_avx2(machine *m, sm *s, uint64_t now) { sm_cycle_plain(m, s, now); }
+#endif
