@@ -2691,10 +2691,15 @@ GPUMP_API gpump_result gpump_patterns_create(const gpump_program *program, const
 GPUMP_API void gpump_patterns_destroy(gpump_patterns *patterns);
 /* Returns the gpump_pattern of register `reg` before instruction `index`. Hot: a load. */
 GPUMP_API uint32_t gpump_patterns_before(const gpump_patterns *patterns, uint32_t index, uint32_t reg);
-/* Returns the bytes of the registers set[] (gpump_liveness_words words; only those below `registers`) before
- * instruction `index`: 4 each for uniform ones, 8 for affine ones, 4 x lanes for others. */
-GPUMP_API uint64_t gpump_patterns_bytes(const gpump_patterns *patterns, uint32_t index, const uint64_t *set,
-                                        uint32_t registers, uint32_t lanes);
+/* Sets *bytes to what the live registers below `registers` of a warp of `lanes` lanes take at most, compressed by what
+ * is known of them, when its running lanes stand before instruction `index`: 4 each for uniform ones, 8 for affine
+ * ones, 4 x lanes for others. Where the lanes may have parted, the registers that are live wherever the other lanes may
+ * wait are counted too: behind each branch that may have parted them, and where its lanes meet again. `program` and
+ * `liveness` are those of gpump_patterns_create. GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_MEMORY. Cost: registers x branches
+ * around the instruction. Source: Lin 3.6.6, "Register Context Reduction". */
+GPUMP_API gpump_result gpump_patterns_live_bytes(const gpump_patterns *patterns, const gpump_program *program,
+                                                 const gpump_liveness *liveness, uint32_t index, uint32_t registers,
+                                                 uint32_t lanes, uint64_t *bytes);
 
 GPUMP_END
 #endif
@@ -13558,7 +13563,8 @@ GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *livene
 struct gpump_patterns {
     gpumpi_arena arena;
     uint32_t instructions, registers;
-    uint8_t *before; /* [instruction][register] */
+    uint8_t *before;   /* [instruction][register] */
+    uint8_t *diverged; /* per instruction: a part of the warp may execute it */
 };
 /* What the analysis needs while it runs. */
 typedef struct gpumpi_patterns_work {
@@ -13566,8 +13572,7 @@ typedef struct gpumpi_patterns_work {
     const gpump_liveness *liveness;
     const gpump_pattern_rule *rules;
     gpump_patterns *patterns;
-    uint8_t *after;    /* of one instruction */
-    uint8_t *diverged; /* per instruction: a part of the warp may execute it */
+    uint8_t *after; /* of one instruction */
     uint32_t *branches;
     uint32_t *enclosing_start, *enclosing; /* branches that can have diverged the warp, per basic block */
 } gpumpi_patterns_work;
@@ -13615,7 +13620,7 @@ static void gpumpi_patterns_step(const gpumpi_patterns_work *w, uint32_t index, 
     memcpy(w->after, row, w->patterns->registers);
     for (i = 0; i < in->def_count; i++) {
         uint8_t result = i ? rest : gpumpi_patterns_of_result(row, &w->rules[index], in);
-        if (w->diverged[index] || guard) result = GPUMP_PATTERN_UNKNOWN;
+        if (w->patterns->diverged[index] || guard) result = GPUMP_PATTERN_UNKNOWN;
         if (in->guard != GPUMP_NONE) result = gpumpi_patterns_larger(result, row[in->defs[i]]);
         w->after[in->defs[i]] = result;
     }
@@ -13657,13 +13662,13 @@ static int gpumpi_patterns_mark(const gpumpi_patterns_work *w) {
     int changed = 0;
     for (i = 0; i < w->patterns->instructions; i++) {
         const uint32_t block = gpump_program_basic_block_of(w->program, i);
-        for (n = w->enclosing_start[block]; !w->diverged[i] && n < w->enclosing_start[block + 1]; n++) {
+        for (n = w->enclosing_start[block]; !w->patterns->diverged[i] && n < w->enclosing_start[block + 1]; n++) {
             const uint32_t branch = w->enclosing[n];
             const uint8_t *row = w->patterns->before + (size_t)branch * w->patterns->registers;
             gpump_instruction in;
             gpump_program_instruction(w->program, branch, &in);
-            if (gpumpi_patterns_of(row, in.guard) == GPUMP_PATTERN_UNIFORM && !w->diverged[branch]) continue;
-            w->diverged[i] = 1;
+            if (gpumpi_patterns_of(row, in.guard) == GPUMP_PATTERN_UNIFORM && !w->patterns->diverged[branch]) continue;
+            w->patterns->diverged[i] = 1;
             changed = 1;
         }
     }
@@ -13713,9 +13718,7 @@ static gpump_result gpumpi_patterns_check(const gpump_program *program, const gp
 static gpump_result gpumpi_patterns_solve(gpumpi_patterns_work *w) {
     gpumpi_arena scratch = gpumpi_arena_make(&w->patterns->arena.allocator);
     gpump_result result = gpumpi_patterns_enclose(w, &scratch);
-    if (!result && (!GPUMPI_ARENA_NEW(&scratch, w->after, w->patterns->registers) ||
-                    !GPUMPI_ARENA_NEW(&scratch, w->diverged, w->patterns->instructions)))
-        result = GPUMP_ERROR_MEMORY;
+    if (!result && !GPUMPI_ARENA_NEW(&scratch, w->after, w->patterns->registers)) result = GPUMP_ERROR_MEMORY;
     if (!result && w->patterns->instructions) /* what nobody has written yet is anything */
         memset(w->patterns->before, GPUMP_PATTERN_UNKNOWN, w->patterns->registers);
     while (!result) { /* patterns only become worse, and so does divergence */
@@ -13748,7 +13751,8 @@ GPUMP_API gpump_result gpump_patterns_create(const gpump_program *program, const
     work.liveness = liveness;
     work.rules = rules;
     work.patterns = made;
-    if (!GPUMPI_ARENA_NEW(&made->arena, made->before, (size_t)made->instructions * made->registers))
+    if (!GPUMPI_ARENA_NEW(&made->arena, made->before, (size_t)made->instructions * made->registers) ||
+        !GPUMPI_ARENA_NEW(&made->arena, made->diverged, made->instructions))
         result = GPUMP_ERROR_MEMORY;
     else
         result = gpumpi_patterns_solve(&work);
@@ -13772,16 +13776,70 @@ GPUMP_API uint32_t gpump_patterns_before(const gpump_patterns *patterns, uint32_
     return patterns->before[(size_t)index * patterns->registers + reg];
 }
 
-GPUMP_API uint64_t gpump_patterns_bytes(const gpump_patterns *patterns, uint32_t index, const uint64_t *set,
-                                        uint32_t registers, uint32_t lanes) {
-    uint64_t bytes = 0;
-    uint32_t r;
-    for (r = 0; r < registers && r < patterns->registers; r++) {
-        const uint32_t pattern = gpump_patterns_before(patterns, index, r);
-        if (!gpump_bits_get(set, r)) continue;
-        bytes += pattern == GPUMP_PATTERN_UNIFORM ? 4 : pattern == GPUMP_PATTERN_AFFINE ? 8 : 4 * (uint64_t)lanes;
+/* The lanes of a warp may wait before instruction `index`: adds what is live there to the first half of live[], whose
+ * second half has room for that, and makes worst[] no better than the patterns there. */
+static void gpumpi_patterns_add_place(const gpump_patterns *patterns, const gpump_liveness *liveness, uint32_t index,
+                                      uint64_t *live, uint8_t *worst) {
+    const uint32_t words = gpump_liveness_words(liveness);
+    const uint8_t *row = patterns->before + (size_t)index * patterns->registers;
+    uint32_t i;
+    if (index >= patterns->instructions) return; /* the end: nothing is needed there */
+    gpump_liveness_before(liveness, index, live + words);
+    for (i = 0; i < words; i++) live[i] |= live[words + i];
+    for (i = 0; i < patterns->registers; i++) worst[i] = gpumpi_patterns_larger(worst[i], row[i]);
+}
+
+/* Adds the places where the other lanes of a warp may wait while some stand before instruction `index`. */
+static gpump_result gpumpi_patterns_add_parted(const gpump_patterns *patterns, const gpump_program *program,
+                                               const gpump_liveness *liveness, uint32_t index, uint32_t *branches,
+                                               uint64_t *live, uint8_t *worst) {
+    uint32_t i, n, count;
+    gpump_result result = gpump_liveness_enclosing(liveness, index, branches, patterns->instructions, &count);
+    for (i = 0; !result && i < count; i++) {
+        const uint8_t *row = patterns->before + (size_t)branches[i] * patterns->registers;
+        gpump_instruction in;
+        gpump_basic_block block;
+        gpump_program_instruction(program, branches[i], &in);
+        if (gpumpi_patterns_of(row, in.guard) == GPUMP_PATTERN_UNIFORM && !patterns->diverged[branches[i]]) continue;
+        gpump_program_basic_block(program, gpump_program_basic_block_of(program, branches[i]), &block);
+        n = block.successor_count;
+        while (n) {
+            gpump_basic_block behind;
+            gpump_program_basic_block(program, block.successors[--n], &behind);
+            gpumpi_patterns_add_place(patterns, liveness, behind.first, live, worst);
+        }
+        if (block.post_dominator == GPUMP_NONE) continue;
+        gpump_program_basic_block(program, block.post_dominator, &block);
+        gpumpi_patterns_add_place(patterns, liveness, block.first, live, worst);
     }
-    return bytes;
+    return result;
+}
+
+GPUMP_API gpump_result gpump_patterns_live_bytes(const gpump_patterns *patterns, const gpump_program *program,
+                                                 const gpump_liveness *liveness, uint32_t index, uint32_t registers,
+                                                 uint32_t lanes, uint64_t *bytes) {
+    gpumpi_arena scratch;
+    gpump_result result = GPUMP_OK;
+    uint32_t r, *branches;
+    uint64_t *live, sum = 0;
+    uint8_t *worst;
+    if (!patterns || !program || !liveness || !bytes || index >= patterns->instructions) return GPUMP_ERROR_ARGUMENT;
+    scratch = gpumpi_arena_make(&patterns->arena.allocator);
+    if (!GPUMPI_ARENA_NEW(&scratch, branches, patterns->instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, live, 2 * gpump_liveness_words(liveness)) ||
+        !GPUMPI_ARENA_NEW(&scratch, worst, patterns->registers)) {
+        gpumpi_arena_free(&scratch);
+        return GPUMP_ERROR_MEMORY;
+    }
+    gpumpi_patterns_add_place(patterns, liveness, index, live, worst);
+    if (patterns->diverged[index])
+        result = gpumpi_patterns_add_parted(patterns, program, liveness, index, branches, live, worst);
+    for (r = 0; r < registers && r < patterns->registers; r++)
+        if (gpump_bits_get(live, r))
+            sum += worst[r] == GPUMP_PATTERN_UNIFORM ? 4 : worst[r] == GPUMP_PATTERN_AFFINE ? 8 : 4 * (uint64_t)lanes;
+    if (!result) *bytes = sum;
+    gpumpi_arena_free(&scratch);
+    return result;
 }
 
 #endif /* GPUMP_NO_PROGRAM */

@@ -52,10 +52,15 @@ GPUMP_API gpump_result gpump_patterns_create(const gpump_program *program, const
 GPUMP_API void gpump_patterns_destroy(gpump_patterns *patterns);
 /* Returns the gpump_pattern of register `reg` before instruction `index`. Hot: a load. */
 GPUMP_API uint32_t gpump_patterns_before(const gpump_patterns *patterns, uint32_t index, uint32_t reg);
-/* Returns the bytes of the registers set[] (gpump_liveness_words words; only those below `registers`) before
- * instruction `index`: 4 each for uniform ones, 8 for affine ones, 4 x lanes for others. */
-GPUMP_API uint64_t gpump_patterns_bytes(const gpump_patterns *patterns, uint32_t index, const uint64_t *set,
-                                        uint32_t registers, uint32_t lanes);
+/* Sets *bytes to what the live registers below `registers` of a warp of `lanes` lanes take at most, compressed by what
+ * is known of them, when its running lanes stand before instruction `index`: 4 each for uniform ones, 8 for affine
+ * ones, 4 x lanes for others. Where the lanes may have parted, the registers that are live wherever the other lanes may
+ * wait are counted too: behind each branch that may have parted them, and where its lanes meet again. `program` and
+ * `liveness` are those of gpump_patterns_create. GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_MEMORY. Cost: registers x branches
+ * around the instruction. Source: Lin 3.6.6, "Register Context Reduction". */
+GPUMP_API gpump_result gpump_patterns_live_bytes(const gpump_patterns *patterns, const gpump_program *program,
+                                                 const gpump_liveness *liveness, uint32_t index, uint32_t registers,
+                                                 uint32_t lanes, uint64_t *bytes);
 
 GPUMP_END
 #endif

@@ -63,8 +63,10 @@ static int make_plans(machine *m, char error[LAUNCH_ERROR_BYTES]) {
         gpump_footprint need = k->need;
         gpump_diag diag;
         if (k->program->local_bytes) config.l1_granules = 0; /* local memory needs L1 */
-        if (gpump_duet_plan_make(&config, &need, context_switch_registers(m->views[i], k->program), &d->plans[i],
-                                 &diag)) {
+        d->views[i].view = m->views[i];
+        d->views[i].patterns = context_patterns(m->views[i], k->program, k->launch->block[0]);
+        if (!d->views[i].patterns) return refuse(error, "out of memory");
+        if (gpump_duet_plan_make(&config, &need, frame_granules(&d->views[i], k->program), &d->plans[i], &diag)) {
             gpump_diag_text(&diag, error, LAUNCH_ERROR_BYTES);
             return -1;
         }
@@ -100,7 +102,8 @@ int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]) {
     if (m->config.kernels_per_sm > 1) return refuse(error, "one kernel per SM: not with kernels_per_sm above 1");
     if (!d) return refuse(error, "out of memory");
     m->duet = d;
-    if (!(d->plans = (gpump_duet_plan *)arena_take_array(&m->arena, m->kernel_count, sizeof *d->plans)))
+    if (!(d->plans = (gpump_duet_plan *)arena_take_array(&m->arena, m->kernel_count, sizeof *d->plans)) ||
+        !(d->views = (frame_view *)arena_take_array(&m->arena, m->kernel_count, sizeof *d->views)))
         return refuse(error, "out of memory");
     d->next = NEVER;
     d->kernel = NONE;
@@ -108,6 +111,12 @@ int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]) {
     for (i = 0; i < m->sm_count; i++)
         if (make_sm(m, m->sms[i], error)) return -1;
     return 0;
+}
+
+void duet_free(machine *m) {
+    uint32_t i;
+    for (i = 0; m->duet && m->duet->views && i < m->kernel_count; i++)
+        gpump_patterns_destroy(m->duet->views[i].patterns);
 }
 
 /* ---- the unified space ---- */
@@ -135,37 +144,17 @@ static gpump_duet_place place_of(machine *m, const sm *s, uint32_t number) {
     return place;
 }
 
-/* The kept registers of a warp, from or to a frame. */
-static void pack(const uint64_t *kept, const uint32_t *registers, uint8_t *frame) {
-    uint32_t word, at = 0;
-    for (word = 0; word < SCOREBOARD_IDS / 64; word++) {
-        uint64_t left = kept[word];
-        for (; left; left &= left - 1)
-            memcpy(frame + (size_t)GRANULE * at++, registers + (size_t)(64 * word + gpump_bits_lowest64(left)) * LANES,
-                   GRANULE);
-    }
-}
-static void unpack(const uint64_t *kept, uint32_t *registers, const uint8_t *frame) {
-    uint32_t word, at = 0;
-    for (word = 0; word < SCOREBOARD_IDS / 64; word++) {
-        uint64_t left = kept[word];
-        for (; left; left &= left - 1)
-            memcpy(registers + (size_t)(64 * word + gpump_bits_lowest64(left)) * LANES, frame + (size_t)GRANULE * at++,
-                   GRANULE);
-    }
-}
-
 uint32_t *duet_open(machine *m, sm *s, warp *w) {
     sm_duet *d = s->duet;
     const gpump_duet_place place = place_of(m, s, w->duet);
     if (w->slot != NONE || !plan_of(m, s)->moves_registers) return s->registers + w->register_base;
-    unpack(d->kept[w->duet], d->scratch, granule(m, s, place.registers));
+    frame_unpack(&d->kept[w->duet], d->scratch, granule(m, s, place.registers));
     return d->scratch;
 }
 void duet_close(machine *m, sm *s, warp *w) {
     sm_duet *d = s->duet;
     if (w->slot != NONE || !plan_of(m, s)->moves_registers || m->duet->omit == DUET_OMIT_REPLIES) return;
-    pack(d->kept[w->duet], d->scratch, granule(m, s, place_of(m, s, w->duet).registers));
+    frame_pack(&d->kept[w->duet], d->scratch, granule(m, s, place_of(m, s, w->duet).registers));
 }
 
 /* ---- blocks come and go ---- */
@@ -236,8 +225,8 @@ void duet_place(machine *m, sm *s, block *b) {
         w->duet = number * b->warp_count + i;
         d->warp_of[w->duet] = b->warps[i];
         d->age_of[w->duet] = m->ages++;
-        memset(d->kept[w->duet], 0, sizeof d->kept[0]); /* a new warp has no values yet */
-        w->register_base = place.registers * LANES;     /* of a warp in a frame: when it has come in */
+        memset(&d->kept[w->duet], 0, sizeof d->kept[0]); /* a new warp has no values yet */
+        w->register_base = place.registers * LANES;      /* of a warp in a frame: when it has come in */
         b->shared_base = (place.shared - m->duet->config.register_granules) * GRANULE;
         w->slot = NONE;
         if (place.is_present)
@@ -290,12 +279,10 @@ void duet_barrier_opened(machine *m, sm *s, warp *w) {
     if (w->stall_replies) replies(s, w, w->stall_replies);
 }
 
-/* Does everything that a warp needs to go on fit a frame? Sets kept[] to it. */
-static int fits_frame(machine *m, const sm *s, const block *b, const warp *w, uint64_t *kept) {
-    uint32_t word, count = 0;
-    context_live(m->views[b->kernel], &m->kernels[b->kernel], w, kept);
-    for (word = 0; word < SCOREBOARD_IDS / 64; word++) count += gpump_bits_count64(kept[word]);
-    return !plan_of(m, s)->moves_registers || count <= plan_of(m, s)->frame_registers;
+/* Does everything that a warp needs to go on fit a frame? Sets *content to it. */
+static int fits_frame(machine *m, const sm *s, const block *b, const warp *w, frame_content *content) {
+    const uint32_t granules = frame_look(&m->duet->views[b->kernel], &m->kernels[b->kernel], w, content);
+    return !plan_of(m, s)->moves_registers || granules <= plan_of(m, s)->frame_registers;
 }
 
 /* Asynchronous copies go to shared memory, which must stay where it is. */
@@ -308,7 +295,8 @@ static int copies_under_way(const warp *w) {
 /* Reports the warps that wait for loads beyond L1, or at a barrier, and have nothing else in flight. */
 static void report_stalls(machine *m, sm *s) {
     sm_duet *d = s->duet;
-    uint64_t left = s->present & (~s->clear | s->held) & ~d->reported, kept[SCOREBOARD_IDS / 64];
+    uint64_t left = s->present & (~s->clear | s->held) & ~d->reported;
+    frame_content content;
     for (; left; left &= left - 1) {
         const uint32_t slot = gpump_bits_lowest64(left);
         warp *w = &m->warps[s->slot_warp[slot]];
@@ -316,7 +304,7 @@ static void report_stalls(machine *m, sm *s) {
         if (w->in_flight != w->missed_loads || w->unchecked || gate_in_control(w) || copies_under_way(w)) continue;
         if (!at_barrier && (!w->missed_loads || s->clear & BIT(slot))) continue;
         if (!gpump_duet_may_issue(d->gpump, w->duet)) continue; /* on its way in or out */
-        if (!fits_frame(m, s, &m->blocks[w->block], w, kept)) {
+        if (!fits_frame(m, s, &m->blocks[w->block], w, &content)) {
             d->too_large++;
             continue;
         }
@@ -356,6 +344,17 @@ static int alive(const sm *s, uint32_t number) {
     return gpump_duet_state_of(s->duet->gpump, number) != GPUMP_DUET_GONE;
 }
 
+/* Counts what a warp takes in its frame, and would take there if its values said how they vary. */
+static void count_registers(const machine *m, sm *s, const warp *w) {
+    sm_duet *d = s->duet;
+    const kernel *k = &m->kernels[d->kernel];
+    const uint32_t dynamic = frame_dynamic_granules(&d->kept[w->duet], s->registers + w->register_base, k->registers);
+    d->left++;
+    d->static_granules += frame_content_granules(&d->kept[w->duet]);
+    d->dynamic_granules += dynamic;
+    if (dynamic > d->dynamic_most) d->dynamic_most = dynamic;
+}
+
 /* Writes what leaves to `frame`, as it will lie there, and overwrites where it was. */
 static void take_out(machine *m, sm *s, uint32_t unit, uint8_t *frame) {
     const gpump_duet_plan *plan = plan_of(m, s);
@@ -369,9 +368,10 @@ static void take_out(machine *m, sm *s, uint32_t unit, uint8_t *frame) {
         b = &m->blocks[w->block];
         if (plan->moves_registers) {
             uint32_t *registers = s->registers + w->register_base;
-            if (!fits_frame(m, s, b, w, d->kept[w->duet])) machine_fail(m, "--duet: a frame is too small");
-            pack(d->kept[w->duet], registers,
-                 frame + (size_t)i * (plan->frame_registers + m->duet->config.slot_granules) * GRANULE);
+            if (!fits_frame(m, s, b, w, &d->kept[w->duet])) machine_fail(m, "--duet: a frame is too small");
+            count_registers(m, s, w);
+            frame_pack(&d->kept[w->duet], registers,
+                       frame + (size_t)i * (plan->frame_registers + m->duet->config.slot_granules) * GRANULE);
             overwrite((uint8_t *)registers, (size_t)plan->warp_granules * GRANULE);
         }
         if (plan->moves_shared) memcpy(frame, s->shared + b->shared_base, (size_t)plan->shared_granules * GRANULE);
@@ -393,8 +393,8 @@ static uint64_t put_in(machine *m, sm *s, uint32_t unit, const uint8_t *frame) {
         b = &m->blocks[w->block];
         take_slot(m, s, b, w);
         if (plan->moves_registers && m->duet->omit != DUET_OMIT_REGISTERS)
-            unpack(d->kept[w->duet], s->registers + w->register_base,
-                   frame + (size_t)i * (plan->frame_registers + m->duet->config.slot_granules) * GRANULE);
+            frame_unpack(&d->kept[w->duet], s->registers + w->register_base,
+                         frame + (size_t)i * (plan->frame_registers + m->duet->config.slot_granules) * GRANULE);
         if (plan->moves_shared && m->duet->omit != DUET_OMIT_SHARED)
             memcpy(s->shared + b->shared_base, frame, (size_t)plan->shared_granules * GRANULE);
         slots |= BIT(w->slot);

@@ -1,12 +1,13 @@
 /* duet: more blocks on an SM than it has room for (--duet): gpump_duet decides which warps lie in spare on-chip memory,
  * and here their values move: between the register file, shared memory and an L1 that has become a store. What is
- * vacated is overwritten. A warp that is switched out has no slot (warp.slot is NONE); its registers are those that are
- * live where it stands, one granule each, in register order.
+ * vacated is overwritten. A warp that is switched out has no slot (warp.slot is NONE); its registers lie in a frame
+ * (frame.h).
  *
  * One kernel runs on an SM at a time. Faults, preemption, and shared SMs are refused beside it. */
 #ifndef MINIGPU_DUET_H
 #define MINIGPU_DUET_H
 
+#include "machine/frame.h"
 #include "machine/state.h"
 
 /* in_flight.next_free of a load that has left L1, and of one that its warp has counted. */
@@ -22,9 +23,13 @@ typedef struct sm_duet {
     uint64_t too_large; /* stalls of warps whose live registers did not fit a frame */
     uint32_t warp_of[GPUMP_DUET_WARPS];
     uint64_t age_of[GPUMP_DUET_WARPS];
-    uint64_t kept[GPUMP_DUET_WARPS][SCOREBOARD_IDS / 64]; /* registers that lie in its frame */
-    uint32_t *scratch;                                    /* all registers of a warp */
-    uint8_t *leaving, *coming;                            /* a frame each */
+    uint64_t left;                        /* warps that have been switched out, */
+    uint64_t static_granules;             /* the granules of registers that they took in frames, */
+    uint64_t dynamic_granules;            /* and would have taken by their values */
+    uint32_t dynamic_most;                /* the largest of these */
+    frame_content kept[GPUMP_DUET_WARPS]; /* of warps that are switched out */
+    uint32_t *scratch;                    /* all registers of a warp */
+    uint8_t *leaving, *coming;            /* a frame each */
     uint8_t *l1_store;
 } sm_duet;
 
@@ -34,6 +39,7 @@ enum { DUET_OMIT_NOTHING, DUET_OMIT_REGISTERS, DUET_OMIT_SHARED, DUET_OMIT_REPLI
 typedef struct machine_duet {
     gpump_duet_config config;
     gpump_duet_plan *plans; /* by kernel */
+    frame_view *views;      /* by kernel */
     uint64_t next;          /* cycle of the next look at the meters; NEVER */
     gpump_traffic before;   /* of the kernel that runs, at the last look */
     uint32_t kernel;        /* whose; NONE */
@@ -43,6 +49,7 @@ typedef struct machine_duet {
 /* Reads "PRESET[:EXTRA[:PORT]]" (EXTRA: a number of blocks, "all" or "monitor"; PORT: bytes per cycle) and makes plans
  * and tables. Returns 0, or -1 with the reason in error. */
 int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]);
+void duet_free(machine *m);
 /* Has the SM room for one block more of this kernel? */
 gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index);
 /* Gives a block that has been placed its warps' places; its warps have no slots yet. */

@@ -956,6 +956,7 @@ void machine_free(machine *m) {
     arena a;
     uint32_t i;
     if (!m) return;
+    duet_free(m);
     for (i = 0; m->views && i < m->kernel_count; i++) context_view_free(m->views[i]);
     free(m->views);
     recompile_free(m);

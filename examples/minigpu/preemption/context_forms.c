@@ -339,74 +339,13 @@ uint32_t context_pattern_of(const gpump_patterns *patterns, const warp *w, uint3
     return worst;
 }
 
-/* ==== what a switched-out warp needs ==== */
-
-/* Does the instruction use or write a register of the set? With `take` they leave it. */
-static int touches(const instruction *in, uint64_t *set, int take) {
-    uint32_t list[2 * (INSTRUCTION_SOURCES + INSTRUCTION_DESTINATIONS) + 2], count = 0, i, found = 0;
-    for (i = 0; i < in->source_count + in->destination_count; i++) {
-        const operand *o = i < in->source_count ? &in->sources[i] : &in->destinations[i - in->source_count];
-        uint32_t n;
-        for (n = 0; o->kind == OPERAND_REGISTER && n < o->words; n++) list[count++] = o->index + n;
-    }
-    for (i = 0; i < count; i++) {
-        if (!gpump_bits_get(set, list[i])) continue;
-        found = 1;
-        if (take) gpump_bits_clear(set, list[i]);
-    }
-    return (int)found;
+gpump_result context_live_bytes(const context_view *view, const gpump_patterns *patterns, uint32_t index,
+                                uint64_t *bytes) {
+    return gpump_patterns_live_bytes(patterns, view->program, view->liveness, index, view->registers, LANES, bytes);
 }
-
-static int loads_global(const instruction *in) {
-    return in->unit == UNIT_MEMORY && instruction_only_reads(in) &&
-           (in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC || in->space == SPACE_LOCAL);
-}
-
-/* Loads that may be on their way before each instruction: forward, until nothing changes. An instruction that touches a
- * register on its way waits for it. */
-static uint64_t *loads_under_way(const kernel_program *program) {
-    uint64_t *before = (uint64_t *)calloc((size_t)(program->count + 1) * CONTEXT_LIVE_WORDS, sizeof *before);
-    uint32_t i, n, word, changed = 1;
-    while (before && changed) {
-        changed = 0;
-        for (i = 0; i < program->count; i++) {
-            const instruction *in = &program->instructions[i];
-            const int jumps = instruction_branches(in);
-            const uint32_t ways[2] = {jumps && in->guard == INSTRUCTION_NONE ? NONE : i + 1, jumps ? in->target : NONE};
-            uint64_t after[CONTEXT_LIVE_WORDS];
-            memcpy(after, before + (size_t)i * CONTEXT_LIVE_WORDS, sizeof after);
-            touches(in, after, 1);
-            for (n = 0; loads_global(in) && n < in->destination_count; n++)
-                for (word = 0; in->destinations[n].kind == OPERAND_REGISTER && word < in->destinations[n].words; word++)
-                    gpump_bits_set(after, in->destinations[n].index + word);
-            for (n = 0; n < 2; n++) {
-                uint64_t *next = before + (size_t)ways[n] * CONTEXT_LIVE_WORDS;
-                if (ways[n] == NONE) continue;
-                for (word = 0; word < CONTEXT_LIVE_WORDS; word++) {
-                    changed |= (after[word] & ~next[word]) != 0;
-                    next[word] |= after[word];
-                }
-            }
-        }
-    }
-    return before;
-}
-
-uint32_t context_switch_registers(const context_view *view, const kernel_program *program) {
-    uint64_t *under_way = loads_under_way(program), live[CONTEXT_LIVE_WORDS];
-    uint32_t i, n, most = 0;
-    for (i = 0; i < program->count; i++) {
-        const instruction *in = &program->instructions[i];
-        uint32_t count = 0;
-        if (in->opcode != OPCODE_BAR && (!under_way || !touches(in, under_way + (size_t)i * CONTEXT_LIVE_WORDS, 0)))
-            continue;
-        memset(live, 0, sizeof live);
-        if (gpump_liveness_diverged(view->liveness, i, live) != GPUMP_OK) memset(live, 0xff, sizeof live);
-        for (n = 0; n < program->registers; n++) count += (uint32_t)gpump_bits_get(live, n);
-        if (count > most) most = count;
-    }
-    free(under_way);
-    return most;
+gpump_result context_live_diverged(const context_view *view, uint32_t index, uint64_t live[CONTEXT_LIVE_WORDS]) {
+    memset(live, 0, CONTEXT_LIVE_WORDS * sizeof *live);
+    return gpump_liveness_diverged(view->liveness, index, live);
 }
 
 /* ==== writing and reading ==== */

@@ -49,9 +49,12 @@ gpump_patterns *context_patterns(const context_view *view, const kernel_program 
 /* The pattern of a warp's register, over all its lanes that have not exited. */
 uint32_t context_pattern_of(const gpump_patterns *patterns, const warp *w, uint32_t reg);
 
-/* The most registers that are live, in a diverged warp, where a warp waits for a load from global memory or at a
- * barrier: what a frame must hold (Lin 3.6.6). */
-uint32_t context_switch_registers(const context_view *view, const kernel_program *program);
+/* Sets *bytes to what the registers that a warp needs take, compressed, when its running lanes stand before instruction
+ * `index` (gpump_patterns_live_bytes). */
+gpump_result context_live_bytes(const context_view *view, const gpump_patterns *patterns, uint32_t index,
+                                uint64_t *bytes);
+/* Sets live[] to these registers, and predicates, when the warp may have diverged at every branch around it. */
+gpump_result context_live_diverged(const context_view *view, uint32_t index, uint64_t live[CONTEXT_LIVE_WORDS]);
 
 /* Writes the registers of a block's warps in the machine's form; `b` NULL measures the most that any form can take. */
 void context_forms_write(machine *m, const kernel *k, const block *b, gpump_context_writer *writer);

@@ -69,22 +69,44 @@ static double microseconds(const machine *m, uint64_t cycles) {
 
 static double rate(double amount, double seconds) { return seconds > 0 ? amount / seconds : 0; }
 
+/* What lay in frames: by what the analysis knows of registers, and by their values. */
+static void report_frames(const machine *m, FILE *file) {
+    uint64_t left = 0, granules[2] = {0, 0}, too_large = 0;
+    uint32_t i, most = 0;
+    for (i = 0; i < m->sm_count; i++) {
+        const sm_duet *d = m->sms[i]->duet;
+        left += d->left;
+        granules[0] += d->static_granules;
+        granules[1] += d->dynamic_granules;
+        too_large += d->too_large;
+        if (d->dynamic_most > most) most = d->dynamic_most;
+    }
+    if (left)
+        fprintf(file,
+                "  %-15s %12.1f granules of registers in a frame on average; compressed by their values %.1f, at most "
+                "%u\n",
+                "registers", (double)granules[0] / (double)left, (double)granules[1] / (double)left, most);
+    if (too_large)
+        fprintf(file, "  %-15s %12" PRIu64 " looks at stalled warps whose registers fit no frame\n", "too_large",
+                too_large);
+}
+
 /* What --duet did: each kernel's plan, and the moves of all SMs. */
 static void report_duet(const machine *m, FILE *file) {
     static const char *const units[] = {"nothing moves", "warps", "blocks"};
     gpump_duet_statistics sum;
-    uint64_t too_large = 0, value, *counter = &sum.outs;
+    uint64_t value, *counter = &sum.outs;
     const char *name, *unit, *description;
     uint32_t i, n;
     memset(&sum, 0, sizeof sum);
     for (i = 0; i < m->kernel_count; i++) {
         const gpump_duet_plan *plan = &m->duet->plans[i];
         fprintf(file,
-                "duet: %s: %s; room for %u blocks of %u warps and %u more (%u with L1 as a store); %u of %u registers "
-                "in a frame of %u granules\n",
+                "duet: %s: %s; room for %u blocks of %u warps and %u more (%u with L1 as a store); frames of %u "
+                "granules, of them %u for a warp's %u registers\n",
                 m->kernels[i].program->name, units[plan->unit], plan->native_blocks, plan->block_warps,
-                plan->extra_blocks, plan->extra_blocks_l1, plan->frame_registers, plan->warp_granules,
-                plan->frame_granules);
+                plan->extra_blocks, plan->extra_blocks_l1, plan->frame_granules, plan->frame_registers,
+                plan->warp_granules);
     }
     for (i = 0; i < m->sm_count; i++) {
         gpump_duet_statistics one;
@@ -93,13 +115,10 @@ static void report_duet(const machine *m, FILE *file) {
             counter[n] = n + 1 == sizeof sum / sizeof *counter && counter[n] > value ? counter[n]
                          : n + 1 == sizeof sum / sizeof *counter                     ? value
                                                                                      : counter[n] + value;
-        too_large += m->sms[i]->duet->too_large;
     }
     for (n = 0; gpump_duet_statistics_field(&sum, n, &name, &unit, &description, &value) == GPUMP_OK; n++)
         fprintf(file, "  %-15s %12" PRIu64 " %s %s\n", name, value, unit, description);
-    if (too_large)
-        fprintf(file, "  %-15s %12" PRIu64 " looks at stalled warps whose registers fit no frame\n", "too_large",
-                too_large);
+    report_frames(m, file);
 }
 
 /* One line per request to a policy: the limit, whether it was met, who left how, what was estimated and what came of
