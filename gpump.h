@@ -5059,7 +5059,7 @@ typedef struct gpump_partition_request {
     uint32_t struct_size; /* sizeof(gpump_partition_request) */
     uint32_t count;       /* kernels; 1 to GPUMP_PARTITION_KERNELS */
     uint32_t flags;       /* GPUMP_PARTITION_... */
-    uint32_t unused;
+    uint32_t candidate;   /* which of the policy's answers; below its `candidates`, 0 for others */
     const gpump_partition_config *config;
     const gpump_partition_kernel *kernels; /* count of them */
 } gpump_partition_request;
@@ -5088,7 +5088,7 @@ typedef struct gpump_partition_args {
 /* A policy: constant. What the hook answers is checked. */
 typedef struct gpump_partition_policy {
     uint32_t struct_size; /* sizeof(gpump_partition_policy) */
-    uint32_t unused;
+    uint32_t candidates;  /* answers that a group tries out, by request->candidate; 0 or 1: one, which is not tried */
     const char *name;
     const char *description; /* one sentence */
     void *user;
@@ -5096,8 +5096,8 @@ typedef struct gpump_partition_policy {
     void (*decide)(const gpump_partition_args *args, gpump_partition_share *shares);
 } gpump_partition_policy;
 
-/* Returns a built-in policy by name, NULL if there is none: ccbp, smk, ws, ws+dai, crisp, spatial, even, leftover.
- * docs/papers.md says what each does. */
+/* Returns a built-in policy by name, NULL if there is none: ccbp, smk, ws, ws+dai, crisp, spatial, even, leftover,
+ * slack. docs/papers.md says what each does. */
 GPUMP_API const gpump_partition_policy *gpump_partition_find(const char *name);
 /* Returns the index-th built-in policy, NULL past the last. */
 GPUMP_API const gpump_partition_policy *gpump_partition_policy_at(uint32_t index);
@@ -5175,6 +5175,10 @@ GPUMP_END
  *     MOVE (blocks above their caps leave) -> WARM -> SAMPLE -> REPORT (the host reports each SM) -> a decision
  *     MOVE -> RUN -> back to the first MOVE when a kernel joins, leaves, or changes its class
  *
+ * A policy with several candidates (gpump_partition_policy.candidates) is tried out before RUN: each kernel alone on
+ * all SMs, then each candidate, by MOVE -> WARM -> SAMPLE -> REPORT (the host reports each member). The candidate with
+ * the largest harmonic mean of speeds is decided for.
+ *
  * A kernel alone runs at once with all its blocks. The group decides inside its SMs; which SMs it has is the
  * scheduler's. A kernel of the group is a member, named by its index. */
 #ifndef GPUMP_SHARING_H
@@ -5218,6 +5222,9 @@ typedef struct gpump_sharing_config {
     /* 0: all kernels are measured at once, each on its part of the SMs (Lin's sampling as we read it). 1: one after the
      * other on all SMs, which takes longer, and does not measure a kernel while another one slows it down. */
     uint32_t in_turn;
+    /* 1: nothing is measured, and the policy decides as soon as a kernel joins or leaves. It is told that every kernel
+     * is latency sensitive, and as fast as it has blocks. For divisions that need no measurement. */
+    uint32_t unsampled;
 } gpump_sharing_config;
 
 /* A kernel that joins. */
@@ -5251,6 +5258,8 @@ typedef struct gpumpi_sharing_member {
     uint32_t is_member;          /* 1: has joined and not left */
     uint32_t kind;               /* gpump_partition_class */
     uint32_t other_windows;      /* windows in a row that spoke for another class */
+    uint32_t alone_q16;          /* trials: its speed alone */
+    uint32_t tried_q16;          /* of this trial, and one more; 0: not reported yet */
     uint32_t unused;
     gpump_demand demand; /* bytes per miss, of its fastest sample */
 } gpumpi_sharing_member;
@@ -5268,15 +5277,17 @@ typedef struct gpump_sharing {
     gpumpi_head head;
     uint64_t now, since; /* `since`: begin of the state */
     uint64_t decisions, move_cycles;
+    uint64_t best_q16; /* trials: least sum of slowdowns so far */
     gpump_sharing_config config;
     uint32_t state;   /* gpump_sharing_state */
     uint32_t sampled; /* 1: the samples are whole, and MOVE leads to RUN; 0: MOVE leads to WARM */
     uint32_t cursor;  /* the next action; past the last: none is left */
     uint32_t above;   /* cells with more blocks than their cap */
     uint32_t turn;    /* in_turn: the members before the one that is measured */
-    uint32_t unused;
+    uint32_t trial;   /* 0: none; up to the number of members: that member alone; then candidates, from 0 */
+    uint32_t best;    /* the best candidate so far */
 } gpump_sharing;
-typedef char gpumpi_sharing_has_no_padding[sizeof(gpump_sharing) == sizeof(gpumpi_head) + 4 * 8 + 14 * 4 ? 1 : -1];
+typedef char gpumpi_sharing_has_no_padding[sizeof(gpump_sharing) == sizeof(gpumpi_head) + 5 * 8 + 16 * 4 ? 1 : -1];
 GPUMP_INLINE gpumpi_sharing_member *gpumpi_sharing_members(gpump_sharing *sharing) {
     return (gpumpi_sharing_member *)(void *)(sharing + 1);
 }
@@ -5327,8 +5338,9 @@ GPUMP_API gpump_result gpump_sharing_bits(const gpump_sharing_config *config, ui
  * left keeps its place until its last block is reported gone. Cost: linear in SMs x members. */
 GPUMP_API gpump_result gpump_sharing_join(gpump_sharing *sharing, uint64_t now, const gpump_sharing_kernel *kernel,
                                           uint32_t *member, gpump_diag *diag);
-/* Reports that a member ends, or is preempted: its caps and limits become 0, what was measured is discarded, and the
- * other members are measured anew. GPUMP_ERROR_STATE when there is no such member. */
+/* Reports that a member ends, or is preempted: its caps become 0, its limits end, so that what it has in flight gets
+ * home, what was measured is discarded, and the other members are measured anew. GPUMP_ERROR_STATE when there is no
+ * such member. */
 GPUMP_API gpump_result gpump_sharing_leave(gpump_sharing *sharing, uint64_t now, uint32_t member);
 /* Reports that a member has `blocks` blocks on SM number `sm` now. GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_sharing_report_blocks(gpump_sharing *sharing, uint64_t now, uint32_t sm, uint32_t member,
@@ -5338,9 +5350,10 @@ GPUMP_API gpump_result gpump_sharing_report_blocks(gpump_sharing *sharing, uint6
 GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint64_t now, uint32_t sm,
                                                    const gpump_partition_config *machine, const gpump_traffic *traffic,
                                                    gpump_diag *diag);
-/* Reports in state RUN the *traffic of a member on all SMs of *machine in a window. A bandwidth-intensive member that
- * leaves its share unused, or a latency-sensitive one that uses more than the threshold, config.class_windows times in
- * a row, changes its class, and all members are measured anew. Ignored in other states. */
+/* Reports what a trial has measured: in state REPORT, when gpump_sharing_trial is not 0, the *traffic of each member on
+ * all SMs of *machine since MEASURE. In state RUN: the *traffic of a member in a window. A bandwidth-intensive member
+ * that leaves its share unused, or a latency-sensitive one that uses more than the threshold, config.class_windows
+ * times in a row, changes its class, and all members are measured anew. Ignored in other states. */
 GPUMP_API gpump_result gpump_sharing_report_window(gpump_sharing *sharing, uint64_t now, uint32_t member,
                                                    const gpump_partition_config *machine, const gpump_traffic *traffic,
                                                    gpump_diag *diag);
@@ -5355,8 +5368,12 @@ GPUMP_INLINE int gpump_sharing_may_place(const gpump_sharing *sharing, uint32_t 
 /* Returns the member that is furthest below its cap on SM `sm`, the lowest of equals; config.members when all caps are
  * reached. Cost: linear in members. */
 GPUMP_API uint32_t gpump_sharing_pick(const gpump_sharing *sharing, uint32_t sm);
-/* Returns the member that SM `sm` measures, from the first MOVE to REPORT; config.members in other states. */
+/* Returns the member that SM `sm` measures, from the first MOVE to REPORT; config.members in other states, and in
+ * trials. */
 GPUMP_API uint32_t gpump_sharing_sampled(const gpump_sharing *sharing, uint32_t sm);
+/* Returns 0, or the number of the trial that the group is in, counted from 1: its members alone come first, then the
+ * policy's candidates. */
+GPUMP_API uint32_t gpump_sharing_trial(const gpump_sharing *sharing);
 /* Returns the state of the group (gpump_sharing_state). */
 GPUMP_API uint32_t gpump_sharing_state_now(const gpump_sharing *sharing);
 /* Sets *share to the last decision about a member, and *kind (gpump_partition_class) to its class; GPUMP_EMPTY when
@@ -7045,6 +7062,23 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
 
 /* Ours: all victims at once (victim_joint.c). */
 GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_plan_args *args, gpump_victim_plan *plan);
+
+GPUMP_END
+#endif
+
+/* ---- gpump_impl/sharing/sharing_parts.h ---- */
+/* sharing_parts (private): what partition.c takes from partition_slack.c. */
+#ifndef GPUMPI_SHARING_PARTS_H
+#define GPUMPI_SHARING_PARTS_H
+
+
+
+GPUMP_BEGIN
+
+#define GPUMPI_SLACK_CANDIDATES 7u /* three of the model's, four rivals' */
+
+/* The decide hook of policy "slack". */
+GPUMP_API void gpumpi_partition_slack(const gpump_partition_args *args, gpump_partition_share *shares);
 
 GPUMP_END
 #endif
@@ -25047,6 +25081,191 @@ GPUMP_API gpump_result gpump_rate_statistics_field(const gpump_rate_statistics *
                         name, unit, description, value);
 }
 
+/* ---- gpump_impl/sharing/partition_slack.c ---- */
+/* partition_slack: our own policy (docs/sharing.md). A closed queueing model says how fast kernels would be together:
+ * as many requests circulate as the blocks keep in flight, so where they would ask for more than the network or DRAM
+ * sustains, all requests there take longer by the same factor. A kernel that is limited keeps fewer in flight, and what
+ * it leaves is slack for the others. The group tries out what the model finds best, and what its rivals answer. */
+
+
+#include <string.h>
+
+#define GPUMPI_SLACK_FULL (100 * GPUMP_PARTITION_PERCENT)
+#define GPUMPI_SLACK_STEP (5 * GPUMP_PARTITION_PERCENT) /* between limits that are looked at */
+
+/* A division that the model is asked about. */
+typedef struct gpumpi_slack_case {
+    uint32_t blocks[GPUMP_PARTITION_KERNELS];
+    uint32_t sms[GPUMP_PARTITION_KERNELS];
+    uint64_t quota_q16[GPUMP_PARTITION_KERNELS]; /* of the resource that the kernel asks most of */
+} gpumpi_slack_case;
+
+/* What a kernel asks of the machine, as percent, and how fast it would be if nobody kept it waiting. */
+typedef struct gpumpi_slack_offer {
+    uint64_t network_q16, dram_q16, speed_q16;
+} gpumpi_slack_offer;
+
+static uint64_t gpumpi_slack_of(const gpump_partition_point *point, uint32_t field) {
+    return field == 0 ? point->network_q16 : field == 1 ? point->dram_q16 : point->speed_q16;
+}
+
+/* A kernel that fills a resource by itself would ask for as much with each block as with the block that asks for most;
+ * its curve is flat because its own requests keep each other waiting. A latency-sensitive kernel's curve is what it
+ * is. */
+static uint64_t gpumpi_slack_asks(const gpump_partition_kernel *kernel, uint32_t blocks, uint32_t field) {
+    uint64_t most = 0;
+    uint32_t c;
+    if (kernel->kind == GPUMP_PARTITION_LATENCY) return gpumpi_slack_of(&kernel->curve[blocks - 1], field);
+    for (c = 1; c <= kernel->blocks; c++) {
+        const uint64_t each = gpumpi_slack_of(&kernel->curve[c - 1], field) * blocks / c;
+        if (each > most) most = each;
+    }
+    return most;
+}
+
+static gpumpi_slack_offer gpumpi_slack_offers(const gpump_partition_kernel *kernel, uint32_t blocks, uint32_t sms,
+                                              uint32_t all_sms, uint64_t quota_q16) {
+    gpumpi_slack_offer offer;
+    uint64_t dominant;
+    offer.network_q16 = gpumpi_slack_asks(kernel, blocks, 0) * sms / all_sms;
+    offer.dram_q16 = gpumpi_slack_asks(kernel, blocks, 1) * sms / all_sms;
+    offer.speed_q16 = gpumpi_slack_asks(kernel, blocks, 2) * sms / all_sms;
+    dominant = kernel->kind == GPUMP_PARTITION_DRAM ? offer.dram_q16 : offer.network_q16;
+    if (quota_q16 < dominant) {
+        offer.network_q16 = gpump_muldiv_down(offer.network_q16, quota_q16, dominant);
+        offer.dram_q16 = gpump_muldiv_down(offer.dram_q16, quota_q16, dominant);
+        offer.speed_q16 = gpump_muldiv_down(offer.speed_q16, quota_q16, dominant);
+    }
+    return offer;
+}
+
+/* The most that a kernel's curve shows up to `blocks` blocks. */
+static uint64_t gpumpi_slack_fastest(const gpump_partition_kernel *kernel, uint32_t blocks) {
+    uint64_t most = 0;
+    uint32_t c;
+    for (c = 0; c < blocks; c++)
+        if (kernel->curve[c].speed_q16 > most) most = kernel->curve[c].speed_q16;
+    return most;
+}
+
+/* The model: the sum of the kernels' slowdowns, Q16.16; the least is the largest HSpeedup. */
+static uint64_t gpumpi_slack_predict(const gpump_partition_request *request, const gpumpi_slack_case *division) {
+    const uint32_t sms = request->config->gpu.sms;
+    gpumpi_slack_offer offers[GPUMP_PARTITION_KERNELS];
+    uint64_t network = 0, dram = 0, sum = 0;
+    uint32_t k;
+    for (k = 0; k < request->count; k++) {
+        offers[k] = gpumpi_slack_offers(&request->kernels[k], division->blocks[k], division->sms[k], sms,
+                                        division->quota_q16[k]);
+        network += offers[k].network_q16;
+        dram += offers[k].dram_q16;
+    }
+    if (network < GPUMPI_SLACK_FULL) network = GPUMPI_SLACK_FULL;
+    if (dram < GPUMPI_SLACK_FULL) dram = GPUMPI_SLACK_FULL;
+    for (k = 0; k < request->count; k++) {
+        const gpump_partition_kernel *kernel = &request->kernels[k];
+        const uint64_t alone = gpumpi_slack_fastest(kernel, kernel->blocks);
+        const uint64_t own = gpumpi_slack_fastest(kernel, division->blocks[k]) * division->sms[k] / sms;
+        /* All of its misses pass the network; of DRAM a kernel waits for as much as it asks of it. */
+        const uint64_t behind = kernel->demand && kernel->demand->dram_bytes_q16 < (UINT32_C(128) << 16)
+                                    ? kernel->demand->dram_bytes_q16 / 128
+                                    : UINT32_C(0x10000);
+        uint64_t waits = gpump_muldiv_up(network, UINT64_C(0x10000), GPUMPI_SLACK_FULL), speed;
+        waits += gpump_muldiv_up(dram - GPUMPI_SLACK_FULL, behind, GPUMPI_SLACK_FULL);
+        speed = gpump_muldiv_down(offers[k].speed_q16, UINT64_C(0x10000), waits);
+        if (speed > own) speed = own;
+        sum = gpump_add_saturated(sum, gpump_muldiv_up(alone + 1, UINT64_C(0x10000), speed + 1));
+    }
+    return sum;
+}
+
+/* Lowers one kernel's limit after the other as long as that helps; returns the prediction. */
+static uint64_t gpumpi_slack_limit(const gpump_partition_request *request, gpumpi_slack_case *division) {
+    uint64_t best = gpumpi_slack_predict(request, division);
+    uint32_t k, round;
+    for (round = 0; round < 2; round++)
+        for (k = 0; k < request->count; k++) {
+            uint64_t kept = division->quota_q16[k], q;
+            if (request->kernels[k].kind == GPUMP_PARTITION_LATENCY || !request->kernels[k].demand) continue;
+            for (q = GPUMPI_SLACK_STEP; q <= GPUMPI_SLACK_FULL; q += GPUMPI_SLACK_STEP) {
+                uint64_t sum;
+                division->quota_q16[k] = q;
+                sum = gpumpi_slack_predict(request, division);
+                if (sum < best) best = sum, kept = q;
+            }
+            division->quota_q16[k] = kept;
+        }
+    return best;
+}
+
+static void gpumpi_slack_unlimited(const gpump_partition_request *request, gpumpi_slack_case *division) {
+    uint32_t k;
+    for (k = 0; k < request->count; k++) {
+        division->blocks[k] = request->kernels[k].blocks;
+        division->sms[k] = request->config->gpu.sms;
+        division->quota_q16[k] = UINT64_MAX;
+    }
+}
+
+/* The best combination of blocks, with limits or without; 0: none fits. */
+static int gpumpi_slack_together(const gpump_partition_request *request, int limited, gpumpi_slack_case *best) {
+    gpumpi_slack_case division;
+    uint64_t least = UINT64_MAX;
+    gpump_result result;
+    gpumpi_slack_unlimited(request, &division);
+    for (result = gpump_partition_first(request, division.blocks); !result;
+         result = gpump_partition_next(request, division.blocks)) {
+        gpumpi_slack_case now = division;
+        const uint64_t sum = limited ? gpumpi_slack_limit(request, &now) : gpumpi_slack_predict(request, &now);
+        if (sum < least) least = sum, *best = now;
+    }
+    return least < UINT64_MAX;
+}
+
+/* SMs of their own: the best split of two kernels, equal parts of more. */
+static void gpumpi_slack_split(const gpump_partition_request *request, gpumpi_slack_case *best) {
+    const uint32_t sms = request->config->gpu.sms;
+    gpumpi_slack_case division;
+    uint64_t least = UINT64_MAX;
+    uint32_t k, first;
+    gpumpi_slack_unlimited(request, &division);
+    for (k = 0; k < request->count; k++) division.sms[k] = sms / request->count + (k < sms % request->count);
+    *best = division;
+    for (first = 1; request->count == 2 && first < sms; first++) {
+        uint64_t sum;
+        division.sms[0] = first;
+        division.sms[1] = sms - first;
+        sum = gpumpi_slack_predict(request, &division);
+        if (sum < least) least = sum, *best = division;
+    }
+}
+
+GPUMP_API void gpumpi_partition_slack(const gpump_partition_args *args, gpump_partition_share *shares) {
+    static const char *const rivals[] = {"ccbp", "ws+dai", "ws", "spatial"};
+    const gpump_partition_request *request = args->request;
+    gpumpi_slack_case division;
+    uint32_t k, first_sm = 0;
+    if (request->candidate >= 3) {
+        gpump_partition_find(rivals[request->candidate - 3])->decide(args, shares);
+        return;
+    }
+    if (request->candidate == 2 || !gpumpi_slack_together(request, request->candidate == 0, &division))
+        gpumpi_slack_split(request, &division);
+    for (k = 0; k < request->count; k++) {
+        const gpump_partition_kernel *kernel = &request->kernels[k];
+        const uint32_t is_dram = kernel->kind == GPUMP_PARTITION_DRAM;
+        shares[k].blocks = division.blocks[k];
+        shares[k].sms = division.sms[k];
+        shares[k].first_sm = division.sms[k] < request->config->gpu.sms ? first_sm : 0;
+        first_sm += division.sms[k];
+        if (division.quota_q16[k] > GPUMPI_SLACK_FULL || !kernel->demand) continue;
+        shares[k].network_q16 = is_dram ? GPUMPI_SLACK_FULL : (uint32_t)division.quota_q16[k];
+        shares[k].dram_q16 = is_dram ? (uint32_t)division.quota_q16[k] : GPUMPI_SLACK_FULL;
+        shares[k].limits.misses_q16 =
+            gpump_partition_rate(request->config, kernel->demand, shares[k].network_q16, shares[k].dram_q16);
+    }
+}
+
 /* ---- gpump_impl/sharing/partition.c ---- */
 
 
@@ -25558,6 +25777,9 @@ static const gpump_partition_policy gpumpi_partition_policies[] = {
     {GPUMPI_PARTITION_SIZE, 0, "even", "Each kernel gets the same part of an SM.", NULL, gpumpi_partition_even},
     {GPUMPI_PARTITION_SIZE, 0, "leftover", "Each kernel gets what the kernels before it leave.", NULL,
      gpumpi_partition_leftover},
+    {GPUMPI_PARTITION_SIZE, GPUMPI_SLACK_CANDIDATES, "slack",
+     "Our own: what a queueing model finds best is tried out beside what its rivals answer.", NULL,
+     gpumpi_partition_slack},
 };
 
 GPUMP_API const gpump_partition_policy *gpump_partition_policy_at(uint32_t index) {
@@ -25629,6 +25851,9 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request", 0, request ? request->struct_size : 0,
                            sizeof *request, sizeof *request);
     if (!shares) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shares", 0, 0, 1, UINT64_MAX);
+    if (request->candidate && request->candidate >= policy->candidates)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "candidate", 0, request->candidate, 0,
+                           policy->candidates ? policy->candidates - 1 : 0);
     if (!request->count || request->count > GPUMP_PARTITION_KERNELS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, request->count, 1, GPUMP_PARTITION_KERNELS);
     result = gpump_partition_config_check(request->config, diag);
@@ -25657,7 +25882,7 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
 #define GPUMPI_SHARING_BLOCKS 64u
 typedef char gpumpi_sharing_member_has_no_padding[sizeof(gpumpi_sharing_member) == sizeof(gpump_sharing_kernel) +
                                                                                        sizeof(gpump_partition_share) +
-                                                                                       4 * 4 + sizeof(gpump_demand)
+                                                                                       6 * 4 + sizeof(gpump_demand)
                                                       ? 1
                                                       : -1];
 
@@ -25688,6 +25913,7 @@ static gpump_result gpumpi_sharing_check_config(const gpump_sharing_config *conf
     if (!result) result = gpumpi_range(diag, "class_windows", config->class_windows, 1, UINT32_MAX);
     if (!result) result = gpumpi_range(diag, "mechanism", config->mechanism, 0, GPUMP_SHARING_PARK);
     if (!result) result = gpumpi_range(diag, "in_turn", config->in_turn, 0, 1);
+    if (!result) result = gpumpi_range(diag, "unsampled", config->unsampled, 0, 1);
     return result;
 }
 
@@ -25771,9 +25997,11 @@ GPUMP_API gpump_result gpump_sharing_check(const gpump_sharing *sharing, gpump_d
     }
     if (sharing->state >= GPUMP_SHARING_STATES || (sharing->state == GPUMP_SHARING_EMPTY) != !members)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "state", 0, sharing->state, 0, GPUMP_SHARING_STATES - 1);
-    if (sharing->state != GPUMP_SHARING_MOVE && sharing->state != GPUMP_SHARING_EMPTY &&
+    if (sharing->state != GPUMP_SHARING_MOVE && sharing->state != GPUMP_SHARING_EMPTY && !sharing->trial &&
         sharing->sampled != (sharing->state == GPUMP_SHARING_RUN))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sampled", 0, sharing->sampled, 0, 1);
+    if (sharing->trial && !sharing->sampled)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "trial", 0, sharing->trial, 0, 0);
     if (sharing->turn && sharing->turn >= members)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "turn", 0, sharing->turn, 0, members);
     for (sm = 0; sm < sharing->config.sms; sm++)
@@ -25788,8 +26016,8 @@ GPUMP_API gpump_result gpump_sharing_check(const gpump_sharing *sharing, gpump_d
 }
 
 GPUMP_API uint64_t gpump_sharing_hash(const gpump_sharing *sharing) {
-    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &sharing->now, 4);
-    hash = gpump_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 6);
+    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &sharing->now, 5);
+    hash = gpump_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 7);
     return gpump_hash_u32s(hash, (const uint32_t *)(const void *)(sharing + 1),
                            (size_t)(sharing->head.bytes - sizeof *sharing) / 4);
 }
@@ -25862,13 +26090,16 @@ static void gpumpi_sharing_restart(gpump_sharing *sharing) {
     const uint32_t count = gpumpi_sharing_count(sharing);
     uint32_t i;
     sharing->sampled = count == 1;
+    sharing->trial = sharing->best = 0;
+    sharing->best_q16 = UINT64_MAX;
     for (i = 0; i < sharing->config.members; i++) {
         gpumpi_sharing_member *m = gpumpi_sharing_members(sharing) + i;
         m->other_windows = 0;
         memset(&m->share, 0, sizeof m->share);
         memset(&m->demand, 0, sizeof m->demand);
-        if (!m->is_member) continue;
+        m->alone_q16 = m->tried_q16 = 0;
         m->share.limits = gpump_rate_limits_none();
+        if (!m->is_member) continue;
         m->share.sms = sharing->config.sms;
         m->share.blocks = count == 1 ? m->kernel.blocks : 0;
     }
@@ -25877,7 +26108,8 @@ static void gpumpi_sharing_restart(gpump_sharing *sharing) {
            (size_t)sharing->config.sms * sharing->config.members * sizeof(gpumpi_sharing_sample));
     gpumpi_sharing_set_caps(sharing);
     gpumpi_sharing_enter(sharing, count ? GPUMP_SHARING_MOVE : GPUMP_SHARING_EMPTY);
-    if (!count) sharing->cursor = 0; /* caps and limits of 0 are still to be handed over */
+    if (!count) sharing->cursor = 0; /* caps of 0 are still to be handed over */
+    if (count > 1 && sharing->config.unsampled) gpumpi_sharing_enter(sharing, GPUMP_SHARING_REPORT);
 }
 
 /* ---- facts ---- */
@@ -25983,10 +26215,14 @@ GPUMP_API gpump_result gpump_sharing_report_window(gpump_sharing *sharing, uint6
     if (member >= sharing->config.members)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "member", 0, member, 0, sharing->config.members - 1);
     m = gpumpi_sharing_members(sharing) + member;
-    if (sharing->state != GPUMP_SHARING_RUN || !m->is_member || gpumpi_sharing_count(sharing) == 1) return GPUMP_OK;
+    if (!m->is_member || gpumpi_sharing_count(sharing) == 1) return GPUMP_OK;
+    if (sharing->state != GPUMP_SHARING_RUN && !(sharing->state == GPUMP_SHARING_REPORT && sharing->trial))
+        return GPUMP_OK;
     result = gpump_partition_demand(machine, traffic, machine ? machine->gpu.sms : 1, &demand, diag);
     if (result) return result > 0 ? GPUMP_OK : result;
     sharing->now = now;
+    if (sharing->trial) m->tried_q16 = demand.speed_q16 < UINT32_MAX ? demand.speed_q16 + 1 : UINT32_MAX;
+    if (sharing->trial) return GPUMP_OK;
     if (m->kind == GPUMP_PARTITION_LATENCY) {
         changes = gpump_partition_classify(machine, &demand, m->kind) != m->kind;
     } else {
@@ -26015,12 +26251,15 @@ GPUMP_API uint32_t gpump_sharing_sampled(const gpump_sharing *sharing, uint32_t 
     return gpumpi_sharing_measured(sharing, sm);
 }
 
+GPUMP_API uint32_t gpump_sharing_trial(const gpump_sharing *sharing) { return sharing->trial; }
+
 GPUMP_API uint32_t gpump_sharing_state_now(const gpump_sharing *sharing) { return sharing->state; }
 
 GPUMP_API gpump_result gpump_sharing_share(const gpump_sharing *sharing, uint32_t member, gpump_partition_share *share,
                                            uint32_t *kind) {
     if (!sharing || !share || !kind || member >= sharing->config.members) return GPUMP_ERROR_ARGUMENT;
-    if (!sharing->sampled || !gpumpi_sharing_member_of(sharing, member)->is_member) return GPUMP_EMPTY;
+    if (!sharing->sampled || sharing->trial || !gpumpi_sharing_member_of(sharing, member)->is_member)
+        return GPUMP_EMPTY;
     *share = gpumpi_sharing_member_of(sharing, member)->share;
     *kind = gpumpi_sharing_member_of(sharing, member)->kind;
     return GPUMP_OK;
@@ -26067,8 +26306,9 @@ static void gpumpi_sharing_curve(const gpump_sharing *sharing, uint32_t member, 
     }
 }
 
-static gpump_result gpumpi_sharing_decide(gpump_sharing *sharing, const gpump_partition_policy *policy,
-                                          const gpump_partition_config *machine, gpump_diag *diag) {
+/* The policy's answer number `candidate` becomes the shares and caps. */
+static gpump_result gpumpi_sharing_ask(gpump_sharing *sharing, const gpump_partition_policy *policy, uint32_t candidate,
+                                       const gpump_partition_config *machine, gpump_diag *diag) {
     gpump_partition_point curves[GPUMP_PARTITION_KERNELS][GPUMPI_SHARING_BLOCKS];
     gpump_partition_kernel kernels[GPUMP_PARTITION_KERNELS];
     gpump_partition_share shares[GPUMP_PARTITION_KERNELS];
@@ -26088,11 +26328,14 @@ static gpump_result gpumpi_sharing_decide(gpump_sharing *sharing, const gpump_pa
         kernels[k].blocks = m->kernel.blocks;
         kernels[k].priority = m->kernel.priority;
         kernels[k].curve = curves[k];
-        kernels[k].demand = &m->demand;
+        kernels[k].demand = sharing->config.unsampled ? NULL : &m->demand;
+        for (sm = 0; sm < m->kernel.blocks && sharing->config.unsampled; sm++)
+            curves[k][sm].speed_q16 = UINT32_C(0x10000) * (sm + 1) / m->kernel.blocks;
     }
     memset(&request, 0, sizeof request);
     request.struct_size = (uint32_t)sizeof request;
     request.count = count;
+    request.candidate = candidate;
     request.config = machine;
     request.kernels = kernels;
     result = gpump_partition_decide(policy, &request, shares, diag);
@@ -26104,8 +26347,53 @@ static gpump_result gpumpi_sharing_decide(gpump_sharing *sharing, const gpump_pa
         for (sm = 0; sm < sharing->config.sms; sm++)
             gpumpi_sharing_set_cap(sharing, sm, i, sm - shares[k].first_sm < shares[k].sms ? shares[k].blocks : 0);
     }
+    return GPUMP_OK;
+}
+
+/* A member alone, all its blocks on all SMs: its speed there is what its speeds in trials are compared with. */
+static void gpumpi_sharing_let_alone(gpump_sharing *sharing, uint32_t member) {
+    uint32_t sm, i;
+    for (i = 0; i < sharing->config.members; i++) {
+        gpumpi_sharing_member *m = gpumpi_sharing_members(sharing) + i;
+        m->share.limits = gpump_rate_limits_none();
+        for (sm = 0; sm < sharing->config.sms; sm++)
+            gpumpi_sharing_set_cap(sharing, sm, i, i == member ? m->kernel.blocks : 0);
+    }
+}
+
+/* What a trial has shown: a member's speed alone, or the sum of the members' slowdowns, the least of which is best. */
+static void gpumpi_sharing_tried(gpump_sharing *sharing) {
+    const uint32_t count = gpumpi_sharing_count(sharing);
+    uint64_t sum = 0;
+    uint32_t k;
+    for (k = 0; k < count; k++) {
+        gpumpi_sharing_member *m = gpumpi_sharing_members(sharing) + gpumpi_sharing_nth(sharing, k);
+        if (sharing->trial == k + 1) m->alone_q16 = m->tried_q16;
+        sum = gpump_add_saturated(sum, gpump_muldiv_up(m->alone_q16, UINT64_C(0x10000), m->tried_q16));
+        m->tried_q16 = 0;
+    }
+    if (sharing->trial <= count || sum >= sharing->best_q16) return;
+    sharing->best_q16 = sum;
+    sharing->best = sharing->trial - count - 1;
+}
+
+/* The samples are whole, or a trial is over: to the next trial, or to the decision. */
+static gpump_result gpumpi_sharing_decide(gpump_sharing *sharing, const gpump_partition_policy *policy,
+                                          const gpump_partition_config *machine, gpump_diag *diag) {
+    const uint32_t count = gpumpi_sharing_count(sharing);
+    const uint32_t candidates = policy && !sharing->config.unsampled ? policy->candidates : 0;
+    gpump_result result = GPUMP_OK;
+    uint32_t next = candidates > 1 ? sharing->trial + 1 : 0;
+    if (sharing->trial) gpumpi_sharing_tried(sharing);
+    if (next > count + candidates) next = 0;
+    if (next && next <= count)
+        gpumpi_sharing_let_alone(sharing, gpumpi_sharing_nth(sharing, next - 1));
+    else
+        result = gpumpi_sharing_ask(sharing, policy, next ? next - count - 1 : sharing->best, machine, diag);
+    if (result) return result;
+    sharing->trial = next;
     sharing->sampled = 1;
-    sharing->decisions++;
+    sharing->decisions += !next;
     gpumpi_sharing_enter(sharing, GPUMP_SHARING_MOVE);
     return GPUMP_OK;
 }
@@ -26113,8 +26401,12 @@ static gpump_result gpumpi_sharing_decide(gpump_sharing *sharing, const gpump_pa
 /* ---- actions and time ---- */
 
 static int gpumpi_sharing_reported(const gpump_sharing *sharing) {
-    uint32_t sm;
-    for (sm = 0; sm < sharing->config.sms; sm++)
+    uint32_t sm, i;
+    if (sharing->config.unsampled) return 1;
+    for (i = 0; i < sharing->config.members && sharing->trial; i++)
+        if (gpumpi_sharing_member_of(sharing, i)->is_member && !gpumpi_sharing_member_of(sharing, i)->tried_q16)
+            return 0;
+    for (sm = 0; sm < sharing->config.sms && !sharing->trial; sm++)
         if (!gpumpi_sharing_sample_of(sharing, sm, gpumpi_sharing_measured(sharing, sm))->reported) return 0;
     return 1;
 }
@@ -26127,7 +26419,8 @@ GPUMP_API gpump_result gpump_sharing_advance(gpump_sharing *sharing, uint64_t no
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "machine", 0, machine->gpu.sms, sharing->config.sms,
                            sharing->config.sms);
     if (sharing->state == GPUMP_SHARING_REPORT && gpumpi_sharing_reported(sharing)) {
-        if (sharing->config.in_turn && sharing->turn + 1 < gpumpi_sharing_count(sharing)) {
+        if (sharing->config.in_turn && !sharing->trial && !sharing->config.unsampled &&
+            sharing->turn + 1 < gpumpi_sharing_count(sharing)) {
             sharing->turn++;
             gpumpi_sharing_set_caps(sharing);
             gpumpi_sharing_enter(sharing, GPUMP_SHARING_MOVE);
@@ -26139,7 +26432,7 @@ GPUMP_API gpump_result gpump_sharing_advance(gpump_sharing *sharing, uint64_t no
     sharing->now = now;
     if (sharing->state == GPUMP_SHARING_MOVE && !sharing->above && sharing->cursor == UINT32_MAX) {
         sharing->move_cycles += now - sharing->since;
-        gpumpi_sharing_enter(sharing, sharing->sampled ? GPUMP_SHARING_RUN : GPUMP_SHARING_WARM);
+        gpumpi_sharing_enter(sharing, sharing->sampled && !sharing->trial ? GPUMP_SHARING_RUN : GPUMP_SHARING_WARM);
     }
     if (sharing->state == GPUMP_SHARING_WARM && now - sharing->since >= sharing->config.warm_cycles)
         gpumpi_sharing_enter(sharing, GPUMP_SHARING_SAMPLE);

@@ -44,7 +44,7 @@ static int run_once(const reproduce_context *context, reproduce_result *result) 
             !measure(context, e, &run.together))
             run.state = 1;
         e->oracle_cycles = 0;
-        e->run.options.sample_in_turn = 1;
+        e->run.options.sharing.in_turn = 1;
         if (run.state > 0 && !context->is_short && measure(context, e, &run.in_turn)) run.state = -1;
     }
     if (run.state < 0) reproduce_failed(result, "a pair could not be run; stderr says why");

@@ -1,4 +1,4 @@
-#include "sharing/partition.h"
+#include "sharing/sharing_parts.h"
 
 #include <string.h>
 
@@ -508,6 +508,9 @@ static const gpump_partition_policy gpumpi_partition_policies[] = {
     {GPUMPI_PARTITION_SIZE, 0, "even", "Each kernel gets the same part of an SM.", NULL, gpumpi_partition_even},
     {GPUMPI_PARTITION_SIZE, 0, "leftover", "Each kernel gets what the kernels before it leave.", NULL,
      gpumpi_partition_leftover},
+    {GPUMPI_PARTITION_SIZE, GPUMPI_SLACK_CANDIDATES, "slack",
+     "Our own: what a queueing model finds best is tried out beside what its rivals answer.", NULL,
+     gpumpi_partition_slack},
 };
 
 GPUMP_API const gpump_partition_policy *gpump_partition_policy_at(uint32_t index) {
@@ -579,6 +582,9 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request", 0, request ? request->struct_size : 0,
                            sizeof *request, sizeof *request);
     if (!shares) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shares", 0, 0, 1, UINT64_MAX);
+    if (request->candidate && request->candidate >= policy->candidates)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "candidate", 0, request->candidate, 0,
+                           policy->candidates ? policy->candidates - 1 : 0);
     if (!request->count || request->count > GPUMP_PARTITION_KERNELS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, request->count, 1, GPUMP_PARTITION_KERNELS);
     result = gpump_partition_config_check(request->config, diag);

@@ -76,7 +76,7 @@ typedef struct gpump_partition_request {
     uint32_t struct_size; /* sizeof(gpump_partition_request) */
     uint32_t count;       /* kernels; 1 to GPUMP_PARTITION_KERNELS */
     uint32_t flags;       /* GPUMP_PARTITION_... */
-    uint32_t unused;
+    uint32_t candidate;   /* which of the policy's answers; below its `candidates`, 0 for others */
     const gpump_partition_config *config;
     const gpump_partition_kernel *kernels; /* count of them */
 } gpump_partition_request;
@@ -105,7 +105,7 @@ typedef struct gpump_partition_args {
 /* A policy: constant. What the hook answers is checked. */
 typedef struct gpump_partition_policy {
     uint32_t struct_size; /* sizeof(gpump_partition_policy) */
-    uint32_t unused;
+    uint32_t candidates;  /* answers that a group tries out, by request->candidate; 0 or 1: one, which is not tried */
     const char *name;
     const char *description; /* one sentence */
     void *user;
@@ -113,8 +113,8 @@ typedef struct gpump_partition_policy {
     void (*decide)(const gpump_partition_args *args, gpump_partition_share *shares);
 } gpump_partition_policy;
 
-/* Returns a built-in policy by name, NULL if there is none: ccbp, smk, ws, ws+dai, crisp, spatial, even, leftover.
- * docs/papers.md says what each does. */
+/* Returns a built-in policy by name, NULL if there is none: ccbp, smk, ws, ws+dai, crisp, spatial, even, leftover,
+ * slack. docs/papers.md says what each does. */
 GPUMP_API const gpump_partition_policy *gpump_partition_find(const char *name);
 /* Returns the index-th built-in policy, NULL past the last. */
 GPUMP_API const gpump_partition_policy *gpump_partition_policy_at(uint32_t index);

@@ -6,7 +6,7 @@
 #define GPUMPI_SHARING_BLOCKS 64u
 typedef char gpumpi_sharing_member_has_no_padding[sizeof(gpumpi_sharing_member) == sizeof(gpump_sharing_kernel) +
                                                                                        sizeof(gpump_partition_share) +
-                                                                                       4 * 4 + sizeof(gpump_demand)
+                                                                                       6 * 4 + sizeof(gpump_demand)
                                                       ? 1
                                                       : -1];
 
@@ -37,6 +37,7 @@ static gpump_result gpumpi_sharing_check_config(const gpump_sharing_config *conf
     if (!result) result = gpumpi_range(diag, "class_windows", config->class_windows, 1, UINT32_MAX);
     if (!result) result = gpumpi_range(diag, "mechanism", config->mechanism, 0, GPUMP_SHARING_PARK);
     if (!result) result = gpumpi_range(diag, "in_turn", config->in_turn, 0, 1);
+    if (!result) result = gpumpi_range(diag, "unsampled", config->unsampled, 0, 1);
     return result;
 }
 
@@ -120,9 +121,11 @@ GPUMP_API gpump_result gpump_sharing_check(const gpump_sharing *sharing, gpump_d
     }
     if (sharing->state >= GPUMP_SHARING_STATES || (sharing->state == GPUMP_SHARING_EMPTY) != !members)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "state", 0, sharing->state, 0, GPUMP_SHARING_STATES - 1);
-    if (sharing->state != GPUMP_SHARING_MOVE && sharing->state != GPUMP_SHARING_EMPTY &&
+    if (sharing->state != GPUMP_SHARING_MOVE && sharing->state != GPUMP_SHARING_EMPTY && !sharing->trial &&
         sharing->sampled != (sharing->state == GPUMP_SHARING_RUN))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sampled", 0, sharing->sampled, 0, 1);
+    if (sharing->trial && !sharing->sampled)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "trial", 0, sharing->trial, 0, 0);
     if (sharing->turn && sharing->turn >= members)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "turn", 0, sharing->turn, 0, members);
     for (sm = 0; sm < sharing->config.sms; sm++)
@@ -137,8 +140,8 @@ GPUMP_API gpump_result gpump_sharing_check(const gpump_sharing *sharing, gpump_d
 }
 
 GPUMP_API uint64_t gpump_sharing_hash(const gpump_sharing *sharing) {
-    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &sharing->now, 4);
-    hash = gpump_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 6);
+    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &sharing->now, 5);
+    hash = gpump_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 7);
     return gpump_hash_u32s(hash, (const uint32_t *)(const void *)(sharing + 1),
                            (size_t)(sharing->head.bytes - sizeof *sharing) / 4);
 }
@@ -211,13 +214,16 @@ static void gpumpi_sharing_restart(gpump_sharing *sharing) {
     const uint32_t count = gpumpi_sharing_count(sharing);
     uint32_t i;
     sharing->sampled = count == 1;
+    sharing->trial = sharing->best = 0;
+    sharing->best_q16 = UINT64_MAX;
     for (i = 0; i < sharing->config.members; i++) {
         gpumpi_sharing_member *m = gpumpi_sharing_members(sharing) + i;
         m->other_windows = 0;
         memset(&m->share, 0, sizeof m->share);
         memset(&m->demand, 0, sizeof m->demand);
-        if (!m->is_member) continue;
+        m->alone_q16 = m->tried_q16 = 0;
         m->share.limits = gpump_rate_limits_none();
+        if (!m->is_member) continue;
         m->share.sms = sharing->config.sms;
         m->share.blocks = count == 1 ? m->kernel.blocks : 0;
     }
@@ -226,7 +232,8 @@ static void gpumpi_sharing_restart(gpump_sharing *sharing) {
            (size_t)sharing->config.sms * sharing->config.members * sizeof(gpumpi_sharing_sample));
     gpumpi_sharing_set_caps(sharing);
     gpumpi_sharing_enter(sharing, count ? GPUMP_SHARING_MOVE : GPUMP_SHARING_EMPTY);
-    if (!count) sharing->cursor = 0; /* caps and limits of 0 are still to be handed over */
+    if (!count) sharing->cursor = 0; /* caps of 0 are still to be handed over */
+    if (count > 1 && sharing->config.unsampled) gpumpi_sharing_enter(sharing, GPUMP_SHARING_REPORT);
 }
 
 /* ---- facts ---- */
@@ -332,10 +339,14 @@ GPUMP_API gpump_result gpump_sharing_report_window(gpump_sharing *sharing, uint6
     if (member >= sharing->config.members)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "member", 0, member, 0, sharing->config.members - 1);
     m = gpumpi_sharing_members(sharing) + member;
-    if (sharing->state != GPUMP_SHARING_RUN || !m->is_member || gpumpi_sharing_count(sharing) == 1) return GPUMP_OK;
+    if (!m->is_member || gpumpi_sharing_count(sharing) == 1) return GPUMP_OK;
+    if (sharing->state != GPUMP_SHARING_RUN && !(sharing->state == GPUMP_SHARING_REPORT && sharing->trial))
+        return GPUMP_OK;
     result = gpump_partition_demand(machine, traffic, machine ? machine->gpu.sms : 1, &demand, diag);
     if (result) return result > 0 ? GPUMP_OK : result;
     sharing->now = now;
+    if (sharing->trial) m->tried_q16 = demand.speed_q16 < UINT32_MAX ? demand.speed_q16 + 1 : UINT32_MAX;
+    if (sharing->trial) return GPUMP_OK;
     if (m->kind == GPUMP_PARTITION_LATENCY) {
         changes = gpump_partition_classify(machine, &demand, m->kind) != m->kind;
     } else {
@@ -364,12 +375,15 @@ GPUMP_API uint32_t gpump_sharing_sampled(const gpump_sharing *sharing, uint32_t 
     return gpumpi_sharing_measured(sharing, sm);
 }
 
+GPUMP_API uint32_t gpump_sharing_trial(const gpump_sharing *sharing) { return sharing->trial; }
+
 GPUMP_API uint32_t gpump_sharing_state_now(const gpump_sharing *sharing) { return sharing->state; }
 
 GPUMP_API gpump_result gpump_sharing_share(const gpump_sharing *sharing, uint32_t member, gpump_partition_share *share,
                                            uint32_t *kind) {
     if (!sharing || !share || !kind || member >= sharing->config.members) return GPUMP_ERROR_ARGUMENT;
-    if (!sharing->sampled || !gpumpi_sharing_member_of(sharing, member)->is_member) return GPUMP_EMPTY;
+    if (!sharing->sampled || sharing->trial || !gpumpi_sharing_member_of(sharing, member)->is_member)
+        return GPUMP_EMPTY;
     *share = gpumpi_sharing_member_of(sharing, member)->share;
     *kind = gpumpi_sharing_member_of(sharing, member)->kind;
     return GPUMP_OK;
@@ -416,8 +430,9 @@ static void gpumpi_sharing_curve(const gpump_sharing *sharing, uint32_t member, 
     }
 }
 
-static gpump_result gpumpi_sharing_decide(gpump_sharing *sharing, const gpump_partition_policy *policy,
-                                          const gpump_partition_config *machine, gpump_diag *diag) {
+/* The policy's answer number `candidate` becomes the shares and caps. */
+static gpump_result gpumpi_sharing_ask(gpump_sharing *sharing, const gpump_partition_policy *policy, uint32_t candidate,
+                                       const gpump_partition_config *machine, gpump_diag *diag) {
     gpump_partition_point curves[GPUMP_PARTITION_KERNELS][GPUMPI_SHARING_BLOCKS];
     gpump_partition_kernel kernels[GPUMP_PARTITION_KERNELS];
     gpump_partition_share shares[GPUMP_PARTITION_KERNELS];
@@ -437,11 +452,14 @@ static gpump_result gpumpi_sharing_decide(gpump_sharing *sharing, const gpump_pa
         kernels[k].blocks = m->kernel.blocks;
         kernels[k].priority = m->kernel.priority;
         kernels[k].curve = curves[k];
-        kernels[k].demand = &m->demand;
+        kernels[k].demand = sharing->config.unsampled ? NULL : &m->demand;
+        for (sm = 0; sm < m->kernel.blocks && sharing->config.unsampled; sm++)
+            curves[k][sm].speed_q16 = UINT32_C(0x10000) * (sm + 1) / m->kernel.blocks;
     }
     memset(&request, 0, sizeof request);
     request.struct_size = (uint32_t)sizeof request;
     request.count = count;
+    request.candidate = candidate;
     request.config = machine;
     request.kernels = kernels;
     result = gpump_partition_decide(policy, &request, shares, diag);
@@ -453,8 +471,53 @@ static gpump_result gpumpi_sharing_decide(gpump_sharing *sharing, const gpump_pa
         for (sm = 0; sm < sharing->config.sms; sm++)
             gpumpi_sharing_set_cap(sharing, sm, i, sm - shares[k].first_sm < shares[k].sms ? shares[k].blocks : 0);
     }
+    return GPUMP_OK;
+}
+
+/* A member alone, all its blocks on all SMs: its speed there is what its speeds in trials are compared with. */
+static void gpumpi_sharing_let_alone(gpump_sharing *sharing, uint32_t member) {
+    uint32_t sm, i;
+    for (i = 0; i < sharing->config.members; i++) {
+        gpumpi_sharing_member *m = gpumpi_sharing_members(sharing) + i;
+        m->share.limits = gpump_rate_limits_none();
+        for (sm = 0; sm < sharing->config.sms; sm++)
+            gpumpi_sharing_set_cap(sharing, sm, i, i == member ? m->kernel.blocks : 0);
+    }
+}
+
+/* What a trial has shown: a member's speed alone, or the sum of the members' slowdowns, the least of which is best. */
+static void gpumpi_sharing_tried(gpump_sharing *sharing) {
+    const uint32_t count = gpumpi_sharing_count(sharing);
+    uint64_t sum = 0;
+    uint32_t k;
+    for (k = 0; k < count; k++) {
+        gpumpi_sharing_member *m = gpumpi_sharing_members(sharing) + gpumpi_sharing_nth(sharing, k);
+        if (sharing->trial == k + 1) m->alone_q16 = m->tried_q16;
+        sum = gpump_add_saturated(sum, gpump_muldiv_up(m->alone_q16, UINT64_C(0x10000), m->tried_q16));
+        m->tried_q16 = 0;
+    }
+    if (sharing->trial <= count || sum >= sharing->best_q16) return;
+    sharing->best_q16 = sum;
+    sharing->best = sharing->trial - count - 1;
+}
+
+/* The samples are whole, or a trial is over: to the next trial, or to the decision. */
+static gpump_result gpumpi_sharing_decide(gpump_sharing *sharing, const gpump_partition_policy *policy,
+                                          const gpump_partition_config *machine, gpump_diag *diag) {
+    const uint32_t count = gpumpi_sharing_count(sharing);
+    const uint32_t candidates = policy && !sharing->config.unsampled ? policy->candidates : 0;
+    gpump_result result = GPUMP_OK;
+    uint32_t next = candidates > 1 ? sharing->trial + 1 : 0;
+    if (sharing->trial) gpumpi_sharing_tried(sharing);
+    if (next > count + candidates) next = 0;
+    if (next && next <= count)
+        gpumpi_sharing_let_alone(sharing, gpumpi_sharing_nth(sharing, next - 1));
+    else
+        result = gpumpi_sharing_ask(sharing, policy, next ? next - count - 1 : sharing->best, machine, diag);
+    if (result) return result;
+    sharing->trial = next;
     sharing->sampled = 1;
-    sharing->decisions++;
+    sharing->decisions += !next;
     gpumpi_sharing_enter(sharing, GPUMP_SHARING_MOVE);
     return GPUMP_OK;
 }
@@ -462,8 +525,12 @@ static gpump_result gpumpi_sharing_decide(gpump_sharing *sharing, const gpump_pa
 /* ---- actions and time ---- */
 
 static int gpumpi_sharing_reported(const gpump_sharing *sharing) {
-    uint32_t sm;
-    for (sm = 0; sm < sharing->config.sms; sm++)
+    uint32_t sm, i;
+    if (sharing->config.unsampled) return 1;
+    for (i = 0; i < sharing->config.members && sharing->trial; i++)
+        if (gpumpi_sharing_member_of(sharing, i)->is_member && !gpumpi_sharing_member_of(sharing, i)->tried_q16)
+            return 0;
+    for (sm = 0; sm < sharing->config.sms && !sharing->trial; sm++)
         if (!gpumpi_sharing_sample_of(sharing, sm, gpumpi_sharing_measured(sharing, sm))->reported) return 0;
     return 1;
 }
@@ -476,7 +543,8 @@ GPUMP_API gpump_result gpump_sharing_advance(gpump_sharing *sharing, uint64_t no
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "machine", 0, machine->gpu.sms, sharing->config.sms,
                            sharing->config.sms);
     if (sharing->state == GPUMP_SHARING_REPORT && gpumpi_sharing_reported(sharing)) {
-        if (sharing->config.in_turn && sharing->turn + 1 < gpumpi_sharing_count(sharing)) {
+        if (sharing->config.in_turn && !sharing->trial && !sharing->config.unsampled &&
+            sharing->turn + 1 < gpumpi_sharing_count(sharing)) {
             sharing->turn++;
             gpumpi_sharing_set_caps(sharing);
             gpumpi_sharing_enter(sharing, GPUMP_SHARING_MOVE);
@@ -488,7 +556,7 @@ GPUMP_API gpump_result gpump_sharing_advance(gpump_sharing *sharing, uint64_t no
     sharing->now = now;
     if (sharing->state == GPUMP_SHARING_MOVE && !sharing->above && sharing->cursor == UINT32_MAX) {
         sharing->move_cycles += now - sharing->since;
-        gpumpi_sharing_enter(sharing, sharing->sampled ? GPUMP_SHARING_RUN : GPUMP_SHARING_WARM);
+        gpumpi_sharing_enter(sharing, sharing->sampled && !sharing->trial ? GPUMP_SHARING_RUN : GPUMP_SHARING_WARM);
     }
     if (sharing->state == GPUMP_SHARING_WARM && now - sharing->since >= sharing->config.warm_cycles)
         gpumpi_sharing_enter(sharing, GPUMP_SHARING_SAMPLE);

@@ -8,6 +8,10 @@
  *     MOVE (blocks above their caps leave) -> WARM -> SAMPLE -> REPORT (the host reports each SM) -> a decision
  *     MOVE -> RUN -> back to the first MOVE when a kernel joins, leaves, or changes its class
  *
+ * A policy with several candidates (gpump_partition_policy.candidates) is tried out before RUN: each kernel alone on
+ * all SMs, then each candidate, by MOVE -> WARM -> SAMPLE -> REPORT (the host reports each member). The candidate with
+ * the largest harmonic mean of speeds is decided for.
+ *
  * A kernel alone runs at once with all its blocks. The group decides inside its SMs; which SMs it has is the
  * scheduler's. A kernel of the group is a member, named by its index. */
 #ifndef GPUMP_SHARING_H
@@ -51,6 +55,9 @@ typedef struct gpump_sharing_config {
     /* 0: all kernels are measured at once, each on its part of the SMs (Lin's sampling as we read it). 1: one after the
      * other on all SMs, which takes longer, and does not measure a kernel while another one slows it down. */
     uint32_t in_turn;
+    /* 1: nothing is measured, and the policy decides as soon as a kernel joins or leaves. It is told that every kernel
+     * is latency sensitive, and as fast as it has blocks. For divisions that need no measurement. */
+    uint32_t unsampled;
 } gpump_sharing_config;
 
 /* A kernel that joins. */
@@ -84,6 +91,8 @@ typedef struct gpumpi_sharing_member {
     uint32_t is_member;          /* 1: has joined and not left */
     uint32_t kind;               /* gpump_partition_class */
     uint32_t other_windows;      /* windows in a row that spoke for another class */
+    uint32_t alone_q16;          /* trials: its speed alone */
+    uint32_t tried_q16;          /* of this trial, and one more; 0: not reported yet */
     uint32_t unused;
     gpump_demand demand; /* bytes per miss, of its fastest sample */
 } gpumpi_sharing_member;
@@ -101,15 +110,17 @@ typedef struct gpump_sharing {
     gpumpi_head head;
     uint64_t now, since; /* `since`: begin of the state */
     uint64_t decisions, move_cycles;
+    uint64_t best_q16; /* trials: least sum of slowdowns so far */
     gpump_sharing_config config;
     uint32_t state;   /* gpump_sharing_state */
     uint32_t sampled; /* 1: the samples are whole, and MOVE leads to RUN; 0: MOVE leads to WARM */
     uint32_t cursor;  /* the next action; past the last: none is left */
     uint32_t above;   /* cells with more blocks than their cap */
     uint32_t turn;    /* in_turn: the members before the one that is measured */
-    uint32_t unused;
+    uint32_t trial;   /* 0: none; up to the number of members: that member alone; then candidates, from 0 */
+    uint32_t best;    /* the best candidate so far */
 } gpump_sharing;
-typedef char gpumpi_sharing_has_no_padding[sizeof(gpump_sharing) == sizeof(gpumpi_head) + 4 * 8 + 14 * 4 ? 1 : -1];
+typedef char gpumpi_sharing_has_no_padding[sizeof(gpump_sharing) == sizeof(gpumpi_head) + 5 * 8 + 16 * 4 ? 1 : -1];
 GPUMP_INLINE gpumpi_sharing_member *gpumpi_sharing_members(gpump_sharing *sharing) {
     return (gpumpi_sharing_member *)(void *)(sharing + 1);
 }
@@ -160,8 +171,9 @@ GPUMP_API gpump_result gpump_sharing_bits(const gpump_sharing_config *config, ui
  * left keeps its place until its last block is reported gone. Cost: linear in SMs x members. */
 GPUMP_API gpump_result gpump_sharing_join(gpump_sharing *sharing, uint64_t now, const gpump_sharing_kernel *kernel,
                                           uint32_t *member, gpump_diag *diag);
-/* Reports that a member ends, or is preempted: its caps and limits become 0, what was measured is discarded, and the
- * other members are measured anew. GPUMP_ERROR_STATE when there is no such member. */
+/* Reports that a member ends, or is preempted: its caps become 0, its limits end, so that what it has in flight gets
+ * home, what was measured is discarded, and the other members are measured anew. GPUMP_ERROR_STATE when there is no
+ * such member. */
 GPUMP_API gpump_result gpump_sharing_leave(gpump_sharing *sharing, uint64_t now, uint32_t member);
 /* Reports that a member has `blocks` blocks on SM number `sm` now. GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_sharing_report_blocks(gpump_sharing *sharing, uint64_t now, uint32_t sm, uint32_t member,
@@ -171,9 +183,10 @@ GPUMP_API gpump_result gpump_sharing_report_blocks(gpump_sharing *sharing, uint6
 GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint64_t now, uint32_t sm,
                                                    const gpump_partition_config *machine, const gpump_traffic *traffic,
                                                    gpump_diag *diag);
-/* Reports in state RUN the *traffic of a member on all SMs of *machine in a window. A bandwidth-intensive member that
- * leaves its share unused, or a latency-sensitive one that uses more than the threshold, config.class_windows times in
- * a row, changes its class, and all members are measured anew. Ignored in other states. */
+/* Reports what a trial has measured: in state REPORT, when gpump_sharing_trial is not 0, the *traffic of each member on
+ * all SMs of *machine since MEASURE. In state RUN: the *traffic of a member in a window. A bandwidth-intensive member
+ * that leaves its share unused, or a latency-sensitive one that uses more than the threshold, config.class_windows
+ * times in a row, changes its class, and all members are measured anew. Ignored in other states. */
 GPUMP_API gpump_result gpump_sharing_report_window(gpump_sharing *sharing, uint64_t now, uint32_t member,
                                                    const gpump_partition_config *machine, const gpump_traffic *traffic,
                                                    gpump_diag *diag);
@@ -188,8 +201,12 @@ GPUMP_INLINE int gpump_sharing_may_place(const gpump_sharing *sharing, uint32_t 
 /* Returns the member that is furthest below its cap on SM `sm`, the lowest of equals; config.members when all caps are
  * reached. Cost: linear in members. */
 GPUMP_API uint32_t gpump_sharing_pick(const gpump_sharing *sharing, uint32_t sm);
-/* Returns the member that SM `sm` measures, from the first MOVE to REPORT; config.members in other states. */
+/* Returns the member that SM `sm` measures, from the first MOVE to REPORT; config.members in other states, and in
+ * trials. */
 GPUMP_API uint32_t gpump_sharing_sampled(const gpump_sharing *sharing, uint32_t sm);
+/* Returns 0, or the number of the trial that the group is in, counted from 1: its members alone come first, then the
+ * policy's candidates. */
+GPUMP_API uint32_t gpump_sharing_trial(const gpump_sharing *sharing);
 /* Returns the state of the group (gpump_sharing_state). */
 GPUMP_API uint32_t gpump_sharing_state_now(const gpump_sharing *sharing);
 /* Sets *share to the last decision about a member, and *kind (gpump_partition_class) to its class; GPUMP_EMPTY when

@@ -14,7 +14,7 @@ static machine *build_with(launch_file *launch, const char *path, const gpump_pa
     char error[LAUNCH_ERROR_BYTES], full[512];
     machine *m = NULL;
     machine_options_default(&options);
-    options.partition = policy;
+    options.sharing.policy = policy;
     options.config = config;
     snprintf(full, sizeof full, "%s/%s", GPUMP_SOURCE_DIR, path);
     if (launch_file_read(launch, full, error) || !(m = machine_build(launch, &options, error))) fail_msg("%s", error);
@@ -281,7 +281,7 @@ static void refused(void **state) {
     char error[LAUNCH_ERROR_BYTES];
     (void)state;
     machine_options_default(&options);
-    options.partition = gpump_partition_find("ccbp");
+    options.sharing.policy = gpump_partition_find("ccbp");
     assert_int_equal(
         launch_file_read(&launch, GPUMP_SOURCE_DIR "/examples/minigpu/launches/corun_backprop_cfd.yaml", error), 0);
     options.config = "memory_model=0";

@@ -410,7 +410,7 @@ static void refusals_name_what_is_in_the_way(void **state) {
         if (i == 2) options.faults.scheme = "queue";
         if (i == 3) options.absent = "all";
         if (i == 4) options.page_checks = 1;
-        if (i == 5) options.partition = gpump_partition_find("even");
+        if (i == 5) options.sharing.policy = gpump_partition_find("even");
         assert_int_equal(launch_file_read(&launch, GPUMP_SOURCE_DIR "/examples/minigpu/demo.yaml", error), 0);
         assert_null(machine_build(&launch, &options, error));
         assert_non_null(strstr(error, words[i]));

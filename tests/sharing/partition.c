@@ -452,6 +452,81 @@ static void fixed_divisions(void **state) {
 /* ---- wrong arguments, and hooks that answer nonsense ---- */
 
 static uint32_t answer_blocks, answer_sms;
+/* ---- slack ---- */
+
+/* Every candidate of random requests fits, those of rivals are their answers, and a limit is never above what can be
+ * sustained. */
+static void slack_candidates(void **state) {
+    static const char *const rivals[] = {"ccbp", "ws+dai", "ws", "spatial"};
+    const gpump_partition_policy *slack = gpump_partition_find("slack");
+    uint64_t seed = test_seed(), number, cases = test_cases(40);
+    (void)state;
+    for (number = 0; number < cases; number++) {
+        random_request r;
+        gpump_partition_share shares[3], rival[3];
+        uint32_t k, c, count;
+        random_state = seed * 104729 + number;
+        count = 1 + (uint32_t)draw(3);
+        draw_request(&r, count, 6);
+        for (c = 0; c < slack->candidates; c++) {
+            r.request.candidate = c;
+            test_check(!gpump_partition_decide(slack, &r.request, shares, NULL), seed, number);
+            for (k = 0; k < count && c < 3; k++) {
+                test_check(shares[k].network_q16 <= 100 << 16 && shares[k].dram_q16 <= 100 << 16, seed, number);
+                test_check(shares[k].blocks <= r.kernels[k].blocks, seed, number);
+                if (c || !r.kernels[k].demand) /* only the first candidate has limits */
+                    test_check(shares[k].limits.misses_q16 == GPUMP_RATE_NO_LIMIT, seed, number);
+            }
+            if (c < 3) continue;
+            r.request.candidate = 0;
+            test_check(!gpump_partition_decide(gpump_partition_find(rivals[c - 3]), &r.request, rival, NULL), seed,
+                       number);
+            test_check(!memcmp(shares, rival, count * sizeof *rival), seed, number);
+        }
+        r.request.candidate = c;
+        test_check(gpump_partition_decide(slack, &r.request, shares, NULL) == GPUMP_ERROR_ARGUMENT, seed, number);
+    }
+}
+
+/* Backprop and CFD by hand. CFD asks for 22.5% of the network's sustainable bandwidth with each block up to the fourth,
+ * backprop for 4% with each, of DRAM for 6.9% and 5.4%; backprop's speed is proportional to its blocks. */
+static void slack_by_hand(void **state) {
+    const gpump_partition_config config = machine();
+    gpump_partition_kernel kernels[2];
+    gpump_partition_point curves[2][8];
+    gpump_partition_request request;
+    gpump_partition_share shares[2];
+    gpump_demand demand;
+    (void)state;
+    memset(&request, 0, sizeof request);
+    memset(&demand, 0, sizeof demand);
+    demand.down_bytes_q16 = 160 << 16;
+    request.struct_size = sizeof request;
+    request.count = 2;
+    request.config = &config;
+    request.kernels = kernels;
+    fill(&kernels[0], curves[0], "BP", 1);
+    fill(&kernels[1], curves[1], "CFD", 1);
+    kernels[0].demand = kernels[1].demand = &demand;
+    /* Blocks alone: slowdowns are 8/5 + 4/3 = 2.93 for (5, 3), 8/4 + 1 = 3 for (4, 4), 8/6 + 2 = 3.33 for (6, 2). */
+    request.candidate = 1;
+    assert_int_equal(gpump_partition_decide(gpump_partition_find("slack"), &request, shares, NULL), GPUMP_OK);
+    assert_int_equal(shares[0].blocks, 5);
+    assert_int_equal(shares[1].blocks, 3);
+    /* Nothing is gained by limits while the sum stays below what can be sustained: 20 + 67% here. */
+    request.candidate = 0;
+    assert_int_equal(gpump_partition_decide(gpump_partition_find("slack"), &request, shares, NULL), GPUMP_OK);
+    assert_int_equal(shares[0].blocks, 5);
+    assert_int_equal(shares[1].limits.misses_q16, GPUMP_RATE_NO_LIMIT);
+    /* With room for eight blocks of both, CFD's would ask for 180%: it is limited, and backprop gets all its blocks. */
+    kernels[0].need.registers = kernels[1].need.registers = 65536 / 16;
+    kernels[0].need.threads = kernels[1].need.threads = 128;
+    assert_int_equal(gpump_partition_decide(gpump_partition_find("slack"), &request, shares, NULL), GPUMP_OK);
+    assert_int_equal(shares[0].blocks, 8);
+    assert_true(shares[1].blocks * 45 / 2 + 32 <= 100 || shares[1].limits.misses_q16 < GPUMP_RATE_NO_LIMIT);
+    assert_int_equal(shares[0].limits.misses_q16, GPUMP_RATE_NO_LIMIT);
+}
+
 static void nonsense(const gpump_partition_args *args, gpump_partition_share *shares) {
     uint32_t k;
     for (k = 0; k < args->request->count; k++) shares[k].blocks = answer_blocks, shares[k].sms = answer_sms;
@@ -505,10 +580,11 @@ static void wrong_arguments(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_vectors),  cmocka_unit_test(rates_by_hand),
-        cmocka_unit_test(classes),         cmocka_unit_test(all_combinations),
-        cmocka_unit_test(warped_slicer),   cmocka_unit_test(decisions_against_references),
-        cmocka_unit_test(dai_limits),      cmocka_unit_test(fixed_divisions),
+        cmocka_unit_test(golden_vectors),   cmocka_unit_test(rates_by_hand),
+        cmocka_unit_test(classes),          cmocka_unit_test(all_combinations),
+        cmocka_unit_test(warped_slicer),    cmocka_unit_test(decisions_against_references),
+        cmocka_unit_test(dai_limits),       cmocka_unit_test(fixed_divisions),
+        cmocka_unit_test(slack_candidates), cmocka_unit_test(slack_by_hand),
         cmocka_unit_test(wrong_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

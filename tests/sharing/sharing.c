@@ -41,6 +41,7 @@ typedef struct toy {
     uint32_t caps[SMS][GPUMP_PARTITION_KERNELS], blocks[SMS][GPUMP_PARTITION_KERNELS];
     gpump_rate_limits limits[GPUMP_PARTITION_KERNELS];
     uint32_t measured, vacated, lazy, joined;
+    const gpump_partition_policy *own; /* instead of the named one */
     uint64_t now;
     size_t bytes;
 } toy;
@@ -78,8 +79,9 @@ static void toy_report(toy *t, uint32_t sm, uint32_t member, uint32_t blocks) {
 static void toy_step(toy *t, const char *policy) {
     gpump_sharing_action action;
     uint32_t sm, member;
-    assert_int_equal(gpump_sharing_advance(t->sharing, t->now, gpump_partition_find(policy), &t->machine, NULL),
-                     GPUMP_OK);
+    assert_int_equal(
+        gpump_sharing_advance(t->sharing, t->now, t->own ? t->own : gpump_partition_find(policy), &t->machine, NULL),
+        GPUMP_OK);
     while (gpump_sharing_next(t->sharing, &action) == GPUMP_OK) switch (action.kind) {
         case GPUMP_SHARING_CAP: t->caps[action.sm][action.member] = action.blocks; break;
         case GPUMP_SHARING_RATE: t->limits[action.member] = action.limits; break;
@@ -98,6 +100,14 @@ static void toy_step(toy *t, const char *policy) {
             toy_report(t, sm, member, t->blocks[sm][member] + 1);
         }
     if (gpump_sharing_state_now(t->sharing) != GPUMP_SHARING_REPORT) return;
+    for (member = 0; member < t->config.members && gpump_sharing_trial(t->sharing); member++) {
+        gpump_traffic traffic;
+        if (!t->kernels[member]) continue;
+        traffic = traffic_of(t->kernels[member], t->blocks[0][member], t->config.sample_cycles, SMS);
+        assert_int_equal(gpump_sharing_report_window(t->sharing, t->now, member, &t->machine, &traffic, NULL),
+                         GPUMP_OK);
+    }
+    if (gpump_sharing_trial(t->sharing)) return;
     for (sm = SMS; sm-- > 0;) { /* the last SM, which has most blocks, first: the order of reports decides nothing */
         gpump_traffic traffic;
         member = gpump_sharing_sampled(t->sharing, sm);
@@ -438,7 +448,7 @@ static void leaving(void **state) {
     /* Its place is free when its blocks are gone. */
     assert_int_equal(gpump_sharing_join(t.sharing, t.now, &joins, &member, &diag), GPUMP_ERROR_FULL);
     toy_run_until(&t, "ccbp", GPUMP_SHARING_RUN);
-    assert_int_equal(t.limits[1].misses_q16, 0);
+    assert_int_equal(t.limits[1].misses_q16, GPUMP_RATE_NO_LIMIT); /* what it had in flight got home */
     assert_int_equal(t.limits[0].misses_q16, GPUMP_RATE_NO_LIMIT);
     for (sm = 0; sm < SMS; sm++) {
         assert_int_equal(t.blocks[sm][0], 8);
@@ -476,6 +486,72 @@ static void class_changes(void **state) {
     assert_int_equal(gpump_sharing_report_window(t.sharing, t.now, 0, &t.machine, &usual, NULL), GPUMP_OK);
     assert_int_equal(gpump_sharing_report_window(t.sharing, t.now, 0, &t.machine, &usual, NULL), GPUMP_OK);
     assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_MOVE);
+    free(t.sharing);
+}
+
+/* A policy that answers differently each time it is asked. */
+static uint32_t rotated;
+static void decide_one_of_three(const gpump_partition_args *args, gpump_partition_share *shares) {
+    static const uint32_t blocks[3][2] = {{1, 7}, {4, 4}, {7, 1}};
+    uint32_t k;
+    for (k = 0; k < 2; k++) shares[k].blocks = blocks[(args->request->candidate + rotated) % 3][k];
+}
+static const gpump_partition_policy three = {
+    (uint32_t)sizeof(gpump_partition_policy), 3, "three", "One of three divisions.", NULL, decide_one_of_three};
+
+/* Each member runs alone, then each candidate is tried, and the one under which the kernels are fastest is kept: four
+ * blocks each, as the second kernel is as fast with four as with eight. */
+static void trials(void **state) {
+    (void)state;
+    for (rotated = 0; rotated < 3; rotated++) {
+        toy t;
+        uint32_t seen = 0, steps;
+        toy_make(&t, 2);
+        t.own = &three;
+        toy_join(&t, &latency_kernel);
+        toy_join(&t, &network_kernel);
+        for (steps = 0; steps < 2000 && gpump_sharing_state_now(t.sharing) != GPUMP_SHARING_RUN;
+             steps++, t.now += 250) {
+            const uint32_t trial = gpump_sharing_trial(t.sharing);
+            toy_step(&t, NULL);
+            assert_int_equal(gpump_sharing_check(t.sharing, NULL), GPUMP_OK);
+            seen |= 1u << gpump_sharing_trial(t.sharing);
+            if (trial != gpump_sharing_trial(t.sharing) && gpump_sharing_trial(t.sharing))
+                assert_int_equal(gpump_sharing_trial(t.sharing), trial + 1);
+            if (gpump_sharing_state_now(t.sharing) == GPUMP_SHARING_SAMPLE && gpump_sharing_trial(t.sharing) == 2) {
+                assert_int_equal(t.blocks[5][0], 0);
+                assert_int_equal(t.blocks[5][1], 8);
+            }
+        }
+        assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_RUN);
+        assert_int_equal(seen, 0x3f); /* no trial, two members alone, three candidates */
+        assert_int_equal(t.measured, 1 + 2 + 3);
+        assert_int_equal(t.sharing->decisions, 1);
+        assert_int_equal(t.blocks[9][0], 4);
+        assert_int_equal(t.blocks[9][1], 4);
+        free(t.sharing);
+    }
+}
+
+/* Without samples a division holds as soon as its kernels have joined, and again when one has left. */
+static void unsampled(void **state) {
+    toy t;
+    (void)state;
+    toy_make(&t, 2);
+    free(t.sharing);
+    t.config.unsampled = 1;
+    assert_int_equal(gpump_sharing_init(malloc(t.bytes), t.bytes, &t.config, &t.sharing, NULL), GPUMP_OK);
+    toy_join(&t, &latency_kernel);
+    toy_join(&t, &network_kernel);
+    toy_run_until(&t, "even", GPUMP_SHARING_RUN);
+    assert_true(t.now <= 250);
+    assert_int_equal(t.measured, 0);
+    assert_int_equal(t.blocks[3][0], 4);
+    assert_int_equal(t.blocks[3][1], 4);
+    assert_int_equal(gpump_sharing_leave(t.sharing, t.now, 0), GPUMP_OK);
+    toy_run_until(&t, "even", GPUMP_SHARING_RUN);
+    assert_int_equal(t.blocks[3][0], 0);
+    assert_int_equal(t.blocks[3][1], 8);
     free(t.sharing);
 }
 
@@ -618,6 +694,8 @@ int main(void) {
         cmocka_unit_test(the_least_that_keeps_a_class),
         cmocka_unit_test(a_place_with_blocks_is_taken),
         cmocka_unit_test(class_changes),
+        cmocka_unit_test(trials),
+        cmocka_unit_test(unsampled),
         cmocka_unit_test(random_groups),
         cmocka_unit_test(altered_bytes),
         cmocka_unit_test(wrong_arguments),

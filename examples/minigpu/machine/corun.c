@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int corun_make(machine *m, const gpump_partition_policy *policy, uint32_t in_turn, uint32_t dram_sustainable_permille,
-               char error[LAUNCH_ERROR_BYTES]) {
+int corun_make(machine *m, const corun_options *options, char error[LAUNCH_ERROR_BYTES]) {
     gpump_sharing_config config;
     gpump_rate_config rates;
     gpump_diag diag;
@@ -34,20 +33,27 @@ int corun_make(machine *m, const gpump_partition_policy *policy, uint32_t in_tur
         return -1;
     }
     if (!(c = m->corun = (struct corun *)arena_take(&m->arena, sizeof *c))) goto memory;
-    c->policy = policy;
-    c->next = c->orders = 0;
+    memset(c, 0, sizeof *c);
+    c->policy = options->policy;
+    c->leave = options->leave;
+    c->parks = options->parks;
+    c->places = options->places && options->places < m->kernel_count ? options->places : m->kernel_count;
     for (i = 0; i < GPUMP_PARTITION_KERNELS; i++) c->member_of[i] = c->kernel_of[i] = NONE;
     if (gpump_partition_config_preset(&c->machine, "maxwell_ccbp") ||
         gpump_sharing_config_preset(&config, "maxwell_ccbp") || gpump_rate_config_preset(&rates, "lin"))
         goto memory;
     c->machine.gpu = m->config.gpu;
     c->machine.meter = m->memory_system->meter->config;
-    if (dram_sustainable_permille) c->machine.dram_sustainable_permille = dram_sustainable_permille;
-    rates.kernels = config.members = m->kernel_count;
+    if (options->dram_sustainable_permille) c->machine.dram_sustainable_permille = options->dram_sustainable_permille;
+    rates.kernels = config.members = c->places;
     rates.unit_cycles = c->machine.unit_cycles;
     rates.epoch_cycles = c->machine.epoch_cycles;
     config.sms = m->sm_count;
-    config.in_turn = in_turn;
+    config.in_turn = options->in_turn;
+    config.unsampled = options->unsampled;
+    config.mechanism = options->parks   ? GPUMP_SHARING_PARK
+                       : options->leave ? GPUMP_SHARING_VICTIM
+                                        : GPUMP_SHARING_DRAIN;
     if (gpump_partition_config_check(&c->machine, &diag) || gpump_sharing_bytes(&config, &bytes, &diag) ||
         gpump_rate_bytes(&rates, &rate_bytes, &diag)) {
         gpump_diag_text(&diag, text, sizeof text);
@@ -55,8 +61,10 @@ int corun_make(machine *m, const gpump_partition_policy *policy, uint32_t in_tur
         return -1;
     }
     c->sm_before = (gpump_traffic *)arena_take_array(&m->arena, m->sm_count, sizeof *c->sm_before);
+    c->coming_back = (uint32_t *)arena_take_array(&m->arena, m->sm_count, sizeof *c->coming_back);
     memory = arena_take(&m->arena, bytes);
-    if (!c->sm_before || !memory || gpump_sharing_init(memory, bytes, &config, &c->sharing, &diag)) goto memory;
+    if (!c->sm_before || !c->coming_back || !memory || gpump_sharing_init(memory, bytes, &config, &c->sharing, &diag))
+        goto memory;
     for (i = 0; i < m->sm_count; i++) {
         memory = arena_take(&m->arena, rate_bytes);
         if (!memory || gpump_rate_init(memory, rate_bytes, &rates, &m->sms[i]->rate, &diag)) goto memory;
@@ -70,13 +78,19 @@ memory:
 
 /* ---- facts ---- */
 
-void corun_kernel_starts(machine *m, uint32_t index) {
+static uint32_t blocks_of(const machine *m, uint32_t index) {
+    uint32_t i, blocks = 0;
+    for (i = 0; i < m->sm_count; i++) blocks += m->sms[i]->kernel_resident[index];
+    return blocks;
+}
+
+static void join(machine *m, uint32_t index) {
     struct corun *c = m->corun;
     gpump_sharing_kernel joins;
     gpump_occupancy alone;
     gpump_diag diag;
-    if (!c || c->member_of[index] != NONE) return;
     memset(&joins, 0, sizeof joins);
+    c->waiting &= ~(1u << index);
     if (gpump_gpu_occupancy(&m->config.gpu, &m->kernels[index].need, &alone, &diag)) return;
     joins.kernel = index + 1;
     joins.blocks = alone.blocks;
@@ -91,123 +105,83 @@ void corun_kernel_starts(machine *m, uint32_t index) {
     c->next = m->now;
 }
 
+/* Free places go to those who wait, the highest priority first. Where there is none, the member of the lowest priority
+ * makes place for a higher one. */
+static void fill_places(machine *m) {
+    struct corun *c = m->corun;
+    while (c->waiting && !m->failed) {
+        uint32_t best = NONE, lowest = NONE, taken = 0, i;
+        for (i = 0; i < m->kernel_count; i++) {
+            const kernel *k = &m->kernels[i];
+            if (c->waiting >> i & 1u && (best == NONE || k->priority > m->kernels[best].priority)) best = i;
+            if (c->member_of[i] == NONE) continue;
+            taken++;
+            if (c->preempted >> c->member_of[i] & 1u) continue;
+            if (lowest == NONE || k->priority <= m->kernels[lowest].priority) lowest = i;
+        }
+        if (c->member_of[best] != NONE) return; /* its last blocks are still leaving */
+        if (taken < c->places) {
+            join(m, best);
+            continue;
+        }
+        if (c->preempted || lowest == NONE || m->kernels[lowest].priority >= m->kernels[best].priority) return;
+        machine_must(m, "gpump_sharing_leave", gpump_sharing_leave(c->sharing, m->now, c->member_of[lowest]), NULL);
+        c->preempted |= 1u << c->member_of[lowest];
+        c->waiting |= 1u << lowest;
+        c->next = m->now;
+        if (blocks_of(m, lowest)) return;
+        c->preempted &= ~(1u << c->member_of[lowest]);
+        c->kernel_of[c->member_of[lowest]] = NONE;
+        c->member_of[lowest] = NONE;
+    }
+}
+
+void corun_kernel_starts(machine *m, uint32_t index) {
+    struct corun *c = m->corun;
+    if (!c || c->member_of[index] != NONE) return;
+    c->waiting |= 1u << index;
+    fill_places(m);
+}
+
 void corun_kernel_ended(machine *m, uint32_t index) {
     struct corun *c = m->corun;
-    if (!c || m->kernels[index].state != KERNEL_DONE || c->member_of[index] == NONE) return;
-    machine_must(m, "gpump_sharing_leave", gpump_sharing_leave(c->sharing, m->now, c->member_of[index]), NULL);
+    const kernel *k = &m->kernels[index];
+    if (!c || (k->state != KERNEL_DONE && !(k->state == KERNEL_WAITING && k->arrival_cycle > m->now))) return;
+    c->waiting &= ~(1u << index);
+    if (c->member_of[index] == NONE) return;
+    if (!(c->preempted >> c->member_of[index] & 1u))
+        machine_must(m, "gpump_sharing_leave", gpump_sharing_leave(c->sharing, m->now, c->member_of[index]), NULL);
+    c->preempted &= ~(1u << c->member_of[index]);
     c->kernel_of[c->member_of[index]] = NONE;
     c->member_of[index] = NONE;
     c->next = m->now;
+    fill_places(m);
 }
 
 void corun_blocks_changed(machine *m, const sm *s, uint32_t index) {
     struct corun *c = m->corun;
-    if (!c || c->member_of[index] == NONE) return;
-    machine_must(
-        m, "gpump_sharing_report_blocks",
-        gpump_sharing_report_blocks(c->sharing, m->now, s->index, c->member_of[index], s->kernel_resident[index]),
-        NULL);
+    uint32_t member;
+    if (!c || (member = c->member_of[index]) == NONE) return;
+    machine_must(m, "gpump_sharing_report_blocks",
+                 gpump_sharing_report_blocks(c->sharing, m->now, s->index, member, s->kernel_resident[index]), NULL);
     if (gpump_sharing_next_cycle(c->sharing) <= m->now) c->next = m->now;
+    if (!(c->preempted >> member & 1u) || blocks_of(m, index)) return;
+    c->preempted &= ~(1u << member); /* its last block is gone */
+    c->kernel_of[member] = NONE;
+    c->member_of[index] = NONE;
+    fill_places(m);
 }
 
-int corun_may_place(const machine *m, const sm *s, uint32_t index) {
+int corun_may_place(const machine *m, const sm *s, uint32_t index, int own) {
     const struct corun *c = m->corun;
-    return c->member_of[index] != NONE && gpump_sharing_may_place(c->sharing, s->index, c->member_of[index]);
+    /* While a place changes hands nobody grows into the room that is meant for the newcomer. */
+    if (c->member_of[index] == NONE || c->preempted) return 0;
+    if (own && c->coming_back[s->index]) return 1;
+    return gpump_sharing_may_place(c->sharing, s->index, c->member_of[index]);
 }
 
-/* ---- measuring ---- */
-
-static uint64_t misses(const gpump_traffic *traffic) {
-    return traffic->l1_load_misses + traffic->l1_store_misses + traffic->l1_atomics;
-}
-/* What a kernel has done up to L1 on one SM, since `before`. */
-static void since(const machine *m, const sm *s, uint32_t kernel, const gpump_traffic *before, gpump_traffic *change) {
-    gpump_traffic now;
-    (void)gpump_meter_total(s->meter, m->now, kernel + 1, &now);
-    gpump_traffic_diff(before, &now, change);
-}
-
-static void begin_measurement(machine *m) {
-    struct corun *c = m->corun;
-    uint32_t i;
-    for (i = 0; i < m->kernel_count; i++)
-        (void)gpump_meter_total(m->memory_system->meter, m->now, i + 1, &c->before[i]);
-    for (i = 0; i < m->sm_count; i++) {
-        const uint32_t kernel = c->kernel_of[gpump_sharing_sampled(c->sharing, i)];
-        (void)gpump_meter_total(m->sms[i]->meter, m->now, kernel + 1, &c->sm_before[i]);
-    }
-}
-
-/* Reports what each SM did. Behind L1 the meters know kernels but not SMs: an SM gets the part of its kernel's traffic
- * that its misses are of the kernel's misses. */
-static void report_samples(machine *m) {
-    struct corun *c = m->corun;
-    uint64_t all[GPUMP_PARTITION_KERNELS] = {0};
-    gpump_diag diag;
-    uint32_t i;
-    for (i = 0; i < m->sm_count; i++) {
-        const uint32_t kernel = c->kernel_of[gpump_sharing_sampled(c->sharing, i)];
-        gpump_traffic here;
-        since(m, m->sms[i], kernel, &c->sm_before[i], &here);
-        all[kernel] += misses(&here);
-    }
-    for (i = 0; i < m->sm_count; i++) {
-        const uint32_t kernel = c->kernel_of[gpump_sharing_sampled(c->sharing, i)];
-        gpump_traffic here, now, behind;
-        since(m, m->sms[i], kernel, &c->sm_before[i], &here);
-        (void)gpump_meter_total(m->memory_system->meter, m->now, kernel + 1, &now);
-        gpump_traffic_diff(&c->before[kernel], &now, &behind);
-        if (all[kernel]) {
-            const uint64_t part = misses(&here), whole = all[kernel];
-            here.flits_up = gpump_muldiv_down(behind.flits_up, part, whole);
-            here.flits_down = gpump_muldiv_down(behind.flits_down, part, whole);
-            here.dram_read_bytes = gpump_muldiv_down(behind.dram_read_bytes, part, whole);
-            here.dram_written_bytes = gpump_muldiv_down(behind.dram_written_bytes, part, whole);
-        }
-        here.cycles = c->sharing->config.sample_cycles;
-        machine_must(m, "gpump_sharing_report_sample",
-                     gpump_sharing_report_sample(c->sharing, m->now, i, &c->machine, &here, &diag), &diag);
-    }
-}
-
-/* ---- actions ---- */
-
-/* Each member gets the eighths of L2 and DRAM that the decision names; all, while there is none. */
-static void set_slices(machine *m) {
-    const struct corun *c = m->corun;
-    uint32_t i, kind;
-    for (i = 0; i < m->kernel_count; i++) {
-        gpump_partition_share share;
-        const int decided =
-            c->member_of[i] != NONE && gpump_sharing_share(c->sharing, c->member_of[i], &share, &kind) == GPUMP_OK;
-        memory_set_slice(m->memory_system, i + 1, decided ? share.first_memory : 0, decided ? share.memory : 0);
-    }
-}
-
-void corun_advance(machine *m) {
-    struct corun *c = m->corun;
-    gpump_sharing_action action;
-    gpump_diag diag;
-    do {
-        machine_must(m, "gpump_sharing_advance",
-                     gpump_sharing_advance(c->sharing, m->now, c->policy, &c->machine, &diag), &diag);
-        if (m->failed) return;
-        while (gpump_sharing_next(c->sharing, &action) == GPUMP_OK) {
-            if (action.kind == GPUMP_SHARING_MEASURE) begin_measurement(m);
-            if (action.kind == GPUMP_SHARING_RATE) {
-                if (action.limits.memory_quota)
-                    c->orders |= 1u << action.member;
-                else
-                    c->orders &= ~(1u << action.member);
-                machine_must(m, "gpump_rate_set",
-                             gpump_rate_set(m->sms[action.sm]->rate, m->now, action.member, &action.limits), NULL);
-            }
-            if (action.kind == GPUMP_SHARING_CAP) m->dispatch_needed = 1;
-            if (action.kind == GPUMP_SHARING_CAP && !action.sm && !action.member) set_slices(m);
-        }
-        if (gpump_sharing_state_now(c->sharing) == GPUMP_SHARING_REPORT) report_samples(m);
-        c->next = gpump_sharing_next_cycle(c->sharing);
-    } while (c->next <= m->now && !m->failed);
+void corun_came_back(const machine *m, const sm *s) {
+    if (m->corun->coming_back[s->index]) m->corun->coming_back[s->index]--;
 }
 
 /* ---- gates ---- */

@@ -2,39 +2,48 @@
  * (gpump_rate).
  *
  * Every kernel of the launch joins the group when it starts, and leaves when it has ended for good. The group's caps
- * decide which blocks the dispatcher may place; blocks above a cap drain. The gates stand at the miss queues and at the
- * issue stage. Without --partition m->corun and sm.rate are NULL, and nothing is asked. */
+ * decide which blocks the dispatcher may place; corun_group.h carries out what the group wants done. The gates stand at
+ * the miss queues and at the issue stage. Without --partition m->corun and sm.rate are NULL, and nothing is asked.
+ *
+ * A group may have fewer places than the launch has kernels. A kernel that finds none takes the place of the member of
+ * the lowest priority, if its own is higher: that member's blocks leave, and it waits until a place is free again. */
 #ifndef MINIGPU_CORUN_H
 #define MINIGPU_CORUN_H
 
+#include "machine/corun_options.h"
 #include "machine/state.h"
 
 struct corun {
     gpump_partition_config machine;
     gpump_sharing *sharing;
     const gpump_partition_policy *policy;
-    uint32_t orders;                               /* members whose memory instructions have a quota, as a mask */
-    uint64_t next;                                 /* the next cycle in which the group has something to do */
-    uint32_t member_of[GPUMP_PARTITION_KERNELS];   /* by kernel; NONE: not in the group */
-    uint32_t kernel_of[GPUMP_PARTITION_KERNELS];   /* by member */
-    gpump_traffic before[GPUMP_PARTITION_KERNELS]; /* by kernel, behind L1, when the measurement began */
-    gpump_traffic *sm_before;                      /* by SM: of the kernel that it measures, up to L1 */
+    const gpump_victim_policy *leave; /* how blocks above a cap leave, but by draining; NULL: by that */
+    uint32_t parks;                   /* 1: what nobody needs of them stays in place */
+    uint32_t places;                  /* members at most */
+    uint32_t waiting;                 /* kernels that wait for a place, as a mask */
+    uint32_t preempted;               /* members that have lost theirs and still have blocks, as a mask */
+    uint32_t orders;                  /* members whose memory instructions have a quota, as a mask */
+    uint32_t unused;
+    uint64_t next;                                   /* the next cycle in which the group has something to do */
+    uint32_t member_of[GPUMP_PARTITION_KERNELS];     /* by kernel; NONE: not in the group */
+    uint32_t kernel_of[GPUMP_PARTITION_KERNELS];     /* by member */
+    gpump_traffic before[GPUMP_PARTITION_KERNELS];   /* by kernel, behind L1, when the measurement began */
+    gpump_traffic *sm_before;                        /* by SM: of the kernel that it measures, up to L1 */
+    uint64_t issued_before[GPUMP_PARTITION_KERNELS]; /* by kernel, when a trial began */
+    uint32_t *coming_back; /* by SM: parked blocks that come back before the group is where it moves to */
 };
 
-/* Makes the group for a machine that is otherwise built; `in_turn` is gpump_sharing_config.in_turn,
- * `dram_sustainable_permille` gpump_partition_config's, or 0 for the preset's. Returns 0, or -1
- * with the reason in error. */
-int corun_make(machine *m, const gpump_partition_policy *policy, uint32_t in_turn, uint32_t dram_sustainable_permille,
-               char error[LAUNCH_ERROR_BYTES]);
+/* Makes the group for a machine that is otherwise built. Returns 0, or -1 with the reason in error. */
+int corun_make(machine *m, const corun_options *options, char error[LAUNCH_ERROR_BYTES]);
 /* A kernel starts, or is done; one that repeats stays in the group. */
 void corun_kernel_starts(machine *m, uint32_t index);
 void corun_kernel_ended(machine *m, uint32_t index);
 /* The blocks of a kernel on an SM have changed: sm.kernel_resident. */
 void corun_blocks_changed(machine *m, const sm *s, uint32_t index);
-/* Does the kernel's cap on the SM leave room for a block more? */
-int corun_may_place(const machine *m, const sm *s, uint32_t index);
-/* Brings the group up to m->now, and carries out its actions. */
-void corun_advance(machine *m);
+/* Does the kernel's cap on the SM leave room for a block more? One that is parked there (`own`) may be told to come
+ * back whatever its cap, and corun_came_back says that it has. */
+int corun_may_place(const machine *m, const sm *s, uint32_t index, int own);
+void corun_came_back(const machine *m, const sm *s);
 
 /* The member whose gates a kernel passes on an SM; NONE: none are set. */
 static inline uint32_t corun_member(const machine *m, uint32_t kernel) { return m->corun->member_of[kernel]; }

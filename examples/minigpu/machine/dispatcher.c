@@ -55,7 +55,7 @@ uint64_t dispatcher_kernels(machine *m) {
             preemption_schedule_submit(m, index);
         else if (m->policy)
             victims_decide(m, index);
-        else
+        else if (!m->corun || m->corun->places == m->kernel_count) /* else it takes a place of the group */
             preemption_make_room(m, index);
         m->dispatch_needed = 1;
     }
@@ -87,12 +87,13 @@ static int place_one(machine *m, sm *s, uint32_t index, int own) {
     kernel *k = &m->kernels[index];
     const preempted_block *entry;
     if (k->block_cap && s->kernel_resident[index] >= k->block_cap) return 0;
-    if (m->corun && !corun_may_place(m, s, index)) return 0;
+    if (m->corun && !corun_may_place(m, s, index, own)) return 0;
     if (!may_run_here(m, s, index)) return 0;
     if (s->whole && s->resident > s->kernel_resident[index]) return 0; /* the SM changes hands as a whole */
     if ((entry = find_preempted(m, k, s, own))) {
         preempted_block copy = *entry;
         if (preemption_place(m, s, index, copy.linear, &copy) != GPUMP_REASON_YES) return 0;
+        if (own && m->corun) corun_came_back(m, s);
         block_life_dequeue(m, k, (uint32_t)(entry - m->preempted));
         return 1;
     }

@@ -9,7 +9,7 @@
 
 #include "analysis/analysis.h"
 #include "preemption/context_forms.h"
-#include "machine/corun.h"
+#include "machine/corun_group.h"
 #include "machine/duet.h"
 #include "machine/dispatcher.h"
 #include "machine/fault_exchange.h"
@@ -630,7 +630,7 @@ static const char *no_windows(const minigpu_config *config, const machine_option
     if (options->faults.scheme) return "--faults";
     if (options->absent) return "--absent";
     if (options->page_checks) return "--page-checks";
-    if (options->partition) return "--partition";
+    if (options->sharing.policy) return "--partition";
     return NULL;
 }
 
@@ -680,7 +680,7 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
     config->switch_stalls = options->switch_stalls;
     /* A policy decides block by block, so blocks of two kernels meet on an SM. */
     if (options->policy && config->kernels_per_sm < 2) config->kernels_per_sm = 2;
-    if (options->partition && config->kernels_per_sm < launch->kernel_count)
+    if (options->sharing.policy && config->kernels_per_sm < launch->kernel_count)
         config->kernels_per_sm = launch->kernel_count;
     if ((why = minigpu_config_check(config))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "%s: GPU %s: %s", launch->path, preset, why);
@@ -909,7 +909,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->window_cycles = options->threads ? minigpu_config_window_cycles(&config) : 0;
     m->technique = choose_technique(launch, options);
     m->context_form = options->context_form;
-    m->in_place = options->in_place;
+    m->in_place = options->in_place || options->sharing.parks;
     m->beyond_room = options->duet != NULL;
     m->regions = choose_regions(launch, options) != REGIONS_NONE;
     m->restarts_travel = m->regions && (errors_wanted(&options->errors) ||
@@ -938,8 +938,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         machine_free(m);
         return NULL;
     }
-    if (options->partition &&
-        corun_make(m, options->partition, options->sample_in_turn, options->dram_sustainable_permille, error)) {
+    if (options->sharing.policy && corun_make(m, &options->sharing, error)) {
         machine_free(m);
         return NULL;
     }

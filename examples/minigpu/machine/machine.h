@@ -3,6 +3,7 @@
 #ifndef MINIGPU_MACHINE_H
 #define MINIGPU_MACHINE_H
 
+#include "machine/corun_options.h"
 #include "machine/errors.h"
 #include "machine/faults.h"
 #include "machine/state.h"
@@ -30,19 +31,17 @@ typedef struct machine_options {
     uint32_t in_place; /* 1: a switch leaves registers and shared memory in place that the next kernel does not need
                           (Lin 2.3.1) */
     uint32_t choose;   /* 1: with points, each warp stops now or runs on, whichever is estimated to be over earlier */
-    const gpump_victim_policy *policy;  /* NULL: none, `technique` */
-    uint64_t limit_cycles;              /* for the policy; NEVER: none */
-    const char *schedule;               /* a policy of gpump_scheduler_find; NULL: none */
-    uint32_t mechanism;                 /* gpump_scheduler_mechanism, for the schedule */
-    uint64_t slice_ns;                  /* for the schedule time_slice; 0: 1 ms */
-    uint32_t switch_stalls;             /* 1: the model of Shieh 4.1 (config.h) */
-    faults_options faults;              /* what becomes of accesses to absent pages */
-    errors_options errors;              /* what goes wrong in the pipeline */
-    uint64_t fault_service_ns;          /* how long a page takes to come; 0: config.page_service_cycles */
-    uint32_t dram_sustainable_permille; /* with `partition`: of DRAM's peak; 0: gpump_partition_config's */
-    uint32_t sample_in_turn;            /* 1: with `partition`, kernels are measured one after the other on all SMs */
-    const char *duet;                   /* PRESET[:EXTRA[:PORT]] (duet.h); NULL: off */
-    const gpump_partition_policy *partition; /* kernels share SMs as a group (corun.h); NULL: they do not */
+    const gpump_victim_policy *policy; /* NULL: none, `technique` */
+    uint64_t limit_cycles;             /* for the policy; NEVER: none */
+    const char *schedule;              /* a policy of gpump_scheduler_find; NULL: none */
+    uint32_t mechanism;                /* gpump_scheduler_mechanism, for the schedule */
+    uint64_t slice_ns;                 /* for the schedule time_slice; 0: 1 ms */
+    uint32_t switch_stalls;            /* 1: the model of Shieh 4.1 (config.h) */
+    faults_options faults;             /* what becomes of accesses to absent pages */
+    errors_options errors;             /* what goes wrong in the pipeline */
+    uint64_t fault_service_ns;         /* how long a page takes to come; 0: config.page_service_cycles */
+    const char *duet;                  /* PRESET[:EXTRA[:PORT]] (duet.h); NULL: off */
+    corun_options sharing;             /* kernels share SMs as a group */
 } machine_options;
 void machine_options_default(machine_options *options);
 

@@ -9,18 +9,18 @@
 #include "policies.h"
 #include "tools/corun_experiment.h"
 #include "tools/options.h"
+#include "tools/sharing_options.h"
 
 enum { POLICIES_MAX = 16 };
 
 static const char usage[] =
     "usage: minigpu corun FILE [options]\n"
     "  FILE               launch file with two to eight kernels, each in a process of its own with repeat\n"
-    "  --policy NAME      who divides the SMs: ccbp, smk, ws, ws+dai, crisp, spatial, even, leftover, one\n"
+    "  --policy NAME      who divides the SMs: ccbp, smk, ws, ws+dai, crisp, spatial, even, leftover, slack, one\n"
     "                     of GPUMP_POLICY, or a fixed division: green:A:B (SMs), mps:P:Q (percent of the SMs),\n"
     "                     mig:1g+3g, blocks:A:B (on each SM); may be repeated (default: all but those)\n"
     "  --cycles N         how long is measured, once the division holds (default 200000)\n"
-    "  --warm N           cycles before a kernel alone is measured (default 30000)\n"
-    "  --in-turn          kernels are measured one after the other on all SMs, not at once on a part of them each\n"
+    "  --warm N           cycles before a kernel alone is measured (default 30000)\n" SHARING_USAGE
     "  --gpu PRESET       the GPU (default: the launch file's)\n"
     "  --config NAME=VALUE,...  numbers of the machine (config.h lists them)\n"
     "Each kernel runs alone, then all run together under each policy. speed is warp instructions per cycle beside "
@@ -52,7 +52,7 @@ static void print_outcome(const launch_file *launch, const gpump_partition_polic
 int corun_command(int argc, char **argv) {
     static const struct option longs[] = {
         {"policy", required_argument, NULL, 'o'}, {"cycles", required_argument, NULL, 'c'},
-        {"warm", required_argument, NULL, 'w'},   {"in-turn", no_argument, NULL, 't'},
+        {"warm", required_argument, NULL, 'w'},   SHARING_LONGS,
         {"gpu", required_argument, NULL, 'g'},    {"config", required_argument, NULL, 'n'},
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     const gpump_partition_policy *policies[POLICIES_MAX];
@@ -63,13 +63,13 @@ int corun_command(int argc, char **argv) {
     double alone[CORUN_KERNELS];
     launch_file launch;
     corun_experiment e;
-    int option, status = 0;
+    int option, found, status = 0;
     memset(&e, 0, sizeof e);
     e.launch = &launch;
     machine_options_default(&e.options);
     e.cycles = 200000;
     e.warm = 30000;
-    while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "", longs, &found)) != -1) {
         switch (option) {
         case 'o':
             if (count == POLICIES_MAX) return option_misuse("corun", "too many --policy", NULL);
@@ -81,7 +81,9 @@ int corun_command(int argc, char **argv) {
         case 'w':
             if (option_number("--warm", optarg, 0, UINT64_C(1000000000), &e.warm)) return 2;
             break;
-        case 't': e.options.sample_in_turn = 1; break;
+        case 'Z':
+            if (sharing_option(longs[found].name, optarg, &e.options.sharing)) return 2;
+            break;
         case 'g': e.options.gpu = optarg; break;
         case 'n': e.options.config = optarg; break;
         case 'h': fputs(usage, stdout); return 0;

@@ -18,7 +18,7 @@ static machine *make(const corun_experiment *e, const gpump_partition_policy *po
     machine_options options = e->options;
     char error[LAUNCH_ERROR_BYTES];
     machine *m;
-    options.partition = policy;
+    options.sharing.policy = policy;
     if (!(m = machine_build(e->launch, &options, error))) fprintf(stderr, "%s\n", error);
     return m;
 }

@@ -27,6 +27,7 @@
 #include "tools/races.h"
 #include "machine/fault_unit.h"
 #include "tools/report.h"
+#include "tools/sharing_options.h"
 #include "machine/runtime_calls.h"
 #include "machine/trace.h"
 #include "policies.h"
@@ -199,7 +200,7 @@ static const char run_usage[] =
     "block)\n"
     "  --slice US            with --schedule time_slice: how long a turn lasts (1000)\n"
     "  --partition NAME      the kernels share SMs as a group, which measures and divides them: ccbp, smk, ws, "
-    "ws+dai, crisp, spatial, even, leftover\n"
+    "ws+dai, crisp, spatial, even, leftover, slack\n" SHARING_USAGE
     "  --duet[=PRESET[:EXTRA[:PORT]]]  SMs hold blocks beyond their room and switch stalled warps in on-chip memory: "
     "maxwell_duet (default), duet_block, virtual_thread; EXTRA blocks: a number, all, or monitor; PORT: bytes per "
     "cycle (128)\n"
@@ -266,8 +267,10 @@ static const char *mechanism_name(uint32_t mechanism) {
 /* An option without the one that gives it a meaning, or two that exclude each other: what is wrong, or NULL. */
 static const char *contradiction(const machine_options *o, uint64_t limit_ns, uint64_t late_price, int vacate) {
     if (o->schedule && o->policy) return "--schedule and --policy exclude each other";
-    if (o->partition && (o->schedule || o->policy)) return "--partition excludes --schedule and --policy";
-    if (o->duet && (o->schedule || o->policy || o->partition || o->preempt_cycle != NEVER || o->in_place ||
+    if (!o->sharing.policy && (o->sharing.leave || o->sharing.places || o->sharing.in_turn || o->sharing.unsampled))
+        return "--move, --places, --in-turn and --unsampled need --partition NAME";
+    if (o->sharing.policy && (o->schedule || o->policy)) return "--partition excludes --schedule and --policy";
+    if (o->duet && (o->schedule || o->policy || o->sharing.policy || o->preempt_cycle != NEVER || o->in_place ||
                     o->faults.scheme || o->absent || o->regions || o->point_interval || o->threads))
         return "--duet excludes preemption, faults, regions, --partition and --threads";
     if ((o->schedule || o->policy) && o->technique != GPUMP_TECHNIQUES)
@@ -291,7 +294,7 @@ static const char *contradiction(const machine_options *o, uint64_t limit_ns, ui
     if (o->faults.link && o->in_place) return "--link and --in-place exclude each other";
     if (o->faults.extra && (!o->faults.link || !strcmp(o->faults.scheme, "stall")))
         return "--switch-on-fault needs --link NAME, and a scheme under which a warp can leave: not stall";
-    if (o->faults.extra && (o->schedule || o->policy || o->partition))
+    if (o->faults.extra && (o->schedule || o->policy || o->sharing.policy))
         return "--switch-on-fault excludes --schedule, --policy and --partition";
     if (o->faults.local && !o->faults.link) return "--local-handler needs --link NAME";
     if (vacate && !o->schedule) return "--vacate needs --schedule NAME";
@@ -319,28 +322,49 @@ static int write_page(const char *path, const run_result *result, const machine_
 }
 
 static int command_run(int argc, char **argv) {
-    static const struct option longs[] = {
-        {"gpu", required_argument, NULL, 'g'},      {"config", required_argument, NULL, 'n'},
-        {"stats", no_argument, NULL, 'x'},          {"preempt", required_argument, NULL, 'p'},
-        {"trace", required_argument, NULL, 't'},    {"html", required_argument, NULL, 'H'},
-        {"json", no_argument, NULL, 'j'},           {"dump", required_argument, NULL, 'D'},
-        {"races", no_argument, NULL, 'R'},          {"every-cycle", no_argument, NULL, 'e'},
-        {"threads", required_argument, NULL, 'T'},  {"context", required_argument, NULL, 'c'},
-        {"points", optional_argument, NULL, 'P'},   {"choose", no_argument, NULL, 'C'},
-        {"in-place", no_argument, NULL, 'I'},       {"regions", required_argument, NULL, 'r'},
-        {"spilling", required_argument, NULL, 'K'}, {"page-checks", required_argument, NULL, 'k'},
-        {"absent", required_argument, NULL, 'a'},   {"faults", required_argument, NULL, 'f'},
-        {"fault-at", required_argument, NULL, 'F'}, {"fault-service", required_argument, NULL, 'u'},
-        {"link", required_argument, NULL, 'L'},     {"switch-on-fault", required_argument, NULL, 'W'},
-        {"local-handler", no_argument, NULL, 'A'},  {"fault-order", required_argument, NULL, 'O'},
-        {"fault-lazy", no_argument, NULL, 'z'},     {"help", no_argument, NULL, 'h'},
-        {"errors", required_argument, NULL, 'X'},   {"detection", required_argument, NULL, 'X'},
-        {"error-at", required_argument, NULL, 'X'}, {"trap", required_argument, NULL, 'X'},
-        {"cure", required_argument, NULL, 'X'},     {"policy", required_argument, NULL, 'o'},
-        {"limit", required_argument, NULL, 'l'},    {"late-price", required_argument, NULL, 'E'},
-        {"schedule", required_argument, NULL, 's'}, {"vacate", required_argument, NULL, 'v'},
-        {"slice", required_argument, NULL, 'S'},    {"partition", required_argument, NULL, 'q'},
-        {"duet", optional_argument, NULL, 'd'},     {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"gpu", required_argument, NULL, 'g'},
+                                          {"config", required_argument, NULL, 'n'},
+                                          {"stats", no_argument, NULL, 'x'},
+                                          {"preempt", required_argument, NULL, 'p'},
+                                          {"trace", required_argument, NULL, 't'},
+                                          {"html", required_argument, NULL, 'H'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"dump", required_argument, NULL, 'D'},
+                                          {"races", no_argument, NULL, 'R'},
+                                          {"every-cycle", no_argument, NULL, 'e'},
+                                          {"threads", required_argument, NULL, 'T'},
+                                          {"context", required_argument, NULL, 'c'},
+                                          {"points", optional_argument, NULL, 'P'},
+                                          {"choose", no_argument, NULL, 'C'},
+                                          {"in-place", no_argument, NULL, 'I'},
+                                          {"regions", required_argument, NULL, 'r'},
+                                          {"spilling", required_argument, NULL, 'K'},
+                                          {"page-checks", required_argument, NULL, 'k'},
+                                          {"absent", required_argument, NULL, 'a'},
+                                          {"faults", required_argument, NULL, 'f'},
+                                          {"fault-at", required_argument, NULL, 'F'},
+                                          {"fault-service", required_argument, NULL, 'u'},
+                                          {"link", required_argument, NULL, 'L'},
+                                          {"switch-on-fault", required_argument, NULL, 'W'},
+                                          {"local-handler", no_argument, NULL, 'A'},
+                                          {"fault-order", required_argument, NULL, 'O'},
+                                          {"fault-lazy", no_argument, NULL, 'z'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"errors", required_argument, NULL, 'X'},
+                                          {"detection", required_argument, NULL, 'X'},
+                                          {"error-at", required_argument, NULL, 'X'},
+                                          {"trap", required_argument, NULL, 'X'},
+                                          {"cure", required_argument, NULL, 'X'},
+                                          {"policy", required_argument, NULL, 'o'},
+                                          {"limit", required_argument, NULL, 'l'},
+                                          {"late-price", required_argument, NULL, 'E'},
+                                          {"schedule", required_argument, NULL, 's'},
+                                          {"vacate", required_argument, NULL, 'v'},
+                                          {"slice", required_argument, NULL, 'S'},
+                                          {"partition", required_argument, NULL, 'q'},
+                                          {"duet", optional_argument, NULL, 'd'},
+                                          SHARING_LONGS,
+                                          {NULL, 0, NULL, 0}};
     machine_options options;
     uint64_t limit_ns = NEVER, late_price = 0, number;
     launch_file launch;
@@ -358,6 +382,9 @@ static int command_run(int argc, char **argv) {
         switch (option) {
         case 'X':
             if (recovery_option(longs[found].name, optarg, &options)) return EXIT_BAD_INPUT;
+            break;
+        case 'Z':
+            if (sharing_option(longs[found].name, optarg, &options.sharing)) return EXIT_BAD_INPUT;
             break;
         case 'g': options.gpu = optarg; break;
         case 'n': options.config = optarg; break;
@@ -393,7 +420,7 @@ static int command_run(int argc, char **argv) {
             break;
         case 'q':
             if (option_choice("--partition", optarg, policies_partition_name, &which)) return EXIT_BAD_INPUT;
-            options.partition = policies_partition_at(which);
+            options.sharing.policy = policies_partition_at(which);
             break;
         case 'd': options.duet = optarg ? optarg : "maxwell_duet"; break;
         case 'e': options.skip_idle = 0; break;

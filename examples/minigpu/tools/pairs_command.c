@@ -98,9 +98,9 @@ static int read_options(int argc, char **argv, pairs_experiment *e, arguments *a
             break;
         case 'd':
             if (option_number("--dram-sustainable", optarg, 1, 1000, &number)) return 2;
-            e->run.options.dram_sustainable_permille = (uint32_t)number;
+            e->run.options.sharing.dram_sustainable_permille = (uint32_t)number;
             break;
-        case 't': e->run.options.sample_in_turn = 1; break;
+        case 't': e->run.options.sharing.in_turn = 1; break;
         case 'v': a->csv = optarg; break;
         case 'g': e->run.options.gpu = optarg; break;
         case 'n': e->run.options.config = optarg; break;
