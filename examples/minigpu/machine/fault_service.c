@@ -1,5 +1,6 @@
 #include "machine/fault_service.h"
 
+#include "machine/fault_memory.h"
 #include "machine/fault_switch.h"
 #include "machine/fault_unit.h"
 #include "memory/translation.h"
@@ -18,6 +19,7 @@ static void map(machine *m, const gpump_fault_action *action) {
             m->page_faults.served++;
             translation_forget(m, page);
         }
+    fault_memory_mapped(m, action);
     for (i = 0; i < m->sm_count; i++) {
         sm *s = m->sms[i];
         for (n = 0; n < s->faults->parked_count; n++) {
@@ -98,6 +100,7 @@ void fault_service_serve(machine *m) {
         switch (action.kind) {
         case GPUMP_FAULT_ACT_ABORT: abort_process(m, &action.access); break;
         case GPUMP_FAULT_ACT_MAP: map(m, &action); break;
+        case GPUMP_FAULT_ACT_UNMAP: fault_memory_evict(m, &action); break;
         case GPUMP_FAULT_ACT_WAKE: wake(m, &action); break;
         case GPUMP_FAULT_ACT_LOCAL: { /* a warp that waits anyway executes the handler; its block stays meanwhile */
             block *b = find_block(m, action.cookie);
@@ -107,6 +110,7 @@ void fault_service_serve(machine *m) {
         default: break;
         }
     }
+    if (u->leaving_count && u->free_cycle <= m->now) fault_memory_free_frames(m);
     for (i = 0; i < u->processes; i++)
         if (u->unmap[i]) unmap(m, i);
     fault_unit_refresh(m);

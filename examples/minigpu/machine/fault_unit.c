@@ -9,20 +9,24 @@
 #define GRANULE_PAGES 16u /* 64 KB (Tanasic 6.5.1) */
 #define NO_PAGE (UINT64_MAX >> 16)
 
-/* Pipelined: the CPU is occupied by its handler (2 us, Tanasic 6.5.4) and by what a migration takes longer than an
+/* A remote access takes the round trip of the link (assumed), and occupies the link like the same bytes of a migration.
+ *
+ * Pipelined: the CPU is occupied by its handler (2 us, Tanasic 6.5.4) and by what a migration takes longer than an
  * allocation, the transfer; the rest of a service overlaps with others (docs/papers.md). */
 static const struct {
     const char *name, *preset;
-    uint32_t pipelined;
-} links[] = {{"nvlink", "nvlink", 0},
-             {"pcie3", "pcie3", 0},
-             {"nvlink_pipelined", "nvlink", 1},
-             {"pcie3_pipelined", "pcie3", 1},
-             {"ideal", "ideal", 0}};
+    uint32_t pipelined, remote_ns;
+} links[] = {
+    {"nvlink", "nvlink", 0, 1000},         {"pcie3", "pcie3", 0, 1500}, {"nvlink_pipelined", "nvlink", 1, 1000},
+    {"pcie3_pipelined", "pcie3", 1, 1500}, {"ideal", "ideal", 0, 1},    {"uvm595", "uvm595", 0, 1500}};
 #define LINKS (sizeof links / sizeof *links)
-enum { CPU_HANDLER_NS = 2000, LOCAL_HANDLER_NS = 20000 };
+enum { CPU_HANDLER_NS = 2000, LOCAL_HANDLER_NS = 20000, COUNTED_ACCESSES = 256 };
 
 const char *fault_unit_link_name(uint32_t index) { return index < LINKS ? links[index].name : NULL; }
+const char *fault_unit_remote_name(uint32_t index) {
+    static const char *const names[FAULT_REMOTES] = {"none", "thrashing", "all"};
+    return index < FAULT_REMOTES ? names[index] : NULL;
+}
 uint64_t fault_unit_granule_bytes(void) { return (uint64_t)GRANULE_PAGES * PAGE_BYTES; }
 
 /* ---- making ---- */
@@ -32,14 +36,34 @@ static uint32_t cycles_of(const machine *m, uint32_t ns) {
     return cycles < 1 ? 1 : cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
 }
 
-/* The unit of this machine: the presets' times are cycles at 1 GHz, that is nanoseconds. */
-static gpump_result configure(const machine *m, const launch_file *launch, const faults_options *options,
-                              uint64_t granules, gpump_fault_config *config) {
-    const uint64_t blocks = (uint64_t)m->sm_count * m->config.gpu.block_slots;
+static uint32_t which_link(const faults_options *options) {
     uint32_t which = 0;
-    gpump_result result;
-    while (which < LINKS && strcmp(links[which].name, options->link)) which++;
-    result = gpump_fault_config_preset(config, which < LINKS ? links[which].preset : options->link);
+    while (which + 1 < LINKS && strcmp(links[which].name, options->link)) which++;
+    return which;
+}
+
+/* The presets' times are cycles at 1 GHz, that is nanoseconds. One cycle stays one, and 0 stays 0. */
+static void convert_times(const machine *m, gpump_fault_config *config) {
+    uint32_t *const times[] = {&config->migrate_cycles,       &config->allocate_cycles, &config->migrate_busy_cycles,
+                               &config->allocate_busy_cycles, &config->evict_cycles,    &config->batch_cycles,
+                               &config->entry_cycles,         &config->block_cycles,    &config->thrash_cycles,
+                               &config->pin_cycles,           &config->remote_cycles};
+    uint32_t i;
+    for (i = 0; i < sizeof times / sizeof *times; i++)
+        if (*times[i] > 1) *times[i] = cycles_of(m, *times[i]);
+}
+
+/* How long the link is occupied by a granule, in nanoseconds. */
+static uint32_t transfer_ns(const gpump_fault_config *config) {
+    return config->batch > 1 ? config->migrate_cycles : config->migrate_cycles - config->allocate_cycles;
+}
+
+static gpump_result configure(machine *m, const launch_file *launch, const faults_options *options, uint64_t granules,
+                              gpump_fault_config *config) {
+    const uint64_t blocks = (uint64_t)m->sm_count * m->config.gpu.block_slots,
+                   memory = options->memory / fault_unit_granule_bytes();
+    const uint32_t which = which_link(options);
+    gpump_result result = gpump_fault_config_preset(config, links[which].preset);
     if (result) return result;
     config->sms = m->sm_count;
     config->processes = launch->process_count;
@@ -49,14 +73,21 @@ static gpump_result configure(const machine *m, const launch_file *launch, const
     config->waiters = (uint32_t)(blocks * 32 < (1u << 20) ? blocks * 32 : 1u << 20);
     if (config->waiters < config->faults) config->waiters = config->faults;
     config->granule_pages = GRANULE_PAGES;
-    if (which < LINKS && links[which].pipelined) {
-        config->migrate_busy_cycles = CPU_HANDLER_NS + config->migrate_cycles - config->allocate_cycles;
+    config->touches = LANES;
+    if (options->memory) config->memory = memory < UINT32_MAX ? (uint32_t)memory : UINT32_MAX - 1;
+    config->pins = !options->unpinned;
+    config->remote = options->remote;
+    if (!config->remote_cycles) config->remote_cycles = CPU_HANDLER_NS; /* the CPU's handler alone */
+    if (config->counter < COUNTED_ACCESSES) config->counter = COUNTED_ACCESSES;
+    m->fault_unit->segment_64ths =
+        gpump_gpu_cycles_from_ns(&m->config.gpu, transfer_ns(config)) * 64 * SEGMENT_BYTES / fault_unit_granule_bytes();
+    m->fault_unit->remote_cycles = cycles_of(m, links[which].remote_ns);
+    if (links[which].pipelined) {
+        config->evict_cycles = transfer_ns(config);
+        config->migrate_busy_cycles = CPU_HANDLER_NS + transfer_ns(config);
         config->allocate_busy_cycles = CPU_HANDLER_NS;
     }
-    if (config->migrate_cycles > 1) config->migrate_cycles = cycles_of(m, config->migrate_cycles);
-    if (config->allocate_cycles > 1) config->allocate_cycles = cycles_of(m, config->allocate_cycles);
-    if (config->migrate_busy_cycles) config->migrate_busy_cycles = cycles_of(m, config->migrate_busy_cycles);
-    if (config->allocate_busy_cycles) config->allocate_busy_cycles = cycles_of(m, config->allocate_busy_cycles);
+    convert_times(m, config);
     config->local = options->local;
     config->local_cycles = options->local ? cycles_of(m, LOCAL_HANDLER_NS) : 0;
     return GPUMP_OK;
@@ -77,6 +108,18 @@ static int map_buffer(machine *m, const launch_buffer *buffer, uint32_t owner) {
     for (page = first; owner != GPUMP_FAULT_GPU && page < first + pages; page++)
         m->page_table[page] |= PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
     if (owner != GPUMP_FAULT_GPU) m->page_faults.absent += pages;
+    return 0;
+}
+
+/* The link's replies to every SM. */
+static int make_remote(machine *m) {
+    uint32_t i, entries = 1;
+    while (entries < m->config.in_flight_records * LANES) entries *= 2;
+    for (i = 0; i < m->sm_count; i++) {
+        pipe_entry *room = (pipe_entry *)arena_take_array(&m->arena, entries, sizeof *room);
+        if (!room) return -1;
+        pipe_make(&m->sms[i]->faults->remote, room, entries, m->fault_unit->remote_cycles);
+    }
     return 0;
 }
 
@@ -101,6 +144,7 @@ int fault_unit_make(machine *m, const launch_file *launch, const faults_options 
     u->granule_pages = GRANULE_PAGES;
     u->processes = launch->process_count;
     u->next = NEVER;
+    m->fault_unit = u;
     if (configure(m, launch, options, granules, &config) != GPUMP_OK ||
         gpump_fault_bytes(&config, &bytes, &diag) != GPUMP_OK) {
         gpump_diag_text(&diag, text, sizeof text);
@@ -109,11 +153,20 @@ int fault_unit_make(machine *m, const launch_file *launch, const faults_options 
     }
     if (!(part = arena_take(&m->arena, bytes)) || gpump_fault_init(part, bytes, &config, &u->fault, &diag) != GPUMP_OK)
         goto memory;
-    m->fault_unit = u;
+    u->finite = options->memory != 0;
+    u->leaving = (fault_leaving *)arena_take_array(&m->arena, config.faults, sizeof *u->leaving);
+    u->written = (uint8_t *)arena_take(&m->arena, m->memory_bytes / fault_unit_granule_bytes() + 1);
+    if (!u->leaving || !u->written || make_remote(m)) goto memory;
     for (i = 0; i < launch->buffer_count; i++) {
         const launch_buffer *buffer = &launch->buffers[i];
         if (buffer->symbol || !buffer->bytes) continue; /* variables of a PTX file are loaded with it */
-        if (map_buffer(m, buffer, owner_of(buffer, options->absent))) goto memory;
+        if (!map_buffer(m, buffer, owner_of(buffer, options->absent))) continue;
+        if (!options->memory) goto memory;
+        snprintf(error, LAUNCH_ERROR_BYTES,
+                 "%s:%u: --gpu-memory has no room for this buffer, which the GPU has at first; more memory, or owner: "
+                 "cpu, or --absent all",
+                 launch->path, buffer->place.line);
+        return -1;
     }
     return 0;
 memory:
@@ -134,6 +187,8 @@ void fault_unit_count(machine *m, int32_t change) {
 void fault_unit_refresh(machine *m) {
     const uint64_t next = gpump_fault_next_cycle(m->fault_unit->fault);
     m->fault_unit->next = next == GPUMP_UNKNOWN ? NEVER : next;
+    if (m->fault_unit->leaving_count && m->fault_unit->next > m->fault_unit->free_cycle)
+        m->fault_unit->next = m->fault_unit->free_cycle;
 }
 
 /* The warp waits for a granule. One that finds no place in the list is asked for again when the others are there. */

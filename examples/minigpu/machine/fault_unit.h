@@ -21,18 +21,35 @@ typedef struct fault_abort {
     uint32_t kernel, warp, lanes, killed; /* killed: blocks */
 } fault_abort;
 
+/* A granule that was evicted. */
+typedef struct fault_leaving {
+    uint64_t page; /* its first one */
+    uint32_t process, unused;
+} fault_leaving;
+
 typedef struct fault_unit {
     gpump_fault *fault;
     const char *link;
     uint64_t next;                              /* when it has something to do; NEVER */
     uint64_t in_flight_since, in_flight_cycles; /* summed over open faults */
     uint32_t in_flight, in_flight_most, granule_pages, processes;
-    fault_abort *aborts; /* by process */
-    uint32_t *unmap;     /* by process: 1: its buffers go when no fault of it is being served */
+    uint32_t finite, unused;               /* finite: 1: GPU memory holds fewer granules than buffers have */
+    fault_leaving *leaving;                /* granules that were evicted and may still be accessed */
+    uint32_t leaving_count, remote_cycles; /* remote_cycles: of a segment over the link and back */
+    uint64_t free_cycle;                   /* when to ask whether they are */
+    uint64_t segment_64ths;                /* how long a segment occupies the link, in 64ths of a cycle */
+    uint64_t link_free_64ths;              /* when the link is free for the next one, likewise */
+    uint64_t remote_accesses;              /* segments over the link */
+    uint64_t maps, release_cycle;          /* granules mapped; when an instruction last passed its last check */
+    uint8_t *written;                      /* by granule of device memory: 1: since it was mapped */
+    fault_abort *aborts;                   /* by process */
+    uint32_t *unmap;                       /* by process: 1: its buffers go when no fault of it is being served */
 } fault_unit;
 
 /* The name of a link by its number; NULL past the last. */
 const char *fault_unit_link_name(uint32_t index);
+/* The name of what is mapped remotely by its fault_remote; NULL past the last. */
+const char *fault_unit_remote_name(uint32_t index);
 /* The bytes of a granule, to which buffers are aligned where there is a link. */
 uint64_t fault_unit_granule_bytes(void);
 /* Gives the machine its fault unit, with the owners of the launch file's buffers. Returns 0, or -1 with the reason in
@@ -43,6 +60,10 @@ int fault_unit_make(machine *m, const launch_file *launch, const faults_options 
  * may look up again; NEVER: when the unit says so. */
 uint64_t fault_unit_report(machine *m, sm *s, const in_flight *r, uint64_t address, translation found);
 static inline uint64_t fault_unit_next(const machine *m) { return m->fault_unit ? m->fault_unit->next : NEVER; }
+/* Is a fault being served? Then its page comes. */
+static inline int fault_unit_is_serving(const machine *m) {
+    return m->fault_unit && gpump_fault_next_cycle(m->fault_unit->fault) != GPUMP_UNKNOWN;
+}
 /* The cycle from which a warp may go on whose access has faulted; NEVER: when the unit wakes it. */
 uint64_t fault_unit_cycle(const machine *m, const warp *w, uint64_t cycle);
 /* Are all pages there that the checks of a record found absent? */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "machine/fault_facts.h"
+#include "machine/fault_memory.h"
 #include "machine/fault_switch.h"
 #include "machine/fault_unit.h"
 #include "machine/issue_queue.h"
@@ -46,6 +47,7 @@ static int make_sm(machine *m, sm *s, const gpump_replay_config *config, char er
     }
     for (i = 0; i < handles; i++) f->records[i] = NONE;
     f->parked_cycle = f->held_cycle = NEVER;
+    pipe_make(&f->remote, NULL, 1, 0); /* until there is a link (fault_unit.h) */
     if (gpump_replay_bytes(config, &bytes, &diag) == GPUMP_OK && (part = arena_take(&m->arena, bytes)) != NULL &&
         gpump_replay_init(part, bytes, config, &f->replay, &diag) == GPUMP_OK) {
         s->faults = f;
@@ -220,6 +222,9 @@ static void faulted(machine *m, sm *s, uint32_t record) {
         return;
     }
     machine_must(m, "gpump_replay_report_faulted", gpump_replay_report_faulted(f->replay, r->entry), NULL);
+    /* Pages that its younger instructions want must not be kept beside its own, and who waits in place would take the
+     * room in the load-store unit that the holder needs. */
+    if (fault_memory_is_finite(m)) (void)gpump_replay_squash(f->replay, w->slot);
     if (gpump_replay_state_of(f->replay, w->slot) == GPUMP_REPLAY_RUN ||
         gpump_replay_state_of(f->replay, w->slot) == GPUMP_REPLAY_REPLAY)
         memory_path_park(s, record);
@@ -373,6 +378,7 @@ void faults_cycle(machine *m, sm *s) {
 uint64_t faults_next(const sm *s) {
     const sm_faults *f = s->faults;
     if (f->again || (f->retry && f->refused_count)) return s->now + 1;
+    if (pipe_next(&f->remote) < f->parked_cycle && pipe_next(&f->remote) < f->held_cycle) return pipe_next(&f->remote);
     return f->parked_cycle < f->held_cycle ? f->parked_cycle : f->held_cycle;
 }
 

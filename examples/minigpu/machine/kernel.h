@@ -25,6 +25,7 @@
 #define PAGE_ABSENT_WRITE 8u   /* or not for writing */
 #define PAGE_REPORTED_READ 16u /* a check has found that */
 #define PAGE_REPORTED_WRITE 32u
+#define PAGE_REMOTE 64u /* the CPU has it, and the GPU accesses it over the link (fault_memory.h) */
 /* Where device memory begins: address 0 and its neighbours belong to nobody. */
 #define DEVICE_BASE UINT64_C(0x10000000)
 /* What a kernel has for the barriers of its whole grid (%envreg1, %envreg2). */

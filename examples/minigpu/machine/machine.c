@@ -1095,8 +1095,8 @@ static int run(machine *m, uint64_t until, team *team) {
         if (next == NEVER) return deadlock(m);
         if (next < m->now) next = m->now; /* it was due within the window */
         if (next - m->progress_cycle > m->config.watchdog_cycles) {
-            if (is_active(m)) return deadlock(m);
-            m->progress_cycle = next; /* everybody has ended, or is still to come */
+            if (is_active(m) && !fault_unit_is_serving(m)) return deadlock(m);
+            m->progress_cycle = next; /* everybody has ended, is still to come, or waits for a page that comes */
         }
         if (m->window_cycles) next -= next % m->window_cycles;
         if (next > stop_from(m, m->stop_cycle)) next = stop_from(m, m->stop_cycle);

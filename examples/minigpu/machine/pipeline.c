@@ -6,6 +6,7 @@
 #include "machine/duet.h"
 #include "machine/error_facts.h"
 #include "machine/fault_facts.h"
+#include "machine/fault_memory.h"
 #include "machine/gate.h"
 #include "machine/issue_queue.h"
 #include "memory/memory_path.h"
@@ -914,7 +915,9 @@ static uint64_t queue_stage(machine *m, sm *s) {
         const uint64_t after = s->queue->last_fetch >= 63 ? 0 : slots & ~((UINT64_C(2) << s->queue->last_fetch) - 1);
         fetch_line(m, s, gpump_bits_lowest64(after ? after : slots));
     }
-    slots = fetch_candidates(s) | (HAS(s, faults) ? s->faults->replaying & ~s->queue->waits : 0);
+    /* Where memory is finite, replaying warps may wait for long; what they can do at once, faults_cycle has done. */
+    slots = fetch_candidates(s) |
+            (HAS(s, faults) && !fault_memory_is_finite(m) ? s->faults->replaying & ~s->queue->waits : 0);
     if (slots && issue_queue_has_room(s->queue)) return s->now + 1;
     for (i = 0; i < ISSUE_QUEUE_WORDS && !memory_path_has_room(m, s); i++)
         full[i] |= s->queue->unit_entries[UNIT_MEMORY][i];

@@ -86,6 +86,10 @@ typedef struct sm_faults {
     uint32_t again;                                 /* 1: a replay waits for a unit or room alone */
     uint64_t replaying;                             /* slots whose warp has entries to issue again */
     uint64_t checks, faults, held_cycles;           /* look-ups; instructions that faulted; cycles of held warps */
+    uint64_t translating; /* slots of which an instruction has its turn to be translated (fault_memory.h) */
+    uint32_t turns_wait;  /* 1: all that is in the check queue waits for such a turn */
+    uint32_t unused;
+    pipe_stage remote; /* records with a segment on its way over the link, in the order of their replies */
 } sm_faults;
 /* What an SM needs for errors and exceptions of arithmetic (errors.h). */
 typedef struct sm_errors {

@@ -178,6 +178,7 @@ typedef struct in_flight {
     uint32_t generation;  /* of the record: answers for an earlier one are dropped */
     uint32_t entry;       /* its handle in the replay queue */
     uint32_t pinned;      /* 1: it has faulted before, and its pages stay */
+    uint32_t turn;        /* 1: the one instruction of its warp that is being translated (fault_memory.h) */
     uint32_t erred;       /* with errors (errors.h): 1: its result is wrong */
     uint32_t trapped;     /* trap_state */
     lanes_operand results[INSTRUCTION_DESTINATIONS];

@@ -9,6 +9,7 @@
 #include "memory/memory_access.h"
 #include "memory/translation.h"
 #include "machine/fault_facts.h"
+#include "machine/fault_memory.h"
 #include "machine/fault_switch.h"
 #include "machine/fault_unit.h"
 #include "machine/page_faults.h"
@@ -129,6 +130,10 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
     cache_line *found = NULL;
     int is_load = instruction_only_reads(instruction),
         cached = is_load && !s->l1_is_store && !(instruction->flags & (FLAG_CACHE_GLOBAL | FLAG_VOLATILE));
+    if (HAS(s, faults) && m->fault_unit && fault_memory_is_remote(m, segment)) {
+        fault_memory_send(m, s, record, segment, is_load || instruction->opcode == OPCODE_ATOM);
+        return 1;
+    }
     if (cached && (found = cache_find(&s->l1, line))) {
         if (found->pending == m->config.l1_merges) return 0;
         found->stamp = ++s->l1.clock;
@@ -281,26 +286,36 @@ static void ring_remove(const machine *m, uint32_t *ring, uint32_t head, uint32_
     *count = kept;
 }
 
+/* The access of a segment faults. */
+static void report(machine *m, sm *s, in_flight *r, uint32_t segment, translation found) {
+    const uint64_t address = r->segments[segment],
+                   cycle = m->fault_unit ? fault_unit_report(m, s, r, address, found)
+                                         : page_faults_open(m, address, !instruction_only_reads(r->instruction));
+    if (s->fault_switch && cycle == NEVER) fault_switch_pending(m, block_cookie(&m->blocks[r->block]));
+    if (!r->absent) r->pages_cycle = 0;
+    if (cycle > r->pages_cycle) r->pages_cycle = cycle;
+    r->absent |= 1u << segment;
+}
+
 /* The page of a segment is there, or it is not; with the last answer the record is complete. */
 static void answered(machine *m, sm *s, uint32_t record, uint32_t segment, translation found) {
     in_flight *r = &s->records[record];
     const int write = !instruction_only_reads(r->instruction);
-    const uint64_t address = r->segments[segment];
+    uint32_t i;
     if (found == TRANSLATION_ABSENT && r->info->is_checked) {
-        page_faults_report(m, address, write);
+        page_faults_report(m, r->segments[segment], write);
     } else if (m->fault_unit ? found != TRANSLATION_HIT : found == TRANSLATION_ABSENT && m->faults_may_happen) {
-        const uint64_t cycle =
-            m->fault_unit ? fault_unit_report(m, s, r, address, found) : page_faults_open(m, address, write);
-        if (s->fault_switch && cycle == NEVER) fault_switch_pending(m, block_cookie(&m->blocks[r->block]));
-        if (!r->absent) r->pages_cycle = 0;
-        if (cycle > r->pages_cycle) r->pages_cycle = cycle;
-        r->absent |= 1u << segment;
+        report(m, s, r, segment, found);
     } else if (found != TRANSLATION_HIT) {
-        wrong_translation(m, r, address, found);
+        wrong_translation(m, r, r->segments[segment], found);
         return;
     }
-    if (!r->to_check && !r->pending)
-        ring_put(m, s->faults->checked, s->faults->checked_head, &s->faults->checked_count, record);
+    if (r->to_check || r->pending) return;
+    for (i = 0; r->turn && i < r->segment_count; i++) { /* what has been evicted since it was looked up, or served */
+        found = translate(m, r->segments[i], write);
+        if (found != TRANSLATION_HIT) report(m, s, r, i, found);
+    }
+    ring_put(m, s->faults->checked, s->faults->checked_head, &s->faults->checked_count, record);
 }
 
 static void unpark(machine *m, sm *s) {
@@ -314,6 +329,7 @@ static void unpark(machine *m, sm *s) {
             r->to_check = r->absent; /* the request is sent again, and walked again */
             r->absent = 0;
             r->pinned = 1;
+            f->turns_wait = 0;
             ring_put(m, s->check_queue, s->check_head, &s->check_count, record);
             continue;
         }
@@ -351,6 +367,38 @@ static int look_up(machine *m, sm *s, uint32_t record) {
     return 1;
 }
 
+/* Memory is finite: brings the first record to the head of the check queue that may be translated now. 0: there is
+ * none. */
+static int take_turn(machine *m, sm *s) {
+    sm_faults *f = s->faults;
+    const uint32_t entries = m->config.in_flight_records;
+    uint32_t i, k;
+    for (i = 0; !f->turns_wait && i < s->check_count; i++) {
+        const uint32_t record = s->check_queue[(s->check_head + i) % entries];
+        in_flight *r = &s->records[record];
+        const uint64_t slot = UINT64_C(1) << m->warps[r->warp].slot;
+        if (r->to_check && !r->turn && (f->translating & slot)) continue;
+        if (r->to_check) {
+            r->turn = 1;
+            f->translating |= slot;
+        }
+        for (k = i; k > 0; k--)
+            s->check_queue[(s->check_head + k) % entries] = s->check_queue[(s->check_head + k - 1) % entries];
+        s->check_queue[s->check_head] = record;
+        return 1;
+    }
+    f->turns_wait = 1;
+    return 0;
+}
+
+/* Its turn is over: it has taken effect, or it was taken back. */
+static void end_turn(machine *m, sm *s, in_flight *r) {
+    s->faults->turns_wait = 0;
+    if (!r->turn) return;
+    r->turn = 0;
+    s->faults->translating &= ~(UINT64_C(1) << m->warps[r->warp].slot);
+}
+
 /* One look-up per cycle: of a record that found no room before, or of the first one in the queue. Returns a record that
  * needed none and is in effect; NONE. */
 static uint32_t look_up_stage(machine *m, sm *s) {
@@ -376,7 +424,7 @@ static uint32_t look_up_stage(machine *m, sm *s) {
         f->refused_count--;
         return NONE;
     }
-    if (!s->check_count) return NONE;
+    if (!s->check_count || (fault_memory_is_finite(m) && !take_turn(m, s))) return NONE;
     record = s->check_queue[s->check_head];
     if (s->records[record].to_check) {
         const int found_room = look_up(m, s, record);
@@ -409,6 +457,10 @@ int memory_path_take_looked_up(sm *s, uint32_t *record) {
 
 void memory_path_effect(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
+    if (r->turn) {
+        end_turn(m, s, r);
+        fault_memory_passed(m, r);
+    }
     if (r->info->is_checked) memory_access_checked(m, r);
     memory_access_effect(m, s, r);
     r->stage = RECORD_MEMORY;
@@ -428,6 +480,7 @@ void memory_path_withdraw(machine *m, sm *s, uint32_t record) {
     ring_remove(m, f->refused, f->refused_head, &f->refused_count, record);
     ring_remove(m, f->checked, f->checked_head, &f->checked_count, record);
     ring_remove(m, f->parked, 0, &f->parked_count, record);
+    end_turn(m, s, &s->records[record]);
     s->records[record].generation++;
     s->memory_reserved--;
 }
@@ -450,7 +503,8 @@ int memory_path_accept(machine *m, sm *s, uint32_t record) {
     r->in_queue = 1;
     if (HAS(s, faults)) {
         r->to_check = r->segment_count >= LANES ? UINT32_MAX : (1u << r->segment_count) - 1;
-        r->pending = r->absent = 0;
+        r->pending = r->absent = r->turn = 0;
+        s->faults->turns_wait = 0;
     }
     s->check_queue[wrap(s->check_head + s->check_count++, m->config.in_flight_records)] = record;
     return 0;
@@ -590,6 +644,8 @@ int memory_path_take(machine *m, sm *s, arrival *arrived) {
         } else if ((record = pipe_take(&s->pipes[PIPE_L1], s->now)) != NONE ||
                    (record = pipe_take(&s->pipes[PIPE_SHARED], s->now)) != NONE) {
             piece_done(s, record);
+        } else if (HAS(s, faults) && (record = pipe_take(&s->faults->remote, s->now)) != NONE) {
+            piece_done(s, record);
         } else if ((record = pipe_take(&s->pipes[PIPE_CONSTANT], s->now)) != NONE) {
             complete(s, record);
         } else {
@@ -619,6 +675,6 @@ uint32_t memory_path_look_up(machine *m, sm *s) {
 int memory_path_busy(const machine *m, const sm *s) {
     memory_packet packet;
     uint32_t after;
-    return (s->access_count && !s->access_waits) || s->check_count ||
+    return (s->access_count && !s->access_waits) || (s->check_count && !(HAS(s, faults) && s->faults->turns_wait)) ||
            (s->queued_misses && (HAS(s, rate) || next_miss(m, s, &after, &packet))); /* a gate opens with time */
 }

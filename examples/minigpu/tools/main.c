@@ -169,10 +169,17 @@ static const char run_usage[] =
     "  --fault-service US    with --faults: how long a page takes to come (default: page_service_cycles)\n"
     "  --link NAME           with --faults: the CPU serves faults over this link, in granules of 64 KB: nvlink, pcie3, "
     "nvlink_pipelined,\n"
-    "                        pcie3_pipelined, ideal; buffers with owner: cpu or unallocated are absent at first (with "
+    "                        pcie3_pipelined, ideal, or by NVIDIA's driver in batches: uvm595; buffers with owner: cpu "
+    "or unallocated are absent at first (with "
     "--absent all: all)\n"
     "  --switch-on-fault N   with --link: a block that waits for pages gives its place to another; N more blocks per "
     "SM than fit (thesis: 4)\n"
+    "  --gpu-memory BYTES[:unpinned]  with --link: pages are evicted beyond so much memory, at least 2 MB (K, M and G "
+    "may follow); unpinned: no\n"
+    "                        instruction's pages are kept, so that instructions may evict each other's for ever\n"
+    "  --remote WHAT         with --link: pages stay with the CPU and are accessed over the link: all, thrashing "
+    "(those that keep leaving;\n"
+    "                        only uvm595 looks for them), none (default)\n"
     "  --local-handler       with --link: SMs allocate pages themselves that nobody has\n"
     "  --fault-order NAME    with --faults: what keeps accesses of a warp in order: class (default), address, printed "
     "(as in the thesis)\n"
@@ -257,6 +264,26 @@ static int read_fault_at(const char *text, faults_options *faults) {
     return -1;
 }
 
+static int read_gpu_memory(const char *text, faults_options *faults) {
+    const uint64_t least = 32 * fault_unit_granule_bytes();
+    char *end;
+    uint64_t shift;
+    errno = 0;
+    faults->memory = strtoull(text, &end, 10);
+    shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    if (end != text && !errno && *text != '-' && faults->memory <= (UINT64_C(1) << 40) >> shift) {
+        faults->memory <<= shift;
+        end += shift != 0;
+        faults->unpinned = !strcmp(end, ":unpinned");
+        if ((!*end || faults->unpinned) && faults->memory >= least) return 0;
+    }
+    fprintf(stderr,
+            "minigpu: --gpu-memory wants bytes, such as 64M or 64M:unpinned, from 2M (32 granules of 64 KB, which one "
+            "instruction may touch) to 1024G, not \"%s\"\n",
+            text);
+    return -1;
+}
+
 static const char *mechanism_name(uint32_t mechanism) {
     return mechanism == GPUMP_SCHEDULER_SWITCH   ? "switch"
            : mechanism == GPUMP_SCHEDULER_DRAIN  ? "drain"
@@ -297,6 +324,17 @@ static const char *contradiction(const machine_options *o, uint64_t limit_ns, ui
     if (o->faults.extra && (o->schedule || o->policy || o->sharing.policy))
         return "--switch-on-fault excludes --schedule, --policy and --partition";
     if (o->faults.local && !o->faults.link) return "--local-handler needs --link NAME";
+    if (o->faults.local && !strcmp(o->faults.link, "uvm595"))
+        return "--local-handler needs a link that serves faults one by one: not uvm595";
+    if ((o->faults.memory || o->faults.remote) && !o->faults.link) return "--gpu-memory and --remote need --link NAME";
+    if (o->faults.memory && !strcmp(o->faults.scheme, "regions"))
+        return "--gpu-memory excludes --faults regions: the pages of a whole region would have to stay";
+    if (o->faults.memory && o->faults.lazy)
+        return "--gpu-memory excludes --fault-lazy: warps that wait in place keep others out of the load-store unit";
+    if (o->faults.memory && o->page_checks)
+        return "--gpu-memory excludes --page-checks: a page may be evicted between its check and its access";
+    if (o->faults.remote == FAULT_REMOTE_THRASHING && strcmp(o->faults.link, "uvm595"))
+        return "--remote thrashing needs --link uvm595: other links do not look for pages that thrash";
     if (vacate && !o->schedule) return "--vacate needs --schedule NAME";
     if (o->slice_ns && !(o->schedule && strcmp(o->schedule, "time_slice") == 0))
         return "--slice needs --schedule time_slice";
@@ -346,6 +384,8 @@ static int command_run(int argc, char **argv) {
                                           {"fault-service", required_argument, NULL, 'u'},
                                           {"link", required_argument, NULL, 'L'},
                                           {"switch-on-fault", required_argument, NULL, 'W'},
+                                          {"gpu-memory", required_argument, NULL, 'G'},
+                                          {"remote", required_argument, NULL, 'Q'},
                                           {"local-handler", no_argument, NULL, 'A'},
                                           {"fault-order", required_argument, NULL, 'O'},
                                           {"fault-lazy", no_argument, NULL, 'z'},
@@ -455,6 +495,13 @@ static int command_run(int argc, char **argv) {
             options.faults.link = fault_unit_link_name(which);
             break;
         case 'A': options.faults.local = 1; break;
+        case 'G':
+            if (read_gpu_memory(optarg, &options.faults)) return EXIT_BAD_INPUT;
+            break;
+        case 'Q':
+            if (option_choice("--remote", optarg, fault_unit_remote_name, &options.faults.remote))
+                return EXIT_BAD_INPUT;
+            break;
         case 'W':
             if (option_number("--switch-on-fault", optarg, 1, 64, &number)) return EXIT_BAD_INPUT;
             options.faults.extra = (uint32_t)number;

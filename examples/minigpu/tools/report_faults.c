@@ -94,6 +94,16 @@ void report_fault_unit(const machine *m, const launch_file *launch, FILE *file) 
             "waits of blocks for granules: %" PRIu64 ", of which %" PRIu64 " ended with the granule and %" PRIu64
             " with the block\n",
             f.waits, f.woken, f.cancelled);
+    if (f.batches)
+        fprintf(file,
+                "driver: %" PRIu64 " batches of %.1f reports; %" PRIu64 " granules prefetched, %" PRIu64
+                " faults delayed and %" PRIu64 " granules pinned because they thrash\n",
+                f.batches, (double)f.fetched / (double)f.batches, f.prefetched, f.delayed, f.pinned);
+    if (u->finite)
+        fprintf(file, "memory: %" PRIu64 " granules evicted, %" PRIu64 " of them written back\n", f.evicted, f.written);
+    if (f.remote)
+        fprintf(file, "remote: %" PRIu64 " granules mapped over the link, %" PRIu64 " accesses over it\n", f.remote,
+                u->remote_accesses);
     if (m->switches) {
         gpump_block_switch_statistics b;
         switch_totals(m, &b);
@@ -134,6 +144,7 @@ void report_fault_unit_json(const machine *m, const launch_file *launch, json_t 
         json_object_set_new(unit, name, number(value));
     json_object_set_new(unit, "in_flight_cycles", number(u->in_flight_cycles));
     json_object_set_new(unit, "in_flight_most", number(u->in_flight_most));
+    json_object_set_new(unit, "remote_accesses", number(u->remote_accesses));
     for (i = 0; i < launch->process_count; i++)
         if (u->aborts[i].instruction) json_array_append_new(aborts, abort_json(m, launch, i));
     if (m->switches) {
