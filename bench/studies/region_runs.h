@@ -14,12 +14,14 @@
 #include "machine/machine.h"
 #include "ptx/ptx_reader.h"
 #include "machine/restart.h"
+#include "machine/shared_log.h"
 #include "tools/recovery.h"
 
 enum { REGION_KERNELS = 128, REGION_LOG = 4000000 };
 
 typedef struct region_way {
     uint32_t regions, spilling;         /* as in machine_options */
+    uint32_t shared_restart;            /* as there */
     const gpump_regions_config *config; /* NULL: the preset */
     int published;                      /* 1: cuts as the published lengths suggest (region_published); config NULL */
     int lengths;                        /* 1: measure the regions, not only the time */
@@ -35,6 +37,8 @@ typedef struct region_run {
     double median_length, mean_length; /* of regions that ended, in instructions */
     double median_live;                /* 32-bit registers, of boundaries that were crossed */
     uint32_t boundaries;               /* in the program */
+    shared_log_statistics shared;      /* where shared memory goes back */
+    uint32_t shared_bytes, blocks;     /* of a block, as written; per SM at most */
 } region_run;
 
 static inline int region_by_name(const void *a, const void *b) { return strcmp((const char *)a, (const char *)b); }
@@ -128,6 +132,7 @@ static inline void region_run_kernel(const char *name, int is_short, const regio
     ptx_error wrong;
     machine *m;
     region_log log;
+    gpump_occupancy occupancy;
     memset(out, 0, sizeof *out);
     memset(&module, 0, sizeof module);
     snprintf(path, sizeof path, "%s/kernels/%.63s/%s.yaml", MINIGPU_SOURCE_DIR, name, is_short ? "small" : "launch");
@@ -136,6 +141,7 @@ static inline void region_run_kernel(const char *name, int is_short, const regio
     options.gpu = "igpu4";
     options.regions = way->regions;
     options.spilling = way->spilling;
+    options.shared_restart = way->shared_restart;
     if (way->errors) options.errors = *way->errors;
     options.regions_config = way->published ? &published : way->config;
     if (way->published && (ptx_read_file(launch.kernels[0].ptx_path, &module, &wrong) ||
@@ -160,6 +166,10 @@ static inline void region_run_kernel(const char *name, int is_short, const regio
         snprintf(out->error, sizeof out->error, "%s", m->failed ? m->error : "its run did not end");
     out->cycles = m->now;
     out->instructions = m->kernels[0].warp_instructions;
+    out->shared_bytes = m->kernels[0].shared_bytes;
+    if (gpump_gpu_occupancy(&m->config.gpu, &m->kernels[0].need, &occupancy, NULL) == GPUMP_OK)
+        out->blocks = occupancy.blocks;
+    shared_log_sum(m, &out->shared);
     recovery_statistics(m, &out->recovery);
     if (way->lengths && !out->error[0]) region_measure(m, &log, out);
     machine_free(m);

@@ -6,6 +6,7 @@
 
 #include "analysis/analysis.h"
 #include "kernels/reference.h"
+#include "machine/shared_log.h"
 #include "preemption/context_forms.h"
 #include "tools/check.h"
 #include "tools/recovery.h"
@@ -19,7 +20,7 @@ typedef struct ran {
     char error[LAUNCH_ERROR_BYTES];
 } ran;
 
-static void run_launch(const char *path, const machine_options *options, ran *r) {
+static void run_launch_logged(const char *path, const machine_options *options, ran *r, shared_log_statistics *log) {
     launch_file launch;
     kernel_check check[8];
     machine *m;
@@ -34,8 +35,12 @@ static void run_launch(const char *path, const machine_options *options, ran *r)
     r->result = machine_result_hash(m, &launch);
     r->cycles = m->now;
     recovery_statistics(m, &r->recovery);
+    if (log) shared_log_sum(m, log);
     machine_free(m);
     launch_file_free(&launch);
+}
+static void run_launch(const char *path, const machine_options *options, ran *r) {
+    run_launch_logged(path, options, r, NULL);
 }
 
 static machine_options options_with(uint32_t regions, const char *detection) {
@@ -131,6 +136,46 @@ static void stores_that_do_not_wait(void **state) {
     print_message("%llu of %llu runs end wrong without the store queue\n", (unsigned long long)wrong,
                   (unsigned long long)(runs / 2));
     assert_true(wrong > 0);
+}
+
+/* ==== shared memory that goes back ==== */
+
+/* Regions that overwrite what they have read in shared memory: errors take it back. Preempted on top, warps leave what
+ * they could take back behind. */
+static void shared_memory_goes_back(void **state) {
+    static const uint32_t techniques[] = {GPUMP_TECHNIQUES, GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_REWIND,
+                                          GPUMP_TECHNIQUE_FLUSH};
+    static const char *const names[] = {"lps",          "lud_diagonal",           "nw_1",      "pathfinder",
+                                        "dwt2d_fdwt53", "backprop_layer_forward", "histogram", "sgemm"};
+    shared_log_statistics log;
+    uint64_t undone = 0, copies = 0, random = test_seed();
+    uint32_t way, n, k;
+    (void)state;
+    for (n = 0; n < sizeof names / sizeof *names; n++)
+        for (k = 0; k < test_cases(4); k++)
+            for (way = SHARED_SAVED; way < SHARED_RESTARTS; way++) {
+                char path[1024];
+                machine_options options = options_with(k % 2 ? REGIONS_SPARSE : 32, "decor");
+                ran undisturbed, r;
+                snprintf(path, sizeof path, KERNELS "%s/small.yaml", names[n]);
+                options.shared_restart = way;
+                /* sparse regions of a thousand instructions would hardly ever pass at 2% */
+                options.errors.rate_q32 = (uint64_t)((k % 2 ? 0.002 : 0.02) * 4294967296.0);
+                run_launch_logged(path, &options, &undisturbed, &log);
+                undone += log.undone;
+                copies += log.copies;
+                options.technique = techniques[(k + way) % 4];
+                options.context_form = k % 2 ? CONTEXT_LIVE : CONTEXT_NAIVE;
+                if (options.technique != GPUMP_TECHNIQUES)
+                    options.preempt_cycle = 1 + gpump_random_below(&random, (uint32_t)undisturbed.cycles);
+                run_launch(path, &options, &r);
+                if (undisturbed.wrong || r.wrong)
+                    fail_msg("%s, %s, technique %u at cycle %llu: %s; %s", names[n], shared_restart_name(way),
+                             options.technique, (unsigned long long)options.preempt_cycle, undisturbed.error, r.error);
+            }
+    print_message("%llu words of shared memory taken back, %llu copies\n", (unsigned long long)undone,
+                  (unsigned long long)copies);
+    assert_true(undone > 1000 && copies > 0);
 }
 
 /* ==== exceptions of arithmetic ==== */
@@ -244,9 +289,13 @@ static void everything_at_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors_at_every_instruction), cmocka_unit_test(storms),
-        cmocka_unit_test(stores_that_do_not_wait),     cmocka_unit_test(both_cures),
-        cmocka_unit_test(every_kernel_with_traps),     cmocka_unit_test(preempted),
+        cmocka_unit_test(errors_at_every_instruction),
+        cmocka_unit_test(storms),
+        cmocka_unit_test(stores_that_do_not_wait),
+        cmocka_unit_test(shared_memory_goes_back),
+        cmocka_unit_test(both_cures),
+        cmocka_unit_test(every_kernel_with_traps),
+        cmocka_unit_test(preempted),
         cmocka_unit_test(everything_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -574,12 +574,24 @@ static gpump_result spill_at_boundaries(kernel_program *lowered, const gpump_pro
 
 /* ---- the whole way ---- */
 
+/* Stores to shared memory overwrite nothing that a region needs: it can go back. */
+static int outside_shared(void *user, uint32_t read, uint32_t write) {
+    gpump_instruction in;
+    (void)read;
+    gpump_program_instruction((const gpump_program *)user, write, &in);
+    return in.space != GPUMP_SPACE_SHARED || in.access != GPUMP_ACCESS_WRITE;
+}
+
 static gpump_result form_regions(gpump_program *program, const analysis_lowering *how, gpump_program **formed,
                                  gpump_regions_report *report, gpump_diag *diag) {
     gpump_regions_config config;
     gpump_result result = gpump_regions_config_preset(&config, how->regions == REGIONS_SPARSE ? "igpu" : "igpu_short");
     if (how->regions_config) config = *how->regions_config;
     if (how->regions != REGIONS_SPARSE) config.max_instructions = how->regions;
+    if (how->shared_goes_back) {
+        config.may_clobber = outside_shared;
+        config.user = (void *)program; /* only read */
+    }
     return result == GPUMP_OK ? gpump_regions_form(program, &config, formed, report, diag) : result;
 }
 

@@ -69,9 +69,11 @@ typedef struct analysis_lowering {
                            instructions */
     uint32_t spilling;  /* SPILLING_...: what sparse boundaries store */
     const gpump_regions_config
-        *regions_config;     /* how regions are formed; NULL: as the presets igpu and igpu_short have it */
-    uint32_t page_checks;    /* page_check_form */
-    uint32_t page_bytes;     /* with page_checks: a power of two */
+        *regions_config;       /* how regions are formed; NULL: as the presets igpu and igpu_short have it */
+    uint32_t shared_goes_back; /* 1: shared memory can go back, so a store there does not end a region; not with
+                                  `page_checks` */
+    uint32_t page_checks;      /* page_check_form */
+    uint32_t page_bytes;       /* with page_checks: a power of two */
     uint32_t point_interval; /* K: preemption points (Lin 2.4.1), one for every K instructions outside loops; 0: none */
     const uint32_t *block;   /* threads of the launch's blocks in x, y and z; NULL: unknown */
     const uint32_t *alias_class; /* as for analysis_create_launch; NULL */

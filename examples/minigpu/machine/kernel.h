@@ -65,6 +65,12 @@ typedef enum issue_wait {
     ISSUE_WHEN_STORED = 4    /* with errors: its stores in the store queue */
 } issue_wait;
 
+/* What stands behind a boundary. */
+enum {
+    BOUNDARY_ANY = 1,
+    BOUNDARY_OVERWRITES = 2 /* a store to shared memory, where that must be saved first (shared_log.h) */
+};
+
 /* What issue needs to know of an instruction, prepared once: its bits in the scoreboard and a few of its own. One cache
  * line. */
 typedef struct issue_info {
@@ -76,7 +82,7 @@ typedef struct issue_info {
     uint8_t needs_environment;      /* reads special registers or parameters */
     uint8_t is_barrier;
     uint8_t is_global;            /* may touch device memory */
-    uint8_t is_boundary;          /* starts an idempotent region */
+    uint8_t is_boundary;          /* starts an idempotent region: BOUNDARY_... */
     uint8_t serialises;           /* issue_wait bits: what its warp must have behind it first */
     uint8_t is_checked;           /* finds absent pages instead of failing on them */
     uint8_t clobbers;             /* clobber_rule */

@@ -136,6 +136,7 @@ static int lower_kernel(const minigpu_config *config, const launch_file *launch,
     how.regions = choose_regions(launch, options);
     how.spilling = options->spilling;
     how.regions_config = options->regions_config;
+    how.shared_goes_back = options->shared_restart != SHARED_CUTS;
     how.page_checks = options->page_checks;
     how.page_bytes = PAGE_BYTES;
     how.point_interval = options->point_interval;
@@ -387,7 +388,8 @@ static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const
     }
     k->need.threads = (uint32_t)threads;
     k->need.registers = (uint32_t)registers;
-    k->need.shared_bytes = l->override_shared_bytes ? l->override_shared_bytes : k->shared_bytes;
+    k->need.shared_bytes = (l->override_shared_bytes ? l->override_shared_bytes : k->shared_bytes)
+                           << (m->shared_restart == SHARED_BUFFERED);
     if (registers > UINT32_MAX || gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) != GPUMP_OK) {
         return launch_file_error(launch, l->block_place, error,
                                  "kernel %s: a block of %" PRIu64 " threads and %" PRIu64 " registers fits no SM",
@@ -728,6 +730,7 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
             k->replay = replays;
         }
         if (errs) errors_prepare(k->program, p->infos[i]);
+        if (m->shared_restart == SHARED_SAVED && shared_log_prepare(k->program, p->infos[i])) goto memory;
         k->parameters = (uint8_t *)arena_take(&m->arena, align_up(k->program->parameter_bytes + 8, 8));
         k->textures = (lanes_texture *)arena_take_array(&m->arena, k->launch->argument_count + 1, sizeof *k->textures);
         k->texture_references = (lanes_texture *)arena_take_array(
@@ -912,6 +915,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->in_place = options->in_place || options->sharing.parks;
     m->beyond_room = options->duet != NULL;
     m->regions = choose_regions(launch, options) != REGIONS_NONE;
+    m->shared_restart = m->regions ? options->shared_restart : (uint32_t)SHARED_CUTS;
     m->restarts_travel = m->regions && (errors_wanted(&options->errors) ||
                                         (options->faults.scheme && !strcmp(options->faults.scheme, "regions")));
     if (build(m, launch, programs, p, &options->faults, errors_wanted(&options->errors), error)) {
@@ -928,6 +932,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->sources_released = config.sources_released;
     m->switches = options->faults.extra != 0;
     if (faults_make(m, &options->faults, error) || errors_make(m, &options->errors, error) ||
+        shared_log_make(m, error) ||
         ((options->absent || options->faults.scheme) &&
          page_faults_make(m, launch, options->absent && !options->faults.link ? options->absent : "", error)) ||
         fault_unit_make(m, launch, &options->faults, error) || fault_switch_make(m, options->faults.extra, error)) {

@@ -24,6 +24,7 @@ typedef struct machine_options {
     uint32_t regions;  /* idempotent regions: REGIONS_NONE, REGIONS_SPARSE, or N: short ones of at most N instructions
                           too (analysis.h) */
     uint32_t spilling; /* with regions, what sparse boundaries store: SPILLING_NONE, _ALL or _CHANGED (analysis.h) */
+    uint32_t shared_restart; /* with regions, how shared memory goes back: a shared_restart (shared_log.h) */
     const gpump_regions_config *regions_config; /* experiments: other regions than the presets'; NULL */
     uint32_t page_checks;                       /* page_check_form (analysis.h): the compiler puts checks in; 0: none */
     const char

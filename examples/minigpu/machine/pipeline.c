@@ -271,6 +271,7 @@ void pipeline_check_barriers(machine *m, sm *s, block *b) {
     uint32_t id, i;
     for (id = 0; id < BARRIERS; id++) {
         barrier *bar = &b->barriers[id];
+        uint64_t copy = 0;
         uint32_t expected;
         if (!bar->threads) continue;
         expected = bar->expected ? bar->expected : b->live_warps * LANES;
@@ -282,6 +283,10 @@ void pipeline_check_barriers(machine *m, sm *s, block *b) {
             instruction = &block_kernel(m, b)->program->instructions[w->barrier_pc];
             if (instruction->destination_count) write_reduction(m, s, b, w, bar, instruction);
             w->barrier = NONE;
+            if (HAS(s, shared_log) && shared_log_copies(s, block_kernel(m, b), w->barrier_pc + 1)) {
+                if (!copy) copy = shared_log_copy(s, block_kernel(m, b)->shared_bytes);
+                errors_wait(s, w, copy);
+            }
             if (HAS(s, duet))
                 duet_barrier_opened(m, s, w);
             else
@@ -702,6 +707,9 @@ static void cross_boundary(machine *m, sm *s, warp *w, const in_flight *r) {
     if (m->region_log && !is_short)
         region_log_add(m->region_log, m->blocks[r->block].kernel, r->pc, w->region_instructions);
     if (!is_short) w->region_instructions = 0;
+    if (shared_log_copies(s, block_kernel(m, &m->blocks[r->block]), r->pc) &&
+        !w->program[r->pc - (r->pc > 0)].is_barrier) /* there it was made when the barrier opened */
+        errors_wait(s, w, shared_log_copy(s, block_kernel(m, &m->blocks[r->block])->shared_bytes));
     restart_record(m, s, w, is_short);
 }
 

@@ -6,13 +6,14 @@
 #ifndef MINIGPU_REGION_H
 #define MINIGPU_REGION_H
 
-#include "machine/state.h"
+#include "machine/shared_log.h"
 
 /* The warp executes a boundary, and stands behind it; or it starts. */
 static inline void restart_record(machine *m, sm *s, warp *w, int is_short) {
     gpump_restart_frame frames[SIMT_DEPTH];
     uint32_t i;
     if (!is_short) w->pinned = PINNED_NONE;
+    if (s->shared_log) shared_log_boundary(s, w->slot, is_short);
     for (i = 0; i < w->stack.depth; i++) {
         frames[i].lanes = w->stack.entries[i].mask;
         frames[i].pc = w->stack.entries[i].pc;

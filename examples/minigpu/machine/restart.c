@@ -33,6 +33,7 @@ int restart_warp(machine *m, sm *s, warp *w, uint32_t region) {
     pipeline_squash_warp(m, s, index);
     machine_must(m, "gpump_restart_go_back",
                  gpump_restart_go_back(s->restart, w->slot, region, frames, SIMT_DEPTH, &depth), NULL);
+    if (s->shared_log) shared_log_undo(s, w->slot, region);
     restart_stack(&w->stack, frames, depth);
     overwrite_dead(m, s, b, w);
     s->fetched &= ~(UINT64_C(1) << w->slot);

@@ -11,6 +11,7 @@
  *   runtime_calls    printf, assert, malloc and free of kernels
  *   page_faults      absent pages: found by checks, brought by a handler
  *   errors           results that are wrong, exceptions of arithmetic, and what is done about both
+ *   shared_log       shared memory that can go back, too
  *   restart          warps go back to the start of their idempotent region
  *   preemption       every call of gpump: how blocks leave SMs and come back
  *   window           SMs advance side by side for some cycles (--threads)
@@ -100,6 +101,7 @@ typedef struct sm_errors {
     uint64_t raised; /* slots whose warp has raised an exception that nobody has looked at yet */
 } sm_errors;
 struct sm_translation;
+struct shared_log;
 
 typedef struct sm {
     gpump_sm *gpump;
@@ -118,10 +120,11 @@ typedef struct sm {
     sm_faults *faults;                  /* NULL: no TLBs, and an absent page ends the run */
     sm_errors *errors;                  /* NULL: nothing errs, and arithmetic does not trap */
     gpump_restart *restart;             /* where its warps can go back to; NULL: kernels have no regions */
-    uint64_t wake;                      /* the next cycle in which something can happen */
-    uint64_t now;                       /* the SM's own clock: the cycle that it is in, or was in last */
-    uint64_t progress_cycle;            /* when it last issued an instruction */
-    executed_instructions *executed;    /* per kernel, since machine_run was called */
+    struct shared_log *shared_log;   /* what they take back in shared memory (shared_log.h); NULL: regions end there */
+    uint64_t wake;                   /* the next cycle in which something can happen */
+    uint64_t now;                    /* the SM's own clock: the cycle that it is in, or was in last */
+    uint64_t progress_cycle;         /* when it last issued an instruction */
+    executed_instructions *executed; /* per kernel, since machine_run was called */
     /* warp slots, one bit each */
     uint64_t present;                /* a warp sits there that has not ended */
     uint64_t fetched;                /* its next instruction is there */
@@ -269,9 +272,10 @@ typedef struct machine {
     char error[LAUNCH_ERROR_BYTES];
     preemption_entry preemptions[PREEMPTION_LOG_ENTRIES];
     uint32_t preemption_count;
-    uint32_t technique;    /* gpump_technique that arriving kernels preempt by */
-    uint32_t context_form; /* how registers are saved: a context_form (context_forms.h) */
-    uint32_t regions;      /* 1: kernels have idempotent regions, and warps can go back */
+    uint32_t technique;      /* gpump_technique that arriving kernels preempt by */
+    uint32_t context_form;   /* how registers are saved: a context_form (context_forms.h) */
+    uint32_t regions;        /* 1: kernels have idempotent regions, and warps can go back */
+    uint32_t shared_restart; /* how shared memory goes back then: a shared_restart (shared_log.h) */
     uint32_t
         restarts_travel; /* 1: warps take their restart PCs along when they are switched, since errors, traps or page
                             faults may send them back behind the restore; 0: the next boundary gives new ones */

@@ -362,12 +362,11 @@ static int coalesce_shared(const kernel *k, in_flight *r, uint32_t lanes) {
     return 1;
 }
 
-void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
+static void coalesce(machine *m, in_flight *r) {
     const instruction *instruction = r->instruction;
     const block *b = &m->blocks[r->block];
     const kernel *k = &m->kernels[b->kernel];
     uint32_t bytes = instruction_access_bytes(instruction), lane, shared_lanes = 0, alignment = bytes, addressed;
-    (void)s;
     r->segment_count = 0;
     r->conflict_cycles = 0;
     r->straight = 0;
@@ -432,6 +431,13 @@ void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
     if (shared_lanes) r->conflict_cycles = bank_conflicts(r, shared_lanes, bytes);
 }
 
+void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
+    coalesce(m, r);
+    if (HAS(s, shared_log) && s->shared_log->way == SHARED_VERSIONED && r->instruction->space == SPACE_SHARED &&
+        !instruction_only_reads(r->instruction))
+        r->conflict_cycles *= 2; /* what it overwrites is read first */
+}
+
 /* Which lanes want a page that is absent? (A page may have come since its segment was looked at; none goes.) */
 void memory_access_checked(machine *m, in_flight *r) {
     const int write = !instruction_only_reads(r->instruction);
@@ -479,6 +485,7 @@ static void store(machine *m, sm *s, in_flight *r) {
              lanes = instruction_address_lanes(r->instruction, r->active);
     uint8_t *base = space_base(m, s, r);
     uint64_t address;
+    if (HAS(s, shared_log) && r->instruction->space == SPACE_SHARED) shared_log_store(m, s, r);
     if (r->straight && base) {
         lanes_to_memory(r->instruction, r->active, r->sources, base + space_offset(r, r->addresses[0]), size);
         return;

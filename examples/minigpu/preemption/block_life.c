@@ -576,6 +576,7 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
         warp *w = &m->warps[b->warps[i]];
         if (s->faults) faults_close_warp(m, s, w);
         if (s->restart) machine_must(m, "gpump_restart_close", gpump_restart_close(s->restart, w->slot), NULL);
+        if (s->shared_log) shared_log_boundary(s, w->slot, 0);
         w->sm = NONE;
         w->block = m->free_warp;
         m->free_warp = b->warps[i];

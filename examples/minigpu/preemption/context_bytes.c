@@ -129,6 +129,7 @@ static void get_restart(machine *m, const warp *w, gpump_context_reader *reader)
         return;
     machine_must(m, "gpump_restart_restore",
                  gpump_restart_restore(m->sms[w->sm]->restart, w->slot, words, count, &diag), &diag);
+    if (m->sms[w->sm]->shared_log) restart_forbid(m->sms[w->sm], w); /* what it had overwritten is not in the context */
 }
 
 /* Writes a block's context, or measures it when the writer has no memory. `b` NULL measures the largest one of the

@@ -149,9 +149,11 @@ static const char run_usage[] =
     "  --in-place            a switch leaves registers and shared memory in place that the next kernel does not need\n"
     "  --choose              with --points: each warp stops at once or runs on, whichever is estimated to be over "
     "earlier\n"
-    "  --regions sparse|N    the compiler forms idempotent regions (iGPU), or short ones of at most N instructions "
-    "too; their boundaries\n"
-    "                        are instructions\n"
+    "  --regions sparse|N[:SHARED]  the compiler forms idempotent regions (iGPU), or short ones of at most N "
+    "instructions too; their\n"
+    "                        boundaries are instructions. SHARED: they do not end where shared memory is overwritten, "
+    "which goes back\n"
+    "                        with its warp: saved, buffered or versioned (docs/restart.md)\n"
     "  --spilling all|changed  with --regions: what is live at a sparse region's start is stored there whenever it is "
     "crossed, all of it and\n"
     "                        loaded again, or what has changed; without it nothing is, until somebody preempts\n"
@@ -518,12 +520,7 @@ static int command_run(int argc, char **argv) {
             }
             break;
         case 'r':
-            if (launch_regions(optarg, &options.regions)) {
-                fprintf(stderr,
-                        "minigpu: --regions wants sparse or a number of instructions from 2 to 4096, not \"%s\"\n",
-                        optarg);
-                return EXIT_BAD_INPUT;
-            }
+            if (recovery_regions(optarg, &options)) return EXIT_BAD_INPUT;
             break;
         case 'P':
             if (option_number("--points", optarg ? optarg : "100", 1, 1000000, &number)) return EXIT_BAD_INPUT;

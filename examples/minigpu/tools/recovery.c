@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
+#include "machine/shared_log.h"
 #include "tools/options.h"
 
 /* ==== options ==== */
@@ -60,6 +61,20 @@ static const char *cure_name(uint32_t index) {
     return index < GPUMP_RESTART_CURES ? names[index] : NULL;
 }
 
+int recovery_regions(const char *text, machine_options *options) {
+    char what[32] = "";
+    const char *colon = strchr(text, ':');
+    const size_t length = colon ? (size_t)(colon - text) : strlen(text);
+    options->shared_restart = SHARED_CUTS;
+    if (length < sizeof what) memcpy(what, text, length);
+    if (launch_regions(what, &options->regions)) {
+        fprintf(stderr, "minigpu: --regions wants sparse or a number of instructions from 2 to 4096, not \"%s\"\n",
+                text);
+        return -1;
+    }
+    return colon ? option_choice("--regions WHAT:", colon + 1, shared_restart_name, &options->shared_restart) : 0;
+}
+
 int recovery_option(const char *name, const char *text, machine_options *options) {
     errors_options *errors = &options->errors;
     uint32_t which;
@@ -83,6 +98,10 @@ const char *recovery_contradiction(machine_options *options) {
     if (errors->cure && !errors->traps) return "--cure needs --trap WHAT: errors do not come back";
     if (errors_wanted(errors) && options->point_interval)
         return "--detection and --trap exclude --points: a warp that goes back may stand between two points";
+    if (options->shared_restart && options->page_checks)
+        return "--regions WHAT:SHARED excludes --page-checks: these come before regions are formed";
+    if (options->shared_restart == SHARED_SAVED && errors->traps && errors->cure == GPUMP_RESTART_CURE_SPLIT)
+        return "--regions WHAT:saved needs --cure step: code that is split later does not say where it must save";
     if (errors_wanted(errors) && !options->regions) options->regions = 32; /* iGPU 5.1 */
     return NULL;
 }
@@ -98,6 +117,7 @@ int recovery_baseline(const char *path, const machine_options *options, uint64_t
     errors_options_default(&plain.errors);
     plain.regions = REGIONS_NONE;
     if (plain.faults.scheme && !strcmp(plain.faults.scheme, "regions")) plain.faults.scheme = "stall";
+    plain.shared_restart = 0;
     plain.spilling = SPILLING_NONE;
     plain.preempt_cycle = NEVER;
     plain.technique = GPUMP_TECHNIQUES;
@@ -133,10 +153,22 @@ static uint64_t energy_q16(const run_result *result) {
                                 gpump_muldiv_down(result->machine->now, 65536, result->baseline_cycles));
 }
 
+static void shared_text(const machine *m, FILE *file) {
+    shared_log_statistics l;
+    if (!m->sm_count || !m->sms[0]->shared_log) return;
+    shared_log_sum(m, &l);
+    fprintf(file,
+            "shared memory goes back (%s): %" PRIu64 " words overwritten, %" PRIu64 " taken back, at most %" PRIu64
+            " of an SM at a time; %" PRIu64 " stores found no room; %" PRIu64 " copies of %" PRIu64 " bytes in all\n",
+            shared_restart_name(m->sms[0]->shared_log->way), l.words, l.undone, l.most, l.full, l.copies,
+            l.copied_bytes);
+}
+
 void recovery_text(const run_result *result, FILE *file) {
     const machine *m = result->machine;
     gpump_restart_statistics r;
     machine_totals t;
+    shared_text(m, file);
     if (!m->sm_count || !m->sms[0]->errors) return;
     recovery_statistics(m, &r);
     report_totals(m, &t);

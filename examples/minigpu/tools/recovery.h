@@ -6,6 +6,8 @@
 
 #include "tools/report.h"
 
+/* Reads the value of --regions: WHAT, or WHAT:SHARED. Returns 0, or -1 after a report. */
+int recovery_regions(const char *text, machine_options *options);
 /* Reads the value of one of the options --errors, --detection, --error-at, --trap and --cure. Returns 0, or -1 after a
  * report. */
 int recovery_option(const char *name, const char *text, machine_options *options);
