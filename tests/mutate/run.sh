@@ -2,9 +2,10 @@
 # How many small mistakes in the library do its tests notice?
 #   sh tests/mutate/run.sh [--mutants N] [--seed S] [--jobs J] [--build FOLDER] [--fresh] [--prepare] [--page FILE] [FILE.c ...]
 # For every named file of gpump_impl (default: all of them), N mutants (default 60) are drawn by seed S (default 1) from the places
-# that tests/mutate/mutate.c finds. Each mutant is compiled, linked into a shared library, and given to the test programs of its room
-# (tests_of, below) until one of them fails: the mutant is killed. If all pass, it survives. Mutants that do not compile, or compile to
-# the code of the original, are drawn again. A mutant that runs ten times as long as the original, and two seconds, is killed as well.
+# that tests/mutate/mutate.c finds. Each mutant is compiled to a shared object, which is loaded before the library and so takes its
+# file's place, and given to the test programs of its room (tests_of, below) that reach the line, until one of them fails: the mutant is
+# killed. If all pass, it survives. Mutants that do not compile, or compile to the code of the original, are drawn again. A mutant that runs four times as long
+# as the original, and 0.2 s, is killed as well. A mutant costs about 0.2 s of processor time.
 # Results stay in FOLDER (default build-mutate), also when the command is interrupted: while a file and S are the same, a later call
 # tries its survivors, and what is missing to N; --fresh tries all. --prepare only builds the library and the test programs. --page
 # writes the page with the table and the survivors of all files that FOLDER has results of, and names the other files.
@@ -44,19 +45,23 @@ one() {
     export CCACHE_DISABLE=1
     "$build/mutate" "$file" "$place" "$work/mutant.c" || exit 2
     # shellcheck disable=SC2086  # lists of words
-    $quick $flags -c "$work/mutant.c" -o "$work/mutant.o" >/dev/null 2>&1 || answer invalid compiler
-    cmp -s "$work/mutant.o" "$build/work/$name.o" && answer invalid "same code"
-    ld -shared -o "$work/libgpump.so" "$work/mutant.o" "$build/work/$name.others.o" "$(cat "$build/libgcc")" -lm 2>/dev/null || answer invalid linker
+    $quick $flags -shared "$work/mutant.c" -o "$work/mutant.so" >/dev/null 2>&1 || answer invalid compiler
+    cmp -s "$work/mutant.so" "$build/work/$name.so" && answer invalid "same code"
     : >>"$build/work/$name.results"
-    # The program that has killed most mutants of this file for its time comes first.
-    awk -F '\t' 'FILENAME ~ /seconds$/ { seconds[$1] = $2; kills[$1] += 0; next } $1 == "killed" { kills[$2]++ }
-        END { for (p in seconds) printf "%f\t%s\t%d\n", (kills[p] + 1) / (seconds[p] + 0.02), p, 10 * seconds[p] + 2.5 }' \
-        "$build/work/$name.seconds" "$build/work/$name.results" | sort -rn >"$work/order"
-    [ -s "$work/order" ] || { echo "no test programs for $file" >&2; exit 2; }
+    # Programs that reach the line, or the nearest lines with code. The one that has killed most mutants of this file for its time is first.
+    awk -F '\t' -v line="$(echo "$mistake" | cut -f 2)" '
+        FILENAME ~ /lines$/ && $2 <= line && $2 >= before { before = $2; if ($3) reaches[$1, $2] = 1 }
+        FILENAME ~ /lines$/ && $2 >= line && (!behind || $2 <= behind) { behind = $2; if ($3) reaches[$1, $2] = 1 }
+        FILENAME ~ /seconds$/ { seconds[$1] = $2 }
+        FILENAME ~ /results$/ && $1 == "killed" { kills[$2]++ }
+        END { for (p in seconds) if (((p, before) in reaches) || ((p, behind) in reaches))
+            printf "%f\t%s\t%d\n", (kills[p] + 1) / (seconds[p] + 0.02), p, 4000 * seconds[p] + 200 }' \
+        "$build/work/$name.lines" "$build/work/$name.seconds" "$build/work/$name.results" | sort -rn >"$work/order"
+    [ -s "$work/order" ] || answer survived "not reached"
     cd "$work" || exit 2
-    export LD_LIBRARY_PATH="$work" GPUMP_TEST_CASES="$cases"
+    export LD_LIBRARY_PATH="$build" GPUMP_TEST_CASES="$cases" CMOCKA_TEST_ABORT=1 # a program stops at its first failure
     while IFS=$tab read -r _ program limit; do
-        (ulimit -t "$limit"; ulimit -v 8000000; exec "$build/tests/$program" </dev/null >/dev/null 2>&1) || answer killed "$program"
+        "$build/limit" "$limit" "$work/mutant.so" "$build/tests/$program" </dev/null >/dev/null 2>&1 || answer killed "$program"
     done <order
     # What an optimising compiler finds to be the same program is the same program.
     cd "$root" || exit 2
@@ -105,12 +110,18 @@ tests_of() {
     for area in $areas; do grep -l '^/\* labels: ' tests/"$area"/*.c 2>/dev/null; done
     case $1 in context | fault | sm | scheduler) echo tests/base/altered_memory.c ;; esac
 }
-measure() { # measure PROGRAM: its processor time with the library as it is; its tests must pass
+# measure NAME PROGRAM: the processor time with the original in a mutant's place, where the tests must pass, and the lines that they reach.
+measure() {
     (
-        cd "$build/work" && LD_LIBRARY_PATH="$build" GPUMP_TEST_CASES="$cases" "$build/tests/$1" </dev/null >"$1.log" 2>&1 ||
-            { echo "$1 fails without any mistake: see $build/work/$1.log" >&2; exit 1; }
-        times >"$1.times" # its last line: user and system time of the children
-        tail -1 "$1.times" | sed 's/[ms]/ /g' | awk '{ print 60 * $1 + $2 + 60 * $3 + $4 }' >"$build/tests/$1.seconds"
+        cd "$build/work" || exit 2
+        rm -f "$1.gcda"
+        LD_LIBRARY_PATH="$build" GPUMP_TEST_CASES="$cases" "$build/limit" 600000 "$build/work/$1.seen.so" "$build/tests/$2" \
+            </dev/null >"$2.log" 2>&1 || { echo "$2 fails without any mistake: see $build/work/$2.log" >&2; exit 1; }
+        times >"$2.times" # its last line: user and system time of the children
+        tail -1 "$2.times" | sed 's/[ms]/ /g' | awk -v program="$2" '{ print program "\t" 60 * $1 + $2 + 60 * $3 + $4 }' >>"$1.seconds"
+        [ ! -f "$1.gcda" ] || gcov -t "$1.gcda" 2>/dev/null | awk -F : -v program="$2" -v file="$file" '
+            $3 == "Source" { inside = substr($4, length($4) - length(file) + 1) == file }
+            inside && $2 > 0 && $1 !~ /-$/ { print program "\t" $2 + 0 "\t" ($1 !~ /#/) }' >>"$1.lines"
     )
 }
 program_of() { echo "$1" | sed 's|^tests/||; s|/|_|; s|\.c$||'; }
@@ -121,41 +132,39 @@ key_of() { echo "$1 $(wc -l <"$build/places/$(basename "$1" .c)") $(cksum <"$1")
 # Builds what is older than its sources: the library, and below the test programs.
 newest=$(ls -t gpump_impl/*/* gpump.h tests/*.h tests/*/*.h | head -1)
 is_fresh() { [ -n "$(find "$1" -newer "$newest" -newer "$2" 2>/dev/null)" ]; }
-is_fresh "$build/mutate" tests/mutate/mutate.c || $compiler -std=c99 -O1 -o "$build/mutate" tests/mutate/mutate.c || exit 2
+for tool in mutate limit; do
+    is_fresh "$build/$tool" tests/mutate/$tool.c || $compiler -std=c99 -O1 -o "$build/$tool" tests/mutate/$tool.c || exit 2
+done
 for file in gpump_impl/*/*.c; do
     is_fresh "$build/objects/$(basename "$file" .c).o" "$file" && continue
     # shellcheck disable=SC2086
     $compiler $flags -O2 -c "$file" -o "$build/objects/$(basename "$file" .c).optimised" &&
         $compiler $flags -O1 -c "$file" -o "$build/objects/$(basename "$file" .c).o" || exit 2
 done
-$compiler -print-libgcc-file-name >"$build/libgcc"
 [ -z "$(find "$build/objects" -name '*.o' -newer "$build/libgpump.so" 2>&1)" ] ||
     $compiler -shared -o "$build/libgpump.so" "$build"/objects/*.o -lm || exit 2
-built=" "
 status=0
 for file in $files; do
     name=$(basename "$file" .c)
+    # shellcheck disable=SC2086
+    $(quick_for "$name") $flags -shared "$file" -o "$build/work/$name.so" || exit 2
+    # The same with gcc's counters of lines: which programs reach a line?
+    # shellcheck disable=SC2086
+    (cd "$build/work" && gcc $flags -I"$root" -I"$root/gpump_impl" --coverage -O1 -c "$root/$file" -o "$name.o" &&
+        gcc -shared --coverage "$name.o" -o "$name.seen.so") || exit 2
     : >"$build/work/$name.seconds"
+    : >"$build/work/$name.lines"
     for source in $(tests_of "$(basename "$(dirname "$file")")"); do
         head -1 "$source" | grep -q 'link:\|labels:.* long' && continue # needs a host, or takes minutes
         program=$(program_of "$source")
-        case $built in
-        *" $program "*) ;;
-        *)
-            is_fresh "$build/tests/$program.seconds" "$source" || {
-                # shellcheck disable=SC2086
-                $compiler $flags -O1 -D_GNU_SOURCE -Itests "-DGPUMP_SOURCE_DIR=\"$root\"" "-DGPUMP_BINARY_DIR=\"$build\"" "$source" \
-                    -o "$build/tests/$program" -L"$build" -lgpump -lcmocka -lm || exit 2
-                measure "$program" || exit 2
-            }
-            built="$built$program " ;;
-        esac
-        printf '%s\t%s\n' "$program" "$(cat "$build/tests/$program.seconds")" >>"$build/work/$name.seconds"
+        is_fresh "$build/tests/$program" "$source" ||
+            # shellcheck disable=SC2086
+            $compiler $flags -O1 -D_GNU_SOURCE -Itests "-DGPUMP_SOURCE_DIR=\"$root\"" "-DGPUMP_BINARY_DIR=\"$build\"" "$source" \
+                -o "$build/tests/$program" -L"$build" -lgpump -lcmocka -lm || exit 2
+        grep -q libgpump.so "$build/tests/$program" || continue # has a copy of the library of its own
+        measure "$name" "$program" || exit 2
     done
     "$build/mutate" "$file" >"$build/places/$name"
-    # shellcheck disable=SC2046,SC2086
-    ld -r -o "$build/work/$name.others.o" $(ls "$build"/objects/*.o | grep -v "/$name\.o$") &&
-        $(quick_for "$name") $flags -c "$file" -o "$build/work/$name.o" || exit 2
     [ -z "$prepare" ] || continue
     key=$(key_of "$file")
     results=$build/work/$name.results
