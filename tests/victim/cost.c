@@ -264,13 +264,75 @@ static void wrong_use(void **state) {
     assert_int_equal(gpump_cost_estimate_blocks(&gpu, NULL, 0, NULL, 0, NULL, NULL, NULL, &diag), GPUMP_OK);
 }
 
+/* A block that waits for pages: it drains that much later, and is saved that much later where a fault stalls it; what
+ * it loses by leaving is what it would not have waited for anyway. */
+static void waits_for_pages(void **state) {
+    gpump_gpu gpu = fermi();
+    gpump_cost_history history;
+    gpump_block_view blocks[3];
+    const gpump_cost_rewind rewind[3] = {{2048, 30}, {2048, 30}, {2048, 30}};
+    gpump_cost_estimate plain[3], e[3];
+    (void)state;
+    memset(&history, 0, sizeof history);
+    gpump_cost_history_record(&history, 1000, 2000);
+    gpump_cost_history_record(&history, 1000, 2000);
+    for (uint32_t i = 0; i < 3; i++) blocks[i] = block(0, 400, 800, 18432); /* IPC and 1 / CPI are 0.5 */
+    assert_int_equal(gpump_cost_estimate_blocks(&gpu, &history, 1, blocks, 3, rewind, NULL, plain, NULL), GPUMP_OK);
+    assert_int_equal(plain[0].latency[GPUMP_TECHNIQUE_SWITCH], 2182);
+    blocks[1].fault_cycles = blocks[2].fault_cycles = 1000;
+    blocks[2].fault_stalls = 1;
+    assert_int_equal(gpump_cost_estimate_blocks(&gpu, &history, 1, blocks, 3, rewind, NULL, e, NULL), GPUMP_OK);
+    assert_memory_equal(&e[0], &plain[0], sizeof *e);
+    for (uint32_t i = 1; i < 3; i++) {
+        assert_int_equal(e[i].latency[GPUMP_TECHNIQUE_DRAIN], 600 * 2 + 1000);
+        assert_int_equal(e[i].overhead[GPUMP_TECHNIQUE_DRAIN], 0);
+        assert_int_equal(e[i].latency[GPUMP_TECHNIQUE_FLUSH], 0);
+        assert_int_equal(e[i].overhead[GPUMP_TECHNIQUE_FLUSH], 400);
+    }
+    assert_int_equal(e[1].latency[GPUMP_TECHNIQUE_SWITCH], 2182); /* saved at once, of 4364 cycles 3364 are lost */
+    assert_int_equal(e[1].overhead[GPUMP_TECHNIQUE_SWITCH], 3364 / 2);
+    assert_int_equal(e[1].latency[GPUMP_TECHNIQUE_REWIND], 243);
+    assert_int_equal(e[1].overhead[GPUMP_TECHNIQUE_REWIND], 30); /* 486 cycles are less than the wait */
+    assert_int_equal(e[2].latency[GPUMP_TECHNIQUE_SWITCH], 2182 + 1000);
+    assert_int_equal(e[2].overhead[GPUMP_TECHNIQUE_SWITCH], plain[2].overhead[GPUMP_TECHNIQUE_SWITCH]);
+    assert_int_equal(gpump_cost_estimate_blocks(&gpu, NULL, 0, blocks, 2, NULL, NULL, e, NULL), GPUMP_OK);
+    assert_true(e[1].latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN); /* what is unknown stays so */
+    assert_true(e[1].overhead[GPUMP_TECHNIQUE_REWIND] == GPUMP_UNKNOWN);
+}
+
+/* Without GPUMP_COST_DRAIN_LOSES a drain costs nothing, whatever the limit. */
+static void drains_are_free_elsewhere(void **state) {
+    gpump_gpu gpu = fermi();
+    gpump_cost_history history;
+    gpump_block_view blocks[2];
+    gpump_cost_estimate e[2];
+    gpump_cost_options options = {GPUMP_COST_CPI_RUNNING, 0, 1000};
+    (void)state;
+    memset(&history, 0, sizeof history);
+    gpump_cost_history_record(&history, 1000, 2000);
+    blocks[0] = block(0, 900, 1800, 0);
+    blocks[1] = block(0, 700, 1400, 0);
+    for (uint32_t losing = 0; losing < 2; losing++) {
+        options.flags = losing ? GPUMP_COST_DRAIN_LOSES : GPUMP_COST_DRAIN_CAREFUL;
+        assert_int_equal(gpump_cost_estimate_blocks(&gpu, &history, 1, blocks, 2, NULL, &options, e, NULL), GPUMP_OK);
+        assert_int_equal(e[0].overhead[GPUMP_TECHNIQUE_DRAIN], losing ? 200 : 0);
+        assert_int_equal(e[1].overhead[GPUMP_TECHNIQUE_DRAIN], 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formulas),   cmocka_unit_test(a_launch_is_not_its_function),
-        cmocka_unit_test(sources),    cmocka_unit_test(chimera_charges_drains),
-        cmocka_unit_test(ring_of_64), cmocka_unit_test(cpi_everywhere),
-        cmocka_unit_test(deviations), cmocka_unit_test(one_port),
+        cmocka_unit_test(formulas),
+        cmocka_unit_test(a_launch_is_not_its_function),
+        cmocka_unit_test(sources),
+        cmocka_unit_test(chimera_charges_drains),
+        cmocka_unit_test(ring_of_64),
+        cmocka_unit_test(cpi_everywhere),
+        cmocka_unit_test(deviations),
+        cmocka_unit_test(one_port),
         cmocka_unit_test(wrong_use),
+        cmocka_unit_test(waits_for_pages),
+        cmocka_unit_test(drains_are_free_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,6 +37,46 @@ static void geometries(void **state) {
     }
 }
 
+/* Where one register and one byte may be given out, positions may have any size: the quotients are right as well. */
+static void odd_sizes(void **state) {
+    (void)state;
+    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
+    gpu.register_granule = gpu.shared_granule_bytes = 1;
+    for (uint32_t size = 1; size <= 70; size++) {
+        const gpump_victim_geometry g = geometry(1, size, size, 0);
+        for (uint64_t x = 0; x <= 49152; x += 1 + x % 7) {
+            if (x * size < 1u << 20) assert_int_equal((x * size * g.register_factor) >> 40, x);
+            assert_int_equal((x * g.shared_factor) >> 40, x / g.shared_bytes);
+        }
+    }
+}
+
+/* Only the views that are handed over count, and a GPU may have as many positions as there are bits. */
+static void sixty_four_positions(void **state) {
+    gpump_block_view views[4];
+    gpump_victim_geometry g;
+    uint64_t sets[GPUMP_VICTIM_POSITIONS], taken;
+    (void)state;
+    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
+    g = geometry(32, gpu.registers / GPUMP_VICTIM_POSITIONS, 0, 0);
+    assert_int_equal(g.positions, GPUMP_VICTIM_POSITIONS);
+    memset(views, 0, sizeof views);
+    for (uint32_t i = 0; i < 4; i++) {
+        views[i].kernel = 9;
+        views[i].threads = 32;
+        views[i].warps = 1;
+        views[i].register_base = (61 + i) * g.registers;
+        views[i].registers = g.registers;
+        views[i].state = i == 2 ? GPUMP_BLOCK_SAVING : GPUMP_BLOCK_RUNNING;
+    }
+    views[2].kernel = 1;
+    views[2].keep = GPUMP_PART_REGISTERS;
+    views[3].register_base = 0;
+    gpump_victim_candidates(&g, views, 3, 9, sets, &taken);
+    assert_true(taken == (uint64_t)7 << 61);
+    for (uint32_t p = 0; p < 64; p++) assert_true(!sets[p]);
+}
+
 /* Blocks that are being saved in place take the places of what they keep, and give the rest back. */
 static void what_blocks_keep(void **state) {
     gpump_block_view views[3];
@@ -95,9 +135,8 @@ static void storage(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(geometries),
-        cmocka_unit_test(what_blocks_keep),
-        cmocka_unit_test(storage),
+        cmocka_unit_test(geometries),           cmocka_unit_test(what_blocks_keep), cmocka_unit_test(odd_sizes),
+        cmocka_unit_test(sixty_four_positions), cmocka_unit_test(storage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
