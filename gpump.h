@@ -3279,7 +3279,10 @@ typedef enum gpump_context_type {
     GPUMP_CONTEXT_LOG = 12,
     /* Per warp: u64 words, its restart PCs with their SIMT stacks, and its exception PCs (gpump_restart_save). */
     GPUMP_CONTEXT_RESTART = 13,
-    GPUMP_CONTEXT_TYPES = 14,       /* the first type this version does not know */
+    /* Per warp, instead of its registers: the bytes of the frame in which it lay when it was saved (duet.h), as the
+     * host packs live registers. */
+    GPUMP_CONTEXT_FRAME = 14,
+    GPUMP_CONTEXT_TYPES = 15,       /* the first type this version does not know */
     GPUMP_CONTEXT_HOST = 0x40000000 /* from here on the host's own */
 } gpump_context_type;
 
@@ -6130,8 +6133,11 @@ GPUMP_API uint64_t gpump_duet_hash(const gpump_duet *duet);
  * blocks are resident. */
 GPUMP_API gpump_result gpump_duet_set_kernel(gpump_duet *duet, uint64_t now, const gpump_duet_plan *plan);
 /* Places a block and sets *block to its number. Its warps run where homes are free, else they are READY in frames
- * (Lin 3.6.5). GPUMP_BUSY, with the reason, when there is no room. Cost: linear in its warps. */
-GPUMP_API gpump_result gpump_duet_place_block(gpump_duet *duet, uint64_t now, uint32_t *block, gpump_diag *diag);
+ * (Lin 3.6.5). `at_home` 1: only where all of them find homes, which a block that is restored needs, because its warps
+ * may have stood where more registers are live than a frame holds. GPUMP_BUSY, with the reason, when there is no room.
+ * Cost: linear in its warps. */
+GPUMP_API gpump_result gpump_duet_place_block(gpump_duet *duet, uint64_t now, int at_home, uint32_t *block,
+                                              gpump_diag *diag);
 /* Reports that a RUNNING `warp` stalls, `why` (gpump_duet_stall), until `replies` replies have come, at least 1; a
  * barrier is one. The warp must have nothing in flight but these loads. GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_duet_report_stall(gpump_duet *duet, uint64_t now, uint32_t warp, uint32_t why,
@@ -6145,8 +6151,8 @@ GPUMP_API gpump_result gpump_duet_report_moved(gpump_duet *duet, uint64_t now);
 GPUMP_API gpump_result gpump_duet_report_warp_done(gpump_duet *duet, uint64_t now, uint32_t warp);
 /* Reports that a block has ended or left: all its places are free. GPUMP_BUSY while some of it moves. */
 GPUMP_API gpump_result gpump_duet_report_block_done(gpump_duet *duet, uint64_t now, uint32_t block);
-/* Stops (`frozen` 1) or allows (0) moves of a block: its bytes can be saved where they lie. GPUMP_BUSY while some of it
- * moves. */
+/* Stops (`frozen` 1) or allows (0) moves of a block: its bytes can be saved where they lie. No further move of it
+ * begins; GPUMP_BUSY: one is under way, and its bytes stay where they are once that has ended. */
 GPUMP_API gpump_result gpump_duet_freeze(gpump_duet *duet, uint64_t now, uint32_t block, int frozen);
 /* Reports the `utilisation` of the last period at gpump_duet_decision_cycle: the monitor sets the number of extra
  * blocks (Lin 3.6.4, Table 3.3). GPUMP_EMPTY before that cycle, or without a monitor. */
@@ -6164,8 +6170,8 @@ GPUMP_API uint32_t gpump_duet_state_of(const gpump_duet *duet, uint32_t warp);
 /* Sets *place to where a warp's context lies now; while it moves, where it came from. GPUMP_ERROR_STATE for a warp that
  * is not there. */
 GPUMP_API gpump_result gpump_duet_where(const gpump_duet *duet, uint32_t warp, gpump_duet_place *place);
-/* Returns YES when one block more may be placed now, or why not. */
-GPUMP_API gpump_reason gpump_duet_room(const gpump_duet *duet);
+/* Returns YES when one block more may be placed now (gpump_duet_place_block), or why not. */
+GPUMP_API gpump_reason gpump_duet_room(const gpump_duet *duet, int at_home);
 /* Returns YES when a warp is RUNNING and not stalled, or what it waits for: its replies, a barrier, a move, a place
  * that running warps hold, or a place that warps at barriers hold and may not leave. */
 GPUMP_API gpump_reason gpump_duet_waits_for(const gpump_duet *duet, uint32_t warp);
@@ -19906,7 +19912,8 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
             logged += gpumpi_context_logged(&section, block.lanes);
         }
         if (section.type == GPUMP_CONTEXT_LOG) log += section.bytes;
-        if (section.type == GPUMP_CONTEXT_REGISTERS || section.type == GPUMP_CONTEXT_COMPRESSED)
+        if (section.type == GPUMP_CONTEXT_REGISTERS || section.type == GPUMP_CONTEXT_COMPRESSED ||
+            section.type == GPUMP_CONTEXT_FRAME)
             gpump_bits_set(registers, section.index);
         if (section.type == GPUMP_CONTEXT_STACK) {
             gpump_bits_set(stacks, section.index);
@@ -28612,17 +28619,17 @@ GPUMP_API gpump_result gpump_duet_set_kernel(gpump_duet *duet, uint64_t now, con
     return GPUMP_OK;
 }
 
-static uint32_t gpumpi_duet_free_places(const gpump_duet *d) {
+static uint32_t gpumpi_duet_free_places(const gpump_duet *d, int at_home) {
     const uint32_t most = gpumpi_duet_absent_most(d), frames = gpump_bits_count(d->free_frames, GPUMPI_DUET_WORDS);
-    const uint32_t allowed = most > d->absent ? most - d->absent : 0;
+    const uint32_t allowed = most > d->absent && !at_home ? most - d->absent : 0;
     return gpump_bits_count(d->free_homes, GPUMPI_DUET_WORDS) + (frames < allowed ? frames : allowed);
 }
 
-GPUMP_API gpump_reason gpump_duet_room(const gpump_duet *duet) {
+GPUMP_API gpump_reason gpump_duet_room(const gpump_duet *duet, int at_home) {
     const uint32_t units = gpumpi_duet_of_blocks(duet) ? 1 : duet->plan.block_warps;
     if (!duet->plan.native_blocks) return GPUMP_REASON_NEVER_FITS;
     if (duet->block_count >= duet->plan.native_blocks + duet->extra) return GPUMP_REASON_FRAME;
-    return gpumpi_duet_free_places(duet) < units ? GPUMP_REASON_MOVING : GPUMP_REASON_YES;
+    return gpumpi_duet_free_places(duet, at_home) < units ? GPUMP_REASON_MOVING : GPUMP_REASON_YES;
 }
 
 /* Gives a unit a home, or a frame when none is free. */
@@ -28636,14 +28643,15 @@ static void gpumpi_duet_settle(gpump_duet *d, uint32_t unit) {
     d->absent += !present;
 }
 
-GPUMP_API gpump_result gpump_duet_place_block(gpump_duet *duet, uint64_t now, uint32_t *block, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_duet_place_block(gpump_duet *duet, uint64_t now, int at_home, uint32_t *block,
+                                              gpump_diag *diag) {
     gpump_reason room;
     uint32_t number = 0, i, first;
     if (!duet) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "duet", 0, 0, 1, UINT64_MAX);
     if (!block) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "block", 0, 0, 1, UINT64_MAX);
     if (now < duet->now || now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, duet->now, GPUMP_UNKNOWN - 1);
-    room = gpump_duet_room(duet);
+    room = gpump_duet_room(duet, at_home);
     if (room != GPUMP_REASON_YES) {
         (void)gpumpi_refuse(diag, room, "block", 0);
         return GPUMP_BUSY;
@@ -28742,14 +28750,14 @@ GPUMP_API gpump_result gpump_duet_report_block_done(gpump_duet *duet, uint64_t n
 GPUMP_API gpump_result gpump_duet_freeze(gpump_duet *duet, uint64_t now, uint32_t block, int frozen) {
     gpump_result result = gpumpi_duet_check_block(duet, now, block);
     uint32_t i;
-    if (result) return result;
+    if (result && result != GPUMP_BUSY) return result;
     duet->now = now;
     for (i = 0; i < duet->plan.block_warps; i++) {
         const uint32_t unit = gpumpi_duet_unit_of(duet, block * duet->plan.block_warps + i);
         gpumpi_duet_put(duet->frozen, unit, frozen && gpump_bits_get(duet->resident, unit));
         gpumpi_duet_refresh(duet, unit);
     }
-    return GPUMP_OK;
+    return result;
 }
 
 /* ---- stalls ---- */

@@ -391,7 +391,8 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
             logged += gpumpi_context_logged(&section, block.lanes);
         }
         if (section.type == GPUMP_CONTEXT_LOG) log += section.bytes;
-        if (section.type == GPUMP_CONTEXT_REGISTERS || section.type == GPUMP_CONTEXT_COMPRESSED)
+        if (section.type == GPUMP_CONTEXT_REGISTERS || section.type == GPUMP_CONTEXT_COMPRESSED ||
+            section.type == GPUMP_CONTEXT_FRAME)
             gpump_bits_set(registers, section.index);
         if (section.type == GPUMP_CONTEXT_STACK) {
             gpump_bits_set(stacks, section.index);

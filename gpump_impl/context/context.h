@@ -53,7 +53,10 @@ typedef enum gpump_context_type {
     GPUMP_CONTEXT_LOG = 12,
     /* Per warp: u64 words, its restart PCs with their SIMT stacks, and its exception PCs (gpump_restart_save). */
     GPUMP_CONTEXT_RESTART = 13,
-    GPUMP_CONTEXT_TYPES = 14,       /* the first type this version does not know */
+    /* Per warp, instead of its registers: the bytes of the frame in which it lay when it was saved (duet.h), as the
+     * host packs live registers. */
+    GPUMP_CONTEXT_FRAME = 14,
+    GPUMP_CONTEXT_TYPES = 15,       /* the first type this version does not know */
     GPUMP_CONTEXT_HOST = 0x40000000 /* from here on the host's own */
 } gpump_context_type;
 

@@ -208,17 +208,17 @@ GPUMP_API gpump_result gpump_duet_set_kernel(gpump_duet *duet, uint64_t now, con
     return GPUMP_OK;
 }
 
-static uint32_t gpumpi_duet_free_places(const gpump_duet *d) {
+static uint32_t gpumpi_duet_free_places(const gpump_duet *d, int at_home) {
     const uint32_t most = gpumpi_duet_absent_most(d), frames = gpump_bits_count(d->free_frames, GPUMPI_DUET_WORDS);
-    const uint32_t allowed = most > d->absent ? most - d->absent : 0;
+    const uint32_t allowed = most > d->absent && !at_home ? most - d->absent : 0;
     return gpump_bits_count(d->free_homes, GPUMPI_DUET_WORDS) + (frames < allowed ? frames : allowed);
 }
 
-GPUMP_API gpump_reason gpump_duet_room(const gpump_duet *duet) {
+GPUMP_API gpump_reason gpump_duet_room(const gpump_duet *duet, int at_home) {
     const uint32_t units = gpumpi_duet_of_blocks(duet) ? 1 : duet->plan.block_warps;
     if (!duet->plan.native_blocks) return GPUMP_REASON_NEVER_FITS;
     if (duet->block_count >= duet->plan.native_blocks + duet->extra) return GPUMP_REASON_FRAME;
-    return gpumpi_duet_free_places(duet) < units ? GPUMP_REASON_MOVING : GPUMP_REASON_YES;
+    return gpumpi_duet_free_places(duet, at_home) < units ? GPUMP_REASON_MOVING : GPUMP_REASON_YES;
 }
 
 /* Gives a unit a home, or a frame when none is free. */
@@ -232,14 +232,15 @@ static void gpumpi_duet_settle(gpump_duet *d, uint32_t unit) {
     d->absent += !present;
 }
 
-GPUMP_API gpump_result gpump_duet_place_block(gpump_duet *duet, uint64_t now, uint32_t *block, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_duet_place_block(gpump_duet *duet, uint64_t now, int at_home, uint32_t *block,
+                                              gpump_diag *diag) {
     gpump_reason room;
     uint32_t number = 0, i, first;
     if (!duet) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "duet", 0, 0, 1, UINT64_MAX);
     if (!block) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "block", 0, 0, 1, UINT64_MAX);
     if (now < duet->now || now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, duet->now, GPUMP_UNKNOWN - 1);
-    room = gpump_duet_room(duet);
+    room = gpump_duet_room(duet, at_home);
     if (room != GPUMP_REASON_YES) {
         (void)gpumpi_refuse(diag, room, "block", 0);
         return GPUMP_BUSY;
@@ -338,14 +339,14 @@ GPUMP_API gpump_result gpump_duet_report_block_done(gpump_duet *duet, uint64_t n
 GPUMP_API gpump_result gpump_duet_freeze(gpump_duet *duet, uint64_t now, uint32_t block, int frozen) {
     gpump_result result = gpumpi_duet_check_block(duet, now, block);
     uint32_t i;
-    if (result) return result;
+    if (result && result != GPUMP_BUSY) return result;
     duet->now = now;
     for (i = 0; i < duet->plan.block_warps; i++) {
         const uint32_t unit = gpumpi_duet_unit_of(duet, block * duet->plan.block_warps + i);
         gpumpi_duet_put(duet->frozen, unit, frozen && gpump_bits_get(duet->resident, unit));
         gpumpi_duet_refresh(duet, unit);
     }
-    return GPUMP_OK;
+    return result;
 }
 
 /* ---- stalls ---- */

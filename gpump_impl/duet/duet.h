@@ -140,8 +140,11 @@ GPUMP_API uint64_t gpump_duet_hash(const gpump_duet *duet);
  * blocks are resident. */
 GPUMP_API gpump_result gpump_duet_set_kernel(gpump_duet *duet, uint64_t now, const gpump_duet_plan *plan);
 /* Places a block and sets *block to its number. Its warps run where homes are free, else they are READY in frames
- * (Lin 3.6.5). GPUMP_BUSY, with the reason, when there is no room. Cost: linear in its warps. */
-GPUMP_API gpump_result gpump_duet_place_block(gpump_duet *duet, uint64_t now, uint32_t *block, gpump_diag *diag);
+ * (Lin 3.6.5). `at_home` 1: only where all of them find homes, which a block that is restored needs, because its warps
+ * may have stood where more registers are live than a frame holds. GPUMP_BUSY, with the reason, when there is no room.
+ * Cost: linear in its warps. */
+GPUMP_API gpump_result gpump_duet_place_block(gpump_duet *duet, uint64_t now, int at_home, uint32_t *block,
+                                              gpump_diag *diag);
 /* Reports that a RUNNING `warp` stalls, `why` (gpump_duet_stall), until `replies` replies have come, at least 1; a
  * barrier is one. The warp must have nothing in flight but these loads. GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_duet_report_stall(gpump_duet *duet, uint64_t now, uint32_t warp, uint32_t why,
@@ -155,8 +158,8 @@ GPUMP_API gpump_result gpump_duet_report_moved(gpump_duet *duet, uint64_t now);
 GPUMP_API gpump_result gpump_duet_report_warp_done(gpump_duet *duet, uint64_t now, uint32_t warp);
 /* Reports that a block has ended or left: all its places are free. GPUMP_BUSY while some of it moves. */
 GPUMP_API gpump_result gpump_duet_report_block_done(gpump_duet *duet, uint64_t now, uint32_t block);
-/* Stops (`frozen` 1) or allows (0) moves of a block: its bytes can be saved where they lie. GPUMP_BUSY while some of it
- * moves. */
+/* Stops (`frozen` 1) or allows (0) moves of a block: its bytes can be saved where they lie. No further move of it
+ * begins; GPUMP_BUSY: one is under way, and its bytes stay where they are once that has ended. */
 GPUMP_API gpump_result gpump_duet_freeze(gpump_duet *duet, uint64_t now, uint32_t block, int frozen);
 /* Reports the `utilisation` of the last period at gpump_duet_decision_cycle: the monitor sets the number of extra
  * blocks (Lin 3.6.4, Table 3.3). GPUMP_EMPTY before that cycle, or without a monitor. */
@@ -174,8 +177,8 @@ GPUMP_API uint32_t gpump_duet_state_of(const gpump_duet *duet, uint32_t warp);
 /* Sets *place to where a warp's context lies now; while it moves, where it came from. GPUMP_ERROR_STATE for a warp that
  * is not there. */
 GPUMP_API gpump_result gpump_duet_where(const gpump_duet *duet, uint32_t warp, gpump_duet_place *place);
-/* Returns YES when one block more may be placed now, or why not. */
-GPUMP_API gpump_reason gpump_duet_room(const gpump_duet *duet);
+/* Returns YES when one block more may be placed now (gpump_duet_place_block), or why not. */
+GPUMP_API gpump_reason gpump_duet_room(const gpump_duet *duet, int at_home);
 /* Returns YES when a warp is RUNNING and not stalled, or what it waits for: its replies, a barrier, a move, a place
  * that running warps hold, or a place that warps at barriers hold and may not leave. */
 GPUMP_API gpump_reason gpump_duet_waits_for(const gpump_duet *duet, uint32_t warp);

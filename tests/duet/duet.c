@@ -106,10 +106,10 @@ static void check_places(test_host *h) {
 }
 
 static void place_blocks(test_host *h) {
-    while (h->blocks_left && gpump_duet_room(h->duet) == GPUMP_REASON_YES) {
+    while (h->blocks_left && gpump_duet_room(h->duet, 0) == GPUMP_REASON_YES) {
         uint32_t block, i;
         const uint32_t barriers = below(h, 4);
-        test_check(gpump_duet_place_block(h->duet, h->now, &block, NULL) == GPUMP_OK, h->seed, h->number);
+        test_check(gpump_duet_place_block(h->duet, h->now, 0, &block, NULL) == GPUMP_OK, h->seed, h->number);
         h->blocks_left--;
         h->resident++;
         for (i = 0; i < h->duet->plan.block_warps; i++) {
@@ -330,9 +330,9 @@ static void deadlock_by_hand(void **state) {
         assert_int_equal(gpump_duet_next(duet, 0, &action), GPUMP_OK);
         assert_int_equal(action.kind, GPUMP_DUET_EXTRA);
         assert_int_equal(action.blocks, 1);
-        assert_int_equal(gpump_duet_place_block(duet, 0, &a, NULL), GPUMP_OK);
-        assert_int_equal(gpump_duet_place_block(duet, 0, &b, NULL), GPUMP_OK);
-        assert_int_equal(gpump_duet_room(duet), GPUMP_REASON_FRAME);
+        assert_int_equal(gpump_duet_place_block(duet, 0, 0, &a, NULL), GPUMP_OK);
+        assert_int_equal(gpump_duet_place_block(duet, 0, 0, &b, NULL), GPUMP_OK);
+        assert_int_equal(gpump_duet_room(duet, 0), GPUMP_REASON_FRAME);
         assert_int_equal(gpump_duet_state_of(duet, 2), GPUMP_DUET_READY);
         assert_int_equal(gpump_duet_waits_for(duet, 2), GPUMP_REASON_SWITCHED_OUT);
         assert_int_equal(gpump_duet_next(duet, 0, &action), GPUMP_EMPTY);
@@ -399,8 +399,8 @@ static uint64_t timeline(const gpump_duet_config *config, const gpump_duet_plan 
                 if (!--left[i / 2]) assert_int_equal(gpump_duet_report_block_done(duet, now, i / 2), GPUMP_OK);
             }
         }
-        while (blocks < 2 && gpump_duet_room(duet) == GPUMP_REASON_YES) {
-            assert_int_equal(gpump_duet_place_block(duet, now, &block, NULL), GPUMP_OK);
+        while (blocks < 2 && gpump_duet_room(duet, 0) == GPUMP_REASON_YES) {
+            assert_int_equal(gpump_duet_place_block(duet, now, 0, &block, NULL), GPUMP_OK);
             if (block != blocks) { /* the baseline's second block takes the first one's number */
                 burst[0] = burst[1] = 0;
                 left[0] = 2;
@@ -555,12 +555,12 @@ static void wrong_calls(void **state) {
     (void)state;
     assert_int_equal(gpump_duet_bytes(&config, &bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_duet_next(duet, 5, &action), GPUMP_OK); /* EXTRA */
-    assert_int_equal(gpump_duet_place_block(duet, 5, &block, NULL), GPUMP_OK);
-    assert_int_equal(gpump_duet_place_block(duet, 5, &block, NULL), GPUMP_OK);
+    assert_int_equal(gpump_duet_place_block(duet, 5, 0, &block, NULL), GPUMP_OK);
+    assert_int_equal(gpump_duet_place_block(duet, 5, 0, &block, NULL), GPUMP_OK);
     hash = gpump_duet_hash(duet);
-    assert_int_equal(gpump_duet_place_block(duet, 5, &block, &diag), GPUMP_BUSY);
+    assert_int_equal(gpump_duet_place_block(duet, 5, 0, &block, &diag), GPUMP_BUSY);
     assert_int_equal(diag.reason, GPUMP_REASON_FRAME);
-    assert_int_equal(gpump_duet_place_block(duet, 4, &block, &diag), GPUMP_ERROR_TIME);
+    assert_int_equal(gpump_duet_place_block(duet, 4, 0, &block, &diag), GPUMP_ERROR_TIME);
     assert_int_equal(gpump_duet_set_kernel(duet, 5, &plan), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_duet_report_stall(duet, 5, 0, 2, 1), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_duet_report_stall(duet, 5, 0, 0, 0), GPUMP_ERROR_ARGUMENT);

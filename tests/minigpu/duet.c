@@ -118,6 +118,101 @@ static void the_monitor_decides_while_warps_move(void **state) {
     end(&r);
 }
 
+/* A kernel, of which everything leaves at `cycle` and comes back. A small one runs on one SM, with registers for one
+ * block at a time, so that all others are extra. Returns the warps that lay in frames then; *end_cycle gets the last
+ * cycle. */
+static uint64_t run_preempted(const char *kernel, const char *file, const char *duet, uint32_t technique,
+                              uint32_t omitted, uint64_t cycle, uint64_t *end_cycle, uint32_t *result) {
+    char path[1024], error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    kernel_check check;
+    uint64_t in_slots, switched_out = 0;
+    run r;
+    int ran;
+    snprintf(path, sizeof path, GPUMP_SOURCE_DIR "/examples/minigpu/kernels/%s/%s.yaml", kernel, file);
+    if (launch_file_read(&r.launch, path, error)) fail_msg("%s", error);
+    machine_options_default(&options);
+    options.gpu = "maxwell_duet";
+    options.duet = duet;
+    options.preempt_cycle = cycle;
+    options.technique = technique;
+    if (!strcmp(file, "small")) {
+        r.launch.sms = 1;
+        r.launch.kernels[0].override_registers = 36000;
+    }
+    if (!(r.m = machine_build(&r.launch, &options, error))) fail_msg("%s", error);
+    r.m->omit_section = omitted;
+    ran = cycle == NEVER ? 0 : machine_run(r.m, cycle);
+    if (!ran) duet_warps(r.m, &in_slots, &switched_out);
+    if (!ran) ran = machine_run(r.m, omitted ? 400000 : NEVER);
+    if (ran != 1 && !omitted) fail_msg("%s, %s, cycle %llu: %s", kernel, duet, (unsigned long long)cycle, r.m->error);
+    *result = ran != 1 ? CHECK_WRONG : check_results(r.m, &r.launch, &check) ? CHECK_WRONG : (uint32_t)check.result;
+    *end_cycle = r.m->now;
+    if (ran == 1) assert_int_equal(r.m->sms[0]->resident, 0);
+    if (ran == 1) assert_int_equal(gpump_duet_check(r.m->sms[0]->duet->gpump, NULL), GPUMP_OK);
+    end(&r);
+    return switched_out;
+}
+
+/* At every k-th cycle of eight kernels all blocks leave, by switch and by flush, and come back: contexts carry the
+ * frames of warps that are switched out. */
+static void preempted_at_every_kth_cycle(void **state) {
+    static const char *const kernels[] = {"bfs_1",   "btree_find_k", "histogram", "dwt2d_fdwt53",
+                                          "hotspot", "spmv",         "stencil",   "kmeans_invert_mapping"};
+    static const char *const forms[] = {"maxwell_duet:all", "duet_block:all"};
+    const uint64_t points = test_cases(8);
+    uint64_t switched_out[2] = {0, 0}, last, ignored, point;
+    uint32_t i, form, result;
+    (void)state;
+    for (i = 0; i < 8; i++) {
+        for (form = 0; form < 2; form++) {
+            (void)run_preempted(kernels[i], "small", forms[form], GPUMP_TECHNIQUE_SWITCH, 0, NEVER, &last, &result);
+            assert_int_equal(result, CHECK_RIGHT);
+            for (point = 1; point <= points; point++) {
+                const uint64_t cycle = last * point / (points + 1);
+                switched_out[form] += run_preempted(kernels[i], "small", forms[form],
+                                                    point & 1u ? GPUMP_TECHNIQUE_SWITCH : GPUMP_TECHNIQUE_FLUSH, 0,
+                                                    cycle, &ignored, &result);
+                if (result != CHECK_RIGHT)
+                    fail_msg("%s, %s, preempted in cycle %llu: wrong", kernels[i], forms[form],
+                             (unsigned long long)cycle);
+            }
+        }
+    }
+    print_message("warps in frames when all blocks left: %u alone, %u with their blocks\n", (unsigned)switched_out[0],
+                  (unsigned)switched_out[1]);
+    assert_true(switched_out[0] > 100 && switched_out[1] > 100);
+}
+
+/* The same where blocks move with their shared memory, and where only slots move: these registers stay in place. */
+static void preempted_with_shared_memory_and_slots(void **state) {
+    static const struct {
+        const char *kernel, *duet;
+        uint64_t cycle;
+    } cases[] = {{"histogram", "maxwell_duet:all", 9000}, {"btree_find_k", "virtual_thread", 6000}};
+    uint32_t i, technique, result;
+    uint64_t last;
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        for (technique = GPUMP_TECHNIQUE_FLUSH; technique <= GPUMP_TECHNIQUE_SWITCH; technique++) {
+            assert_true(run_preempted(cases[i].kernel, "launch", cases[i].duet, technique, 0, cases[i].cycle, &last,
+                                      &result) > 50);
+            assert_int_equal(result, CHECK_RIGHT);
+        }
+    }
+}
+
+/* Negative control: without the frames that a context carries, results are wrong. */
+static void frames_travel(void **state) {
+    uint64_t last, ignored;
+    uint32_t result;
+    (void)state;
+    (void)run_preempted("bfs_1", "small", "maxwell_duet:all", GPUMP_TECHNIQUE_SWITCH, 0, NEVER, &last, &result);
+    assert_true(run_preempted("bfs_1", "small", "maxwell_duet:all", GPUMP_TECHNIQUE_SWITCH, GPUMP_CONTEXT_FRAME,
+                              last / 2, &ignored, &result) > 0);
+    assert_int_equal(result, CHECK_WRONG);
+}
+
 /* Without room for frames, or with no extra block, nothing changes but that stalls are looked at. */
 static void nothing_to_gain_costs_no_cycle(void **state) {
     static const char *const kernels[] = {"bfs_1", "btree_find_k", "histogram"};
@@ -180,6 +275,9 @@ int main(void) {
         cmocka_unit_test(nothing_to_gain_costs_no_cycle),
         cmocka_unit_test(the_monitor_decides_while_warps_move),
         cmocka_unit_test(what_does_not_move_is_missed),
+        cmocka_unit_test(preempted_at_every_kth_cycle),
+        cmocka_unit_test(preempted_with_shared_memory_and_slots),
+        cmocka_unit_test(frames_travel),
         cmocka_unit_test(wrong_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,7 +98,10 @@ int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]) {
     machine_duet *d = (machine_duet *)arena_take(&m->arena, sizeof *d);
     uint32_t i;
     if (m->sms[0]->queue || m->sms[0]->faults) return refuse(error, "not with out-of-order issue, TLBs or faults yet");
-    if (m->regions || m->in_place || m->policy) return refuse(error, "not with regions or preemption yet");
+    if (m->regions || m->in_place || m->policy) return refuse(error, "not with regions, --in-place or --policy yet");
+    if (m->context_form == CONTEXT_TB)
+        return refuse(error,
+                      "--context tb looks at all registers of a block, and some may lie in frames: take another");
     if (m->config.kernels_per_sm > 1) return refuse(error, "one kernel per SM: not with kernels_per_sm above 1");
     if (!d) return refuse(error, "out of memory");
     m->duet = d;
@@ -157,15 +160,20 @@ void duet_close(machine *m, sm *s, warp *w) {
     frame_pack(&d->kept[w->duet], d->scratch, granule(m, s, place_of(m, s, w->duet).registers));
 }
 
+static int alive(const sm *s, uint32_t number) {
+    return gpump_duet_state_of(s->duet->gpump, number) != GPUMP_DUET_GONE;
+}
+
 /* ---- blocks come and go ---- */
 
-gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index) {
+gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index, int restores) {
     sm_duet *d = s->duet;
     if (d->kernel != kernel_index) {
         if (s->resident) return GPUMP_REASON_KERNELS;
         machine_must(m, "gpump_duet_set_kernel", gpump_duet_set_kernel(d->gpump, m->now, &m->duet->plans[kernel_index]),
                      NULL);
         d->kernel = kernel_index;
+        s->l1_is_store = 0;
         if (m->duet->kernel != kernel_index) { /* the meters are looked at from here on */
             m->duet->kernel = kernel_index;
             memset(&m->duet->before, 0, sizeof m->duet->before);
@@ -174,7 +182,7 @@ gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index) {
         }
         if (s->wake > m->now + 1) s->wake = m->now + 1; /* it may have something to tell */
     }
-    return gpump_duet_room(d->gpump);
+    return gpump_duet_room(d->gpump, restores);
 }
 
 /* A warp that has a home takes its slot. */
@@ -211,12 +219,13 @@ static void give_slot(sm *s, block *b, warp *w) {
     gpump_warp_gate_close(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_RESIDENCY);
 }
 
-void duet_place(machine *m, sm *s, block *b) {
+void duet_place(machine *m, sm *s, block *b, int restores) {
     sm_duet *d = s->duet;
     gpump_diag diag;
     uint32_t i, number = 0;
     memset(&diag, 0, sizeof diag);
-    machine_must(m, "gpump_duet_place_block", gpump_duet_place_block(d->gpump, m->now, &number, &diag), &diag);
+    machine_must(m, "gpump_duet_place_block", gpump_duet_place_block(d->gpump, m->now, restores, &number, &diag),
+                 &diag);
     if (m->failed) return;
     b->duet = number;
     for (i = 0; i < b->warp_count; i++) {
@@ -234,20 +243,59 @@ void duet_place(machine *m, sm *s, block *b) {
         else
             give_slot(s, b, w);
     }
+    if (restores) (void)duet_hold(m, s, b);
+}
+
+/* What a warp held is overwritten, at home or in its frame. */
+static void vacate(machine *m, sm *s, block *b, warp *w) {
+    const gpump_duet_plan *plan = plan_of(m, s);
+    const gpump_duet_place place = place_of(m, s, w->duet);
+    if (w->slot == NONE && plan->moves_registers)
+        overwrite(granule(m, s, place.registers), (size_t)plan->frame_registers * GRANULE);
+    else
+        overwrite((uint8_t *)(s->registers + w->register_base), (size_t)plan->warp_granules * GRANULE);
+    if (w->slot == NONE) overwrite(granule(m, s, place.slot_data), (size_t)m->duet->config.slot_granules * GRANULE);
+    give_slot(s, b, w);
 }
 
 void duet_left(machine *m, sm *s, block *b) {
-    const gpump_duet_plan *plan = plan_of(m, s);
     uint32_t i;
-    for (i = 0; i < b->warp_count; i++) {
-        warp *w = &m->warps[b->warps[i]];
-        if (w->slot == NONE) continue;
-        overwrite((uint8_t *)(s->registers + w->register_base), (size_t)plan->warp_granules * GRANULE);
-        give_slot(s, b, w);
-    }
-    overwrite(s->shared + b->shared_base, (size_t)plan->shared_granules * GRANULE);
+    overwrite(duet_shared(m, b), (size_t)plan_of(m, s)->shared_granules * GRANULE);
+    for (i = 0; i < b->warp_count; i++)
+        if (alive(s, m->warps[b->warps[i]].duet)) vacate(m, s, b, &m->warps[b->warps[i]]);
+    s->duet->dropping -= b->dropping;
+    b->dropping = 0;
     machine_must(m, "gpump_duet_report_block_done", gpump_duet_report_block_done(s->duet->gpump, m->now, b->duet),
                  NULL);
+}
+
+/* ---- blocks that are saved, restored or dropped ---- */
+
+int duet_hold(machine *m, sm *s, const block *b) {
+    const gpump_result result = gpump_duet_freeze(s->duet->gpump, m->now, b->duet, 1);
+    machine_must(m, "gpump_duet_freeze", result == GPUMP_BUSY ? GPUMP_OK : result, NULL);
+    return result == GPUMP_OK;
+}
+
+void duet_release(machine *m, sm *s, const block *b) {
+    machine_must(m, "gpump_duet_freeze", gpump_duet_freeze(s->duet->gpump, m->now, b->duet, 0), NULL);
+}
+
+const uint8_t *duet_frame(machine *m, const warp *w, uint64_t *bytes) {
+    const sm *s = m->sms[w->sm];
+    if (w->slot != NONE || !plan_of(m, s)->moves_registers) return NULL;
+    *bytes = (uint64_t)frame_content_granules(&s->duet->kept[w->duet]) * GRANULE;
+    return granule(m, s, place_of(m, s, w->duet).registers);
+}
+
+uint8_t *duet_shared(machine *m, const block *b) {
+    const sm *s = m->sms[b->sm];
+    uint32_t i;
+    for (i = 0; plan_of(m, s)->moves_shared && i < b->warp_count; i++) { /* of a block that is switched out */
+        const warp *w = &m->warps[b->warps[i]];
+        if (w->slot == NONE && alive(s, w->duet)) return granule(m, s, place_of(m, s, w->duet).shared);
+    }
+    return s->shared + b->shared_base;
 }
 
 /* ---- stalls and replies ---- */
@@ -325,7 +373,8 @@ static void report_ended(machine *m, sm *s) {
     for (; left; left &= left - 1) {
         warp *w = &m->warps[s->slot_warp[gpump_bits_lowest64(left)]];
         block *b = &m->blocks[w->block];
-        if (w->stack.depth || w->in_flight || !gpump_duet_may_issue(d->gpump, w->duet)) continue;
+        if (w->stack.depth || w->in_flight || gate_stopped(w) || !gpump_duet_may_issue(d->gpump, w->duet))
+            continue; /* of a block that is restored, nothing is there yet */
         machine_must(m, "gpump_duet_report_warp_done", gpump_duet_report_warp_done(d->gpump, s->now, w->duet), NULL);
         overwrite((uint8_t *)(s->registers + w->register_base), (size_t)plan_of(m, s)->warp_granules * GRANULE);
         give_slot(s, b, w);
@@ -338,10 +387,6 @@ static void report_ended(machine *m, sm *s) {
 static uint32_t warps_of(const gpump_duet_plan *plan, uint32_t unit, uint32_t *first) {
     *first = plan->unit == GPUMP_DUET_BLOCK ? unit * plan->block_warps : unit;
     return plan->unit == GPUMP_DUET_BLOCK ? plan->block_warps : 1;
-}
-
-static int alive(const sm *s, uint32_t number) {
-    return gpump_duet_state_of(s->duet->gpump, number) != GPUMP_DUET_GONE;
 }
 
 /* Counts what a warp takes in its frame, and would take there if its values said how they vary. */

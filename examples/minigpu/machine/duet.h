@@ -3,7 +3,9 @@
  * vacated is overwritten. A warp that is switched out has no slot (warp.slot is NONE); its registers lie in a frame
  * (frame.h).
  *
- * One kernel runs on an SM at a time. Faults, preemption, and shared SMs are refused beside it. */
+ * One kernel runs on an SM at a time. Blocks can be flushed, saved and drained: a block that is to leave is held where
+ * it lies, a context carries the frames of its switched-out warps as they are, and a block that is restored gets homes
+ * for all its warps. Faults and shared SMs are refused beside it. */
 #ifndef MINIGPU_DUET_H
 #define MINIGPU_DUET_H
 
@@ -19,6 +21,7 @@ typedef struct sm_duet {
     gpump_duet_action move;
     uint32_t moving;    /* 1: `move` is under way */
     uint32_t kernel;    /* whose plan it has; NONE */
+    uint32_t dropping;  /* blocks that vanish when a move ends */
     uint64_t reported;  /* slots whose warp has been reported as stalled */
     uint64_t too_large; /* stalls of warps whose live registers did not fit a frame */
     uint32_t warp_of[GPUMP_DUET_WARPS];
@@ -51,9 +54,18 @@ typedef struct machine_duet {
 int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]);
 void duet_free(machine *m);
 /* Has the SM room for one block more of this kernel? */
-gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index);
-/* Gives a block that has been placed its warps' places; its warps have no slots yet. */
-void duet_place(machine *m, sm *s, block *b);
+/* `restores`: for a saved block, which needs homes for all its warps. */
+gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index, int restores);
+/* Gives a block that has been placed its warps' places; its warps have no slots yet. A block that is restored stays
+ * where it is until duet_release. */
+void duet_place(machine *m, sm *s, block *b, int restores);
+/* A block that is to leave, or that is restored, stays where it is. Returns 0 while some of it is still on its way. */
+int duet_hold(machine *m, sm *s, const block *b);
+void duet_release(machine *m, sm *s, const block *b);
+/* The frame's bytes of a warp whose registers lie there, and how many; NULL: they are at home. */
+const uint8_t *duet_frame(machine *m, const warp *w, uint64_t *bytes);
+/* The shared memory of a block, wherever it lies. */
+uint8_t *duet_shared(machine *m, const block *b);
 /* A block has left: what it held is overwritten, and free. */
 void duet_left(machine *m, sm *s, block *b);
 /* A load of a warp has gone through L1 and waits. */

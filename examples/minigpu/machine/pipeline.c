@@ -361,7 +361,9 @@ static void commit_switched(machine *m, sm *s, uint32_t record) {
     block *b = &m->blocks[r->block];
     uint32_t i;
     if (r->squashed || w->slot != NONE) {
+        const int squashed = r->squashed; /* then the warp may be another one's by now */
         commit(m, s, record);
+        if (squashed) return;
     } else {
         uint32_t *registers = duet_open(m, s, w);
         for (i = 0; i < r->instruction->destination_count; i++)

@@ -112,6 +112,7 @@ typedef struct block {
     uint32_t moving;   /* REQUEST_SAVE or REQUEST_RESTORE */
     uint32_t ended;    /* 1: nothing of it is left, and block life will be told */
     uint32_t stopping; /* issues no more, waits are being reported */
+    uint32_t dropping; /* 1: it vanishes as soon as none of its warps is on its way to a frame or home (duet.h) */
     uint32_t to_point; /* stopping: warps still run on to their preemption points */
     uint32_t last_waits;
     uint32_t local_frame;

@@ -131,7 +131,7 @@ static void coordinates_of(const kernel *k, uint64_t linear, uint32_t coordinate
 }
 
 /* Binds warps to slots of the SM; what they execute next is set by the caller. */
-static void take_warps(machine *m, sm *s, uint32_t block_index) {
+static void take_warps(machine *m, sm *s, uint32_t block_index, int restores) {
     block *b = &m->blocks[block_index];
     const kernel *k = &m->kernels[b->kernel];
     uint32_t i, threads = k->need.threads;
@@ -160,7 +160,7 @@ static void take_warps(machine *m, sm *s, uint32_t block_index) {
         s->slot_warp[slot] = index;
     }
     b->warp_count = k->warps;
-    if (s->duet) duet_place(m, s, b);
+    if (s->duet) duet_place(m, s, b, restores);
 }
 
 /* The block may issue from the next cycle on. */
@@ -208,7 +208,8 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     block *b;
     uint32_t index, i, coordinates[3];
     int restores = saved && saved->context != NEVER;
-    if (s->duet && duet_room(m, s, kernel_index) != GPUMP_REASON_YES) return duet_room(m, s, kernel_index);
+    if (s->duet && duet_room(m, s, kernel_index, restores) != GPUMP_REASON_YES)
+        return duet_room(m, s, kernel_index, restores);
     victims_account(m);
     memset(&request, 0, sizeof request);
     memset(&diag, 0, sizeof diag);
@@ -256,7 +257,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     k->ran_on |= UINT64_C(1) << (s->index & 63u);
     k->resumed += saved != NULL;
     k->resumed_elsewhere += saved && saved->left_sm != s->index;
-    take_warps(m, s, index);
+    take_warps(m, s, index, restores);
     stop_warps(m, s, b);
     s->present &= ~b->slots;
     if (s->read_sets[ref.slot]) gpump_read_set_clear(s->read_sets[ref.slot]);
@@ -363,13 +364,15 @@ static int is_speculative(const machine *m, const block *b) {
 
 static void report_waits(machine *m, sm *s, block *b) {
     uint32_t waits;
+    int moves;
     if (b->to_point && b->rewinding)
         rewind_warps(m, s, b);
     else if (b->to_point)
         stop_at_points(m, s, b);
     if (s->faults && !b->to_point) stop_faults(m, s, b);
-    context_pipeline_watch(m, s, b);
-    waits = waits_of(b);
+    moves = s->duet && !b->to_point && !duet_hold(m, s, b);
+    if (!moves) context_pipeline_watch(m, s, b);
+    waits = waits_of(b) | (moves ? GPUMP_SM_WAIT_PIPELINE : 0u);
     if (s->errors && !waits && is_speculative(m, b)) waits = GPUMP_SM_WAIT_PIPELINE;
     if (waits == b->last_waits) return;
     b->last_waits = waits;
@@ -468,6 +471,7 @@ void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind) {
         machine_must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, b->context), NULL);
         b->context = NEVER;
         machine_must(m, "gpump_sm_report_restored", gpump_sm_report_restored(s->gpump, m->now, b->ref), NULL);
+        if (s->duet) duet_release(m, s, b);
         start_warps(m, s, b);
     }
     actions(m, s);
@@ -631,6 +635,11 @@ static void actions(machine *m, sm *s) {
             stop_warps(m, s, b);
             end_move(m, s, b);
             pipeline_squash_block(m, s, (uint32_t)(b - m->blocks));
+            if (s->duet && !duet_hold(m, s, b)) {
+                b->dropping = 1;
+                s->duet->dropping++;
+                break;
+            }
             machine_must(m, "gpump_sm_report_dropped", gpump_sm_report_dropped(s->gpump, m->now, b->ref), NULL);
             break;
         case GPUMP_SM_ACTION_PARKED: /* as far as the host is concerned it has left; some of its state waits here */
@@ -641,3 +650,13 @@ static void actions(machine *m, sm *s) {
 }
 
 void block_life_actions(machine *m, sm *s) { actions(m, s); }
+
+void block_life_end_drops(machine *m, sm *s) {
+    uint32_t entry;
+    for (entry = 0; entry < BLOCK_ENTRIES_MAX; entry++) {
+        block *b = s->block_of_entry[entry] == NONE ? NULL : &m->blocks[s->block_of_entry[entry]];
+        if (b && b->dropping && duet_hold(m, s, b))
+            machine_must(m, "gpump_sm_report_dropped", gpump_sm_report_dropped(s->gpump, m->now, b->ref), NULL);
+    }
+    actions(m, s);
+}

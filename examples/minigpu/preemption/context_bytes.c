@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "machine/duet.h"
 #include "machine/faults.h"
 #include "machine/region.h"
 #include "preemption/context_forms.h"
@@ -220,7 +221,8 @@ static void walk(machine *m, const kernel *k, const block *b, gpump_context_writ
     }
     if (omit != GPUMP_CONTEXT_SHARED && k->shared_bytes && !(b && (b->keep & GPUMP_PART_SHARED_MEMORY))) {
         if (b)
-            gpump_context_put(writer, GPUMP_CONTEXT_SHARED, 0, m->sms[b->sm]->shared + b->shared_base, k->shared_bytes);
+            gpump_context_put(writer, GPUMP_CONTEXT_SHARED, 0,
+                              m->duet ? duet_shared(m, b) : m->sms[b->sm]->shared + b->shared_base, k->shared_bytes);
         else
             gpump_context_reserve(writer, GPUMP_CONTEXT_SHARED, 0, k->shared_bytes);
     }
@@ -314,8 +316,6 @@ void context_bytes_read(machine *m, block *b, uint32_t coordinates[3]) {
         if (m->sms[w->sm]->faults) get_replays(m, w, &reader);
         if (m->restarts_travel) get_restart(m, w, &reader);
     }
-    if (context_forms_read(m, b, &reader))
-        machine_fail(m, "the saved registers are not those of kernel %s", k->program->name);
     if (gpump_context_get_words(&reader, GPUMP_CONTEXT_BARRIERS, 0, words, SCOREBOARD_IDS, &count) == GPUMP_OK) {
         const uint64_t *next = words;
         if (count != BARRIER_WORDS(b->warp_count)) {
@@ -338,6 +338,8 @@ void context_bytes_read(machine *m, block *b, uint32_t coordinates[3]) {
             w->barrier_lanes = (uint32_t)next[2];
         }
     }
+    if (context_forms_read(m, b, &reader))
+        machine_fail(m, "the saved registers are not those of kernel %s", k->program->name);
     if (gpump_context_get_words(&reader, GPUMP_CONTEXT_LOCAL, 0, words, SCOREBOARD_IDS, &count) == GPUMP_OK &&
         count == 2) {
         b->local_base = words[0];

@@ -1,3 +1,4 @@
+#include "machine/duet.h"
 #include "machine/region.h"
 #include "machine/scoreboard.h"
 #include "preemption/context_forms.h"
@@ -371,6 +372,8 @@ void context_forms_write(machine *m, const kernel *k, const block *b, gpump_cont
     uint64_t live[BLOCK_WARPS_MAX][CONTEXT_LIVE_WORDS], packed[BLOCK_WARPS_MAX * (GPUMP_COMPRESS_MAX_REGISTERS / 64u)];
     uint32_t i, n, words = gpump_bits_words(k->registers), form = b ? m->context_form : CONTEXT_NAIVE;
     gpump_compress_layout layout, warp_layout;
+    const uint8_t *frame;
+    uint64_t bytes;
     if (!k->registers) return;
     if (form != CONTEXT_NAIVE && !make_layout(k, &layout)) form = CONTEXT_NAIVE;
     for (i = 0; i < k->warps; i++) {
@@ -385,6 +388,11 @@ void context_forms_write(machine *m, const kernel *k, const block *b, gpump_cont
             for (n = 0; n < words; n++) packed[i * words + n] = live[i][n];
         }
         if (!w->stack.depth || form == CONTEXT_TB) continue;
+        if (m->duet && (frame = duet_frame(m, w, &bytes)) != NULL) { /* switched out: as it lies */
+            if (m->omit_section != GPUMP_CONTEXT_FRAME)
+                gpump_context_put(writer, GPUMP_CONTEXT_FRAME, i, frame, bytes);
+            continue;
+        }
         if (form == CONTEXT_NAIVE) {
             gpump_context_put_registers(writer, i, warp_registers(m, b, w), k->registers, LANES);
             continue;
@@ -400,15 +408,18 @@ void context_forms_write(machine *m, const kernel *k, const block *b, gpump_cont
     }
 }
 
-uint64_t context_forms_warp_bytes(const machine *m, const kernel *k, const block *b, const warp *w,
-                                  uint32_t *registers) {
-    uint64_t live[CONTEXT_LIVE_WORDS], bytes = GPUMP_CONTEXT_SECTION_BYTES + w->stack.depth * 16u;
+uint64_t context_forms_warp_bytes(machine *m, const kernel *k, const block *b, const warp *w, uint32_t *registers) {
+    uint64_t live[CONTEXT_LIVE_WORDS], frame = 0, bytes = GPUMP_CONTEXT_SECTION_BYTES + w->stack.depth * 16u;
     gpump_compress_layout layout;
     gpump_compress_counts counts;
     if (k->program->predicates) bytes += GPUMP_CONTEXT_SECTION_BYTES + k->program->predicates * 8u;
     *registers = b->keep & GPUMP_PART_REGISTERS ? 0 : k->registers;
     if (!*registers) return bytes;
     bytes += GPUMP_CONTEXT_SECTION_BYTES;
+    if (m->duet && duet_frame(m, w, &frame) != NULL) {
+        *registers = (uint32_t)(frame / GPUMP_DUET_GRANULE_BYTES);
+        return bytes + frame;
+    }
     if (m->context_form == CONTEXT_NAIVE || !make_layout(k, &layout))
         return bytes + 8 + (uint64_t)k->registers * LANES * 4;
     layout = one_warp(&layout, w->index);
@@ -426,6 +437,7 @@ uint64_t context_forms_warp_bytes(const machine *m, const kernel *k, const block
 int context_forms_read(machine *m, const block *b, gpump_context_reader *reader) {
     const kernel *k = &m->kernels[b->kernel];
     gpump_compress_layout layout, warp_layout;
+    gpump_context_section section;
     uint32_t i;
     int compressed = make_layout(k, &layout);
     if (!k->registers) return 0;
@@ -438,6 +450,14 @@ int context_forms_read(machine *m, const block *b, gpump_context_reader *reader)
         if (result == GPUMP_EMPTY && compressed) {
             warp_layout = one_warp(&layout, i);
             result = gpump_context_get_compressed(reader, i, &warp_layout, warp_registers(m, b, w), NULL);
+        }
+        if (result == GPUMP_EMPTY && m->duet &&
+            gpump_context_find(reader, GPUMP_CONTEXT_FRAME, i, &section) == GPUMP_OK) {
+            frame_content content;
+            const uint32_t granules = frame_look(&m->duet->views[b->kernel], k, w, &content);
+            if (section.bytes != (uint64_t)granules * GPUMP_DUET_GRANULE_BYTES) return -1;
+            frame_unpack(&content, warp_registers(m, b, w), (const uint8_t *)section.payload);
+            result = GPUMP_OK;
         }
         if (result < 0) return -1;
     }

@@ -60,8 +60,7 @@ gpump_result context_live_diverged(const context_view *view, uint32_t index, uin
 void context_forms_write(machine *m, const kernel *k, const block *b, gpump_context_writer *writer);
 /* Returns the bytes of one warp's sections (registers in the machine's form, stack, predicates) and how many vector
  * registers are among them. Not for CONTEXT_TB. */
-uint64_t context_forms_warp_bytes(const machine *m, const kernel *k, const block *b, const warp *w,
-                                  uint32_t *registers);
+uint64_t context_forms_warp_bytes(machine *m, const kernel *k, const block *b, const warp *w, uint32_t *registers);
 /* Reads them back, in whatever form they are. Returns 0, or -1 for a context that contradicts the kernel. */
 int context_forms_read(machine *m, const block *b, gpump_context_reader *reader);
 #endif

@@ -22,7 +22,7 @@ int context_pipeline_make(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
         return -1;
     }
     config.jobs = m->config.gpu.block_slots;
-    config.warps = m->config.gpu.warp_slots;
+    config.warps = m->config.gpu.warp_slots * (m->beyond_room ? 2u : 1u);
     config.segment_bytes = SEGMENT_BYTES;
     config.outstanding = REQUESTS_PER_SM / 2; /* the other half is for loads and stores */
     if (m->context_form < CONTEXT_LIVE_COMPRESS) config.compress_cycles = 0;

@@ -128,7 +128,7 @@ int main(void) {
     if (gpump_duet_plan_make(&config, &need, 18, &plan, NULL) != GPUMP_OK) return 1;
     if (gpump_duet_init(memory, sizeof memory, &config, &duet, NULL) != GPUMP_OK) return 1;
     if (gpump_duet_set_kernel(duet, 0, &plan) != GPUMP_OK) return 1;
-    return gpump_duet_place_block(duet, 0, &block, NULL) != GPUMP_OK || !gpump_duet_may_issue(duet, 0);
+    return gpump_duet_place_block(duet, 0, 0, &block, NULL) != GPUMP_OK || !gpump_duet_may_issue(duet, 0);
 }
 
 #else /* a room without a host of its own here: that it compiles is checked */
