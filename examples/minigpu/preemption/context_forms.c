@@ -389,8 +389,7 @@ void context_forms_write(machine *m, const kernel *k, const block *b, gpump_cont
         }
         if (!w->stack.depth || form == CONTEXT_TB) continue;
         if (m->duet && (frame = duet_frame(m, w, &bytes)) != NULL) { /* switched out: as it lies */
-            if (m->omit_section != GPUMP_CONTEXT_FRAME)
-                gpump_context_put(writer, GPUMP_CONTEXT_FRAME, i, frame, bytes);
+            if (m->omit_section != GPUMP_CONTEXT_FRAME) gpump_context_put(writer, GPUMP_CONTEXT_FRAME, i, frame, bytes);
             continue;
         }
         if (form == CONTEXT_NAIVE) {
