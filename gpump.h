@@ -5122,6 +5122,24 @@ typedef struct gpump_partition_fixed {
 GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump_gpu *gpu, gpump_partition_fixed *fixed,
                                                    gpump_diag *diag);
 
+/* A policy that holds a tail latency. Where kernels of two priorities meet, those of the highest are requests, and the
+ * others keep `share_q16` of their blocks and of the misses that the network can answer. The policy points to the
+ * struct, which must not move. It needs no samples (gpump_sharing_config.unsampled). */
+typedef struct gpump_partition_hold {
+    gpump_partition_policy policy;
+    uint64_t limit_cycles;  /* a request that takes longer is late */
+    uint32_t late_permille; /* requests that may be late; 10 holds a p99 */
+    uint32_t share_q16;     /* of the others while a request runs, Q16.16: 0 to 65536; 32768 at first */
+} gpump_partition_hold;
+/* Fills *hold for requests of which `late_permille` (0 to 1000) may take longer than `limit_cycles`.
+ * GPUMP_ERROR_ARGUMENT. */
+GPUMP_API gpump_result gpump_partition_hold_init(gpump_partition_hold *hold, uint64_t limit_cycles,
+                                                 uint32_t late_permille, gpump_diag *diag);
+/* Reports a request that has taken `latency_cycles`. A late one lowers the others' share by a quarter, times the part
+ * that need not be late; one in time raises it by a quarter, times the part that may be: the share rests where the
+ * promised part is late. */
+GPUMP_API void gpump_partition_hold_report(gpump_partition_hold *hold, uint64_t latency_cycles);
+
 /* Fills *config for a preset of gpump_gpu_config_preset. */
 GPUMP_API gpump_result gpump_partition_config_preset(gpump_partition_config *config, const char *preset);
 /* Checks every field of a configuration: GPUMP_ERROR_CONFIG, and diag names the first at fault. */
@@ -25271,6 +25289,74 @@ GPUMP_API void gpumpi_partition_slack(const gpump_partition_args *args, gpump_pa
         shares[k].limits.misses_q16 =
             gpump_partition_rate(request->config, kernel->demand, shares[k].network_q16, shares[k].dram_q16);
     }
+}
+
+/* ---- gpump_impl/sharing/partition_hold.c ---- */
+/* partition_hold: a policy that holds a tail latency (docs/sharing.md). What batch kernels keep while a request runs is
+ * not a fixed share: a late request takes from it, one in time gives back, in the ratio at which as many requests are
+ * late as may be. */
+
+
+#include <string.h>
+
+#define GPUMPI_HOLD_ONE UINT32_C(0x10000)
+#define GPUMPI_HOLD_STEP (GPUMPI_HOLD_ONE / 4) /* what a late request takes, and on average the others give back */
+#define GPUMPI_HOLD_FLITS 5u                   /* of the reply to a load: a line and its header */
+
+/* The kernels of the highest priority are the requests. The others keep their part of their blocks and of the misses
+ * that the network can answer, and the requests get what fits beside that. */
+static void gpumpi_hold_decide(const gpump_partition_args *args, gpump_partition_share *shares) {
+    const gpump_partition_hold *hold = (const gpump_partition_hold *)args->policy->user;
+    const gpump_partition_request *request = args->request;
+    uint32_t urgent = 0, blocks[GPUMP_PARTITION_KERNELS], k;
+    gpump_demand replies;
+    memset(&replies, 0, sizeof replies);
+    replies.down_bytes_q16 = request->config->flit_bytes * GPUMPI_HOLD_FLITS << 16;
+    for (k = 0; k < request->count; k++)
+        if (request->kernels[k].priority > urgent) urgent = request->kernels[k].priority;
+    for (k = 0; k < request->count; k++) {
+        blocks[k] = 0;
+        if (request->kernels[k].priority == urgent) continue;
+        blocks[k] = (uint32_t)((uint64_t)request->kernels[k].blocks * hold->share_q16 >> 16);
+        shares[k].limits.misses_q16 = gpump_partition_rate(request->config, &replies, 100 * hold->share_q16, 0);
+        shares[k].limits.misses_q16 += GPUMP_RATE_MISS / 16; /* nobody starves */
+    }
+    for (k = 0; k < request->count; k++) {
+        if (request->kernels[k].priority != urgent) continue;
+        while (blocks[k] < request->kernels[k].blocks) {
+            blocks[k]++;
+            if (gpump_partition_fits(request, blocks)) continue;
+            blocks[k]--;
+            break;
+        }
+    }
+    for (k = 0; k < request->count; k++) shares[k].blocks = blocks[k];
+}
+
+GPUMP_API gpump_result gpump_partition_hold_init(gpump_partition_hold *hold, uint64_t limit_cycles,
+                                                 uint32_t late_permille, gpump_diag *diag) {
+    if (!hold) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "hold", 0, 0, 1, UINT64_MAX);
+    if (late_permille > 1000)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "late_permille", 0, late_permille, 0, 1000);
+    memset(hold, 0, sizeof *hold);
+    hold->policy.struct_size = (uint32_t)sizeof hold->policy;
+    hold->policy.name = "hold";
+    hold->policy.description = "Batch kernels keep as much as leaves requests in time.";
+    hold->policy.user = hold;
+    hold->policy.decide = gpumpi_hold_decide;
+    hold->limit_cycles = limit_cycles;
+    hold->late_permille = late_permille;
+    hold->share_q16 = GPUMPI_HOLD_ONE / 2;
+    return GPUMP_OK;
+}
+
+GPUMP_API void gpump_partition_hold_report(gpump_partition_hold *hold, uint64_t latency_cycles) {
+    const uint32_t down = GPUMPI_HOLD_STEP / 1000 * (1000 - hold->late_permille);
+    const uint32_t up = GPUMPI_HOLD_STEP / 1000 * hold->late_permille;
+    if (latency_cycles > hold->limit_cycles)
+        hold->share_q16 = hold->share_q16 > down ? hold->share_q16 - down : 0;
+    else
+        hold->share_q16 = hold->share_q16 + up < GPUMPI_HOLD_ONE ? hold->share_q16 + up : GPUMPI_HOLD_ONE;
 }
 
 /* ---- gpump_impl/sharing/partition.c ---- */

@@ -10,7 +10,7 @@ set(GPUMP_ROOM_program program graph liveness patterns constants registers preem
 set(GPUMP_ROOM_context compress_plain compress_x86 compress context in_place spill)
 set(GPUMP_ROOM_sm warp_gate read_set sm)
 set(GPUMP_ROOM_victim cost victim_positions victim_greedy victim_exact victim_joint victim_policies victim)
-set(GPUMP_ROOM_sharing rate partition_slack partition sharing)
+set(GPUMP_ROOM_sharing rate partition_slack partition_hold partition sharing)
 set(GPUMP_ROOM_scheduler scheduler_tables scheduler scheduler_policies)
 set(GPUMP_ROOM_duet duet_plan duet)
 

@@ -136,6 +136,24 @@ typedef struct gpump_partition_fixed {
 GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump_gpu *gpu, gpump_partition_fixed *fixed,
                                                    gpump_diag *diag);
 
+/* A policy that holds a tail latency. Where kernels of two priorities meet, those of the highest are requests, and the
+ * others keep `share_q16` of their blocks and of the misses that the network can answer. The policy points to the
+ * struct, which must not move. It needs no samples (gpump_sharing_config.unsampled). */
+typedef struct gpump_partition_hold {
+    gpump_partition_policy policy;
+    uint64_t limit_cycles;  /* a request that takes longer is late */
+    uint32_t late_permille; /* requests that may be late; 10 holds a p99 */
+    uint32_t share_q16;     /* of the others while a request runs, Q16.16: 0 to 65536; 32768 at first */
+} gpump_partition_hold;
+/* Fills *hold for requests of which `late_permille` (0 to 1000) may take longer than `limit_cycles`.
+ * GPUMP_ERROR_ARGUMENT. */
+GPUMP_API gpump_result gpump_partition_hold_init(gpump_partition_hold *hold, uint64_t limit_cycles,
+                                                 uint32_t late_permille, gpump_diag *diag);
+/* Reports a request that has taken `latency_cycles`. A late one lowers the others' share by a quarter, times the part
+ * that need not be late; one in time raises it by a quarter, times the part that may be: the share rests where the
+ * promised part is late. */
+GPUMP_API void gpump_partition_hold_report(gpump_partition_hold *hold, uint64_t latency_cycles);
+
 /* Fills *config for a preset of gpump_gpu_config_preset. */
 GPUMP_API gpump_result gpump_partition_config_preset(gpump_partition_config *config, const char *preset);
 /* Checks every field of a configuration: GPUMP_ERROR_CONFIG, and diag names the first at fault. */

@@ -527,6 +527,64 @@ static void slack_by_hand(void **state) {
     assert_int_equal(shares[0].limits.misses_q16, GPUMP_RATE_NO_LIMIT);
 }
 
+/* ---- hold ---- */
+
+/* Requests whose latency grows with what the others keep, and with luck: the controller rests where one in a hundred is
+ * late, wherever that is, and its divisions fit. */
+static void holds_a_tail(void **state) {
+    static const uint32_t levels[] = {300, 600, 900};
+    uint64_t seed = test_seed();
+    uint32_t i, n;
+    (void)state;
+    for (i = 0; i < 3; i++) {
+        gpump_partition_hold hold;
+        uint32_t late = 0, limit = 1000;
+        random_state = seed + i;
+        assert_int_equal(gpump_partition_hold_init(&hold, limit, 10, NULL), GPUMP_OK);
+        for (n = 0; n < 40000; n++) {
+            const uint64_t latency = 1000 - levels[i] + (uint64_t)hold.share_q16 * 1000 / 65536 * draw(1000) / 500;
+            late += n >= 20000 && latency > limit;
+            gpump_partition_hold_report(&hold, latency);
+            assert_true(hold.share_q16 <= 65536);
+        }
+        assert_in_range(late, 100, 300); /* 1% of 20,000 is 200 */
+    }
+}
+
+static void hold_divides(void **state) {
+    const gpump_partition_config config = machine();
+    gpump_partition_hold hold;
+    gpump_partition_kernel kernels[2];
+    gpump_partition_point curves[2][8];
+    gpump_partition_request request;
+    gpump_partition_share shares[2];
+    gpump_diag diag;
+    uint32_t n;
+    (void)state;
+    assert_int_equal(gpump_partition_hold_init(&hold, 1000, 1001, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_string_equal(diag.field, "late_permille");
+    assert_int_equal(gpump_partition_hold_init(&hold, 1000, 10, NULL), GPUMP_OK);
+    memset(&request, 0, sizeof request);
+    request.struct_size = sizeof request;
+    request.count = 2;
+    request.config = &config;
+    request.kernels = kernels;
+    fill(&kernels[0], curves[0], "CFD", 1);
+    fill(&kernels[1], curves[1], "BP", 2);
+    assert_int_equal(gpump_partition_decide(&hold.policy, &request, shares, NULL), GPUMP_OK);
+    assert_int_equal(shares[0].blocks, 4);
+    assert_int_equal(shares[1].blocks, 4);
+    assert_true(shares[0].limits.misses_q16 < 16 * GPUMP_RATE_MISS);
+    assert_int_equal(shares[1].limits.misses_q16, GPUMP_RATE_NO_LIMIT);
+    for (n = 0; n < 4; n++) gpump_partition_hold_report(&hold, 1001);
+    assert_int_equal(gpump_partition_decide(&hold.policy, &request, shares, NULL), GPUMP_OK);
+    assert_int_equal(shares[0].blocks, 0); /* the batch gets nothing while a request runs, and may still send */
+    assert_true(shares[0].limits.misses_q16 > 0);
+    assert_int_equal(shares[1].blocks, 8);
+    for (n = 0; n < 1000; n++) gpump_partition_hold_report(&hold, 1000);
+    assert_int_equal(hold.share_q16, 65536);
+}
+
 static void nonsense(const gpump_partition_args *args, gpump_partition_share *shares) {
     uint32_t k;
     for (k = 0; k < args->request->count; k++) shares[k].blocks = answer_blocks, shares[k].sms = answer_sms;
@@ -585,6 +643,7 @@ int main(void) {
         cmocka_unit_test(warped_slicer),    cmocka_unit_test(decisions_against_references),
         cmocka_unit_test(dai_limits),       cmocka_unit_test(fixed_divisions),
         cmocka_unit_test(slack_candidates), cmocka_unit_test(slack_by_hand),
+        cmocka_unit_test(holds_a_tail),     cmocka_unit_test(hold_divides),
         cmocka_unit_test(wrong_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

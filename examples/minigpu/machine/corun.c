@@ -37,6 +37,7 @@ int corun_make(machine *m, const corun_options *options, char error[LAUNCH_ERROR
     c->policy = options->policy;
     c->leave = options->leave;
     c->parks = options->parks;
+    c->priorities = options->priorities;
     c->places = options->places && options->places < m->kernel_count ? options->places : m->kernel_count;
     for (i = 0; i < GPUMP_PARTITION_KERNELS; i++) c->member_of[i] = c->kernel_of[i] = NONE;
     if (gpump_partition_config_preset(&c->machine, "maxwell_ccbp") ||
@@ -96,7 +97,7 @@ static void join(machine *m, uint32_t index) {
     joins.blocks = alone.blocks;
     if (m->kernels[index].block_cap && m->kernels[index].block_cap < joins.blocks)
         joins.blocks = m->kernels[index].block_cap;
-    joins.priority = 1;
+    joins.priority = c->priorities ? m->kernels[index].priority + 1 : 1;
     joins.need = m->kernels[index].need;
     machine_must(m, "gpump_sharing_join", gpump_sharing_join(c->sharing, m->now, &joins, &c->member_of[index], &diag),
                  &diag);

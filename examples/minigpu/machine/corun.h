@@ -17,18 +17,18 @@ struct corun {
     gpump_partition_config machine;
     gpump_sharing *sharing;
     const gpump_partition_policy *policy;
-    const gpump_victim_policy *leave; /* how blocks above a cap leave, but by draining; NULL: by that */
-    uint32_t parks;                   /* 1: what nobody needs of them stays in place */
-    uint32_t places;                  /* members at most */
-    uint32_t waiting;                 /* kernels that wait for a place, as a mask */
-    uint32_t preempted;               /* members that have lost theirs and still have blocks, as a mask */
-    uint32_t orders;                  /* members whose memory instructions have a quota, as a mask */
-    uint32_t unused;
-    uint64_t next;                                   /* the next cycle in which the group has something to do */
-    uint32_t member_of[GPUMP_PARTITION_KERNELS];     /* by kernel; NONE: not in the group */
-    uint32_t kernel_of[GPUMP_PARTITION_KERNELS];     /* by member */
-    gpump_traffic before[GPUMP_PARTITION_KERNELS];   /* by kernel, behind L1, when the measurement began */
-    gpump_traffic *sm_before;                        /* by SM: of the kernel that it measures, up to L1 */
+    const gpump_victim_policy *leave;              /* how blocks above a cap leave, but by draining; NULL: by that */
+    uint32_t parks;                                /* 1: what nobody needs of them stays in place */
+    uint32_t places;                               /* members at most */
+    uint32_t waiting;                              /* kernels that wait for a place, as a mask */
+    uint32_t preempted;                            /* members that have lost theirs and still have blocks, as a mask */
+    uint32_t orders;                               /* members whose memory instructions have a quota, as a mask */
+    uint32_t priorities;                           /* 1: members have the launch's priorities */
+    uint64_t next;                                 /* the next cycle in which the group has something to do */
+    uint32_t member_of[GPUMP_PARTITION_KERNELS];   /* by kernel; NONE: not in the group */
+    uint32_t kernel_of[GPUMP_PARTITION_KERNELS];   /* by member */
+    gpump_traffic before[GPUMP_PARTITION_KERNELS]; /* by kernel, behind L1, when the measurement began */
+    gpump_traffic *sm_before;                      /* by SM: of the kernel that it measures, up to L1 */
     uint64_t issued_before[GPUMP_PARTITION_KERNELS]; /* by kernel, when a trial began */
     uint32_t *coming_back; /* by SM: parked blocks that come back before the group is where it moves to */
 };

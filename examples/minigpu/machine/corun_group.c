@@ -192,6 +192,20 @@ static void choose_cheapest(machine *m, departure *d) {
     }
 }
 
+/* Where the policy has no way for enough of them, blocks that may not be flushed (again) are switched. */
+static void switch_rest(departure *d) {
+    uint32_t i;
+    for (i = 0; i < d->count && d->chosen < d->wanted; i++) {
+        gpump_block_choice *choice = &d->choices[d->chosen];
+        if (!(d->views[i].may & 1u << GPUMP_TECHNIQUE_SWITCH) || is_chosen(d, d->views[i].block)) continue;
+        memset(choice, 0, sizeof *choice);
+        choice->block = d->views[i].block;
+        choice->sm = d->sm.sm;
+        choice->technique = choice->otherwise = GPUMP_TECHNIQUE_SWITCH;
+        d->chosen++;
+    }
+}
+
 /* What the growing kernel does not need of the blocks that are switched stays in place (Lin 2.3.1), unless something
  * lies here already. */
 static void keep(const machine *m, const sm *s, uint32_t growing, departure *d) {
@@ -239,6 +253,7 @@ static void vacate(machine *m, sm *s, uint32_t member) {
     if (m->failed || !d.wanted) return;
     if (growing < c->places && c->kernel_of[growing] != NONE) choose_for(m, s, growing, &d);
     choose_cheapest(m, &d);
+    switch_rest(&d);
     if (c->parks && !(c->preempted >> member & 1u)) keep(m, s, growing, &d);
     if (d.chosen && !m->failed) preemption_carry_out(m, s, d.choices, d.chosen, 0);
 }

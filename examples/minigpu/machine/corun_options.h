@@ -13,7 +13,7 @@ typedef struct corun_options {
     uint32_t places;                      /* members at most; 0: every kernel of the launch */
     const gpump_victim_policy *leave;     /* how blocks above a cap leave; NULL: they drain */
     uint32_t parks;                       /* 1: what nobody needs of them stays in place */
-    uint32_t unused;
+    uint32_t priorities;                  /* 1: policies see the launch's priorities, 1 more than there */
 } corun_options;
 
 #endif

@@ -55,7 +55,7 @@ uint64_t dispatcher_kernels(machine *m) {
             preemption_schedule_submit(m, index);
         else if (m->policy)
             victims_decide(m, index);
-        else if (!m->corun || m->corun->places == m->kernel_count) /* else it takes a place of the group */
+        else if (!m->corun || (m->corun->places == m->kernel_count && !m->corun->priorities)) /* else the group does */
             preemption_make_room(m, index);
         m->dispatch_needed = 1;
     }

@@ -1,5 +1,7 @@
 #include "machine/loops.h"
 
+#include "machine/stream.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -87,6 +89,7 @@ static void process_ended(machine *m, uint32_t process) {
             memcpy(buffer_memory(m, i), m->launch->buffers[i].contents, m->launch->buffers[i].bytes);
     for (i = 0; i < m->kernel_count; i++)
         if (m->kernels[i].process == process) wait_again(m, i, 1);
+    stream_ended(m, process);
 }
 
 void loops_kernel_ended(machine *m, uint32_t index) {

@@ -218,6 +218,7 @@ typedef struct process_runs {
 struct timeline;
 struct victim_request;
 struct corun;
+struct stream;
 
 typedef struct machine {
     arena arena;
@@ -293,6 +294,7 @@ typedef struct machine {
         *schedule; /* the scheduler decides which kernel gets which SM (preemption_schedule.c); NULL: priorities do */
     struct machine_duet *duet;              /* blocks beyond the SMs' room (duet.h); NULL: none */
     struct corun *corun;                    /* kernels share SMs as a group (corun.h); NULL: they do not */
+    struct stream *stream;                  /* runs of a process are requests (stream.h); NULL: of none */
     uint64_t limit_cycles;                  /* its latency limit; NEVER: none */
     uint64_t late_price;                    /* of the policy's requests, warp instructions per cycle */
     uint64_t ask_again;                     /* the policy wants to be asked again at this cycle; NEVER: not */

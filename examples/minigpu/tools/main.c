@@ -28,6 +28,7 @@
 #include "machine/fault_unit.h"
 #include "tools/report.h"
 #include "tools/sharing_options.h"
+#include "tools/tail_command.h"
 #include "machine/runtime_calls.h"
 #include "machine/trace.h"
 #include "policies.h"
@@ -798,6 +799,7 @@ static const struct {
     {"run", "run a launch file, check the result, report", command_run},
     {"init", "a launch file to begin with, from a PTX file", init_command},
     {"analyze", "what the analyses find in PTX files", command_analyze},
+    {"tail", "how long requests take beside a batch kernel, for each partition and way of moving", tail_command},
     {"corun", "kernels that share SMs, under each partition policy: Lin chapter 4", corun_command},
     {"pairs", "pairs of kernels alone and together: the table of Lin 4.5", command_pairs},
     {"policies", "victim-selection policies at the same requests: the tables of Shieh chapter 4", command_policies},
