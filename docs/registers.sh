@@ -13,7 +13,7 @@ done >>"$counts"
 cat >docs/registers.md <<'END'
 # Registers per thread: gpump and ptxas
 
-The register counts of gpump agree with ptxas for nearly all of our kernels, and for about three of four
+The register counts of gpump agree with ptxas for five of six of our kernels, and for about seven of ten
 kernels that no rule was made with. This page is the output of `sh docs/registers.sh build`.
 
 - *default*: what ptxas 13.0 chooses for sm_75 (`ptxas -v`).
@@ -38,7 +38,7 @@ Selecting instructions (`examples/minigpu/analysis/sm75_select.c`):
 
 - Parameters and the sizes of block and grid are operands in the constant bank; constants are immediates, zero
   is RZ. An instruction takes one such operand, the rest is moved into registers: a constant once for all that
-  it dominates, what is in the constant bank each time.
+  it dominates, what is in the constant bank each time. Addresses of global variables are in a constant bank.
 - mul.wide and add are one IMAD.WIDE, whose scale needs a register when the base is in the constant bank
   (`IMAD.WIDE R2, R4, R5, c[0][0x168]`, R5 = 4).
 - A base in the constant bank plus an offset that is in registers anyway is `[R2.U64+UR4]`.
@@ -48,6 +48,12 @@ Selecting instructions (`examples/minigpu/analysis/sm75_select.c`):
 - 32-bit integer results that all lanes share are in uniform registers, where all running lanes come along.
 - A load moves up to the block that dominates its own, if each runs as often as the other and nothing is
   stored in between.
+
+Unrolling (`examples/minigpu/analysis/sm75_unroll.c`): a loop of one basic block is four rounds long when its
+counter goes up by a constant, unless `.pragma "nounroll"` stands before it, or a call or routine in it. Each
+round has counters and pointers of its own (four loads by a pointer that walks take 18 registers where one
+takes 10). How long a loop may be was read off the size of what ptxas makes of loops that grow by one
+instruction: 50 instructions, loads counting twice and a widened product with its sum once; 22 without loads.
 
 Scheduling (`latency_schedule`): the instruction on which the longest chain waits goes first; loads are taken
 to last 200 cycles, from shared memory 30. A pipe takes the next instruction after 2 cycles (integer, floating
@@ -68,13 +74,18 @@ is free:
 - A division or root that is a routine needs registers of its own: what ptxas gives a kernel of this one
   instruction, less its operands and the three that every kernel has. Float division 8, root 4, reciprocal 10;
   double 17, 13, 8; integer division, which is inline, 7 (unsigned 5, 64-bit 15).
+- A kernel that calls the run-time library (printf, assert, malloc, free) has at least 24 registers.
 - R1 is the stack pointer, and two registers are counted that no instruction names (the highest in saxpy is
   R7, its count is 10).
 - When more than 64 would be taken, operands are no longer held (lbm shows ptxas waiting for read barriers
   instead), then instructions move half as far, a quarter, and so on.
 
 What the model does not know: short branches that ptxas predicates, loops that run in the uniform data path,
-atomics that it combines, loops that it unrolls again.
+atomics that it combines, loops whose number of rounds it knows and unrolls whole, and how much it holds back
+of what an unrolled loop could start at once (fir, crc, color_argmax below).
+
+`tests/minigpu/ptxas_rules.ptx` has a kernel for each rule of loops, calls, divisions and variables, and
+`tests/minigpu/analyze.c` compares it with what ptxas gave.
 
 END
 awk -F, '
@@ -118,9 +129,31 @@ awk -F, '
             sum += all[n]; sum_first += first[n - 1]; sum_good += good[n]; sum_plain += plain[n]
         }
         printf "| together | %d | %d (%.0f%%) | %d (%.0f%%) | %d |\n\n", sum, sum_first, 100 * sum_first / sum, sum_good, 100 * sum_good / sum, sum_plain
-        print "So a kernel that nobody has looked at agrees about three times in four: some of what the first table shows is"
-        print "that its machine code was read. Those that do not agree now:"
+        print "Some of what the first table shows is that machine code was read. The rules of loops and calls came later,"
+        print "from the kernels of the next section. Those that do not agree now:"
         print ""
         print "| kernel | fewest | default | model |\n|---|---|---|---|"
         printf "%s", missed
+        print ""
+        print "## Public programs"
+        print ""
+        print "A larger check takes public programs: the samples of CUDA (compiled for sm_80, translated by ptxas for sm_75)"
+        print "and 306 files of HeCBench, revision f27000a (compiled for compute_75), those whose PTX has less than 700 KB. A"
+        print "file of the samples or a program of HeCBench was kept aside when the MD5 of its name began with an odd digit,"
+        print "before any rule was touched. Rules were then made with the other half alone: nobody looked at a kernel of the"
+        print "half kept aside, only at its totals, for the rules as they had been and at three stages of the new ones."
+        print "Kernels with the same body count once. The programs are not part of this project."
+        print ""
+        print "| kernels | half looked at | rules before | now | half kept aside | rules before | now |"
+        print "|---|---|---|---|---|---|---|"
+        print "| up to 16 registers | 198 | 161 (81%) | 168 (85%) | 156 | 132 (85%) | 134 (86%) |"
+        print "| 17 to 32 | 218 | 107 (49%) | 138 (63%) | 155 | 83 (54%) | 86 (55%) |"
+        print "| 33 to 64 | 137 | 85 (62%) | 105 (77%) | 192 | 136 (71%) | 135 (70%) |"
+        print "| above 64 | 14 | 9 (64%) | 9 (64%) | 18 | 13 (72%) | 13 (72%) |"
+        print "| all | 567 | 362 (64%) | 420 (74%) | 521 | 364 (70%) | 368 (71%) |"
+        print ""
+        print "So the new rules hold, but they bring little on kernels that were kept aside: the goal of 85% is missed by 14"
+        print "points. Of the 153 kernels kept aside that do not agree, the model gives 121 more registers than ptxas and 32"
+        print "fewer, where the rules before gave 110 and 47: too few became rarer, too many did not. What is missing is a"
+        print "schedule that minds registers before 64 are taken, as that of ptxas does."
     }' examples/minigpu/kernels/ptxas_registers.csv tests/minigpu/ptxas_unseen/unseen.csv tests/minigpu/ptxas_unseen/unseen_2.csv tests/minigpu/ptxas_unseen/unseen_3.csv "$counts" >>docs/registers.md

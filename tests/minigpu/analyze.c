@@ -119,8 +119,33 @@ static void test_registers_beside_ptxas(void **state) {
     assert_true(kernels >= 60 && agreeing * 4 >= kernels * 3);
 }
 
+/* Loops that ptxas unrolls or keeps, calls, divisions and addresses of variables: `ptxas -arch=sm_75 -v` of CUDA 13.0.
+ */
+static void test_register_rules(void **state) {
+    static const struct {
+        const char *kernel;
+        double ptxas;
+    } rules[] = {{"divide", 12},      {"divide_unsigned", 10}, {"call", 24},
+                 {"addresses", 14},   {"counted", 18},         {"counted_kept", 10},
+                 {"not_counted", 12}, {"counted_root", 16},    {"counted_long", 10}};
+    (void)state;
+    assert_int_equal(run("tests/minigpu/ptxas_rules.ptx --csv", text, sizeof text), 0);
+    for (uint32_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        char name[128];
+        const char *row;
+        double off;
+        snprintf(name, sizeof name, ".ptx,%s,read,", rules[i].kernel);
+        row = strstr(text, name);
+        assert_non_null(row);
+        off = field(row, 11) - rules[i].ptxas;
+        if (off < -2 || off > 2)
+            fail_msg("%s: %g registers, ptxas has %g", rules[i].kernel, field(row, 11), rules[i].ptxas);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_file), cmocka_unit_test(test_bad_input),
-                                       cmocka_unit_test(test_survey), cmocka_unit_test(test_registers_beside_ptxas)};
+                                       cmocka_unit_test(test_survey), cmocka_unit_test(test_registers_beside_ptxas),
+                                       cmocka_unit_test(test_register_rules)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

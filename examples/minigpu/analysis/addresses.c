@@ -54,7 +54,7 @@ static source sum(source a, source b) {
 static source source_of_operand(const tracer *t, const operand *o) {
     source s = {SOURCE_NUMBER, 0};
     if (o->kind == OPERAND_REGISTER) return t->sources[o->index];
-    if (o->kind == OPERAND_IMMEDIATE && o->index) {
+    if (o->kind == OPERAND_IMMEDIATE && o->index && o->index != GLOBAL_VARIABLE) {
         s.kind = SOURCE_SHARED;
         s.number = o->index;
     }

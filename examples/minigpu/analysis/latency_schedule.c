@@ -60,7 +60,7 @@ static int is_fixed(const instruction *in) {
     case OPCODE_ACTIVEMASK:
     case OPCODE_ELECT:
     case OPCODE_REDUX: return 1;
-    default: return (in->flags & FLAG_VOLATILE) != 0;
+    default: return 0;
     }
 }
 
@@ -92,6 +92,7 @@ static uint32_t dependence(const instruction *earlier, const instruction *later)
     for (uint32_t k = 0; k < later->destination_count; k++)
         if (reads(earlier, &later->destinations[k])) wait = 1;
     int stores = earlier->opcode == OPCODE_ST || later->opcode == OPCODE_ST;
+    if (earlier->flags & later->flags & FLAG_VOLATILE) wait = wait ? wait : 1;
     int both = (earlier->opcode == OPCODE_ST || earlier->opcode == OPCODE_LD) &&
                (later->opcode == OPCODE_ST || later->opcode == OPCODE_LD);
     if (stores && both &&

@@ -6,9 +6,11 @@
 #include "analysis/analysis.h"
 #include "analysis/latency_schedule.h"
 #include "analysis/sm75_select.h"
+#include "analysis/sm75_unroll.h"
 
 #define STACK_POINTER 1u /* R1, never given out */
 #define UNNAMED 2u       /* registers that are counted and that no instruction names */
+#define CALLER 24u       /* what every kernel has that calls a function of the run-time library */
 #define FULL_SM 64u      /* with more per thread an SM of sm_75 is no longer full of warps */
 #define NODES_MAX 16384u
 
@@ -33,7 +35,7 @@ static uint32_t routine_registers(const instruction *in) {
     switch (in->opcode) {
     case OPCODE_DIV:
     case OPCODE_REM:
-        if (!type_is_float(in->type) && in->sources[1].kind != OPERAND_REGISTER)
+        if (!type_is_float(in->type) && in->sources[1].kind == OPERAND_IMMEDIATE)
             return 0; /* by a constant: a multiplication */
         if (type_is_float(in->type)) return wide ? 17 : 8;
         return wide ? 15 : in->type == TYPE_U32 ? 5 : 7;
@@ -285,14 +287,18 @@ static int find_readers(coloring *c) {
 
 /* The count when instructions move at most `window` places and late operands are held or not. 0, or -1. */
 static int count_registers(const kernel_program *kernel, uint32_t window, int hold, uint32_t *registers) {
-    kernel_program selected;
+    kernel_program unrolled, selected;
     analysis a;
     coloring c;
     gpump_diag diag;
     gpump_liveness *liveness = NULL;
     int ok = 0;
     memset(&c, 0, sizeof c);
-    if (sm75_select(kernel, &selected)) return -1;
+    if (sm75_unroll(kernel, &unrolled)) return -1;
+    ok = !sm75_select(&unrolled, &selected);
+    free(unrolled.instructions);
+    if (!ok) return -1;
+    ok = 0;
     if (latency_schedule(&selected, window) || analysis_create(&selected, &a, &diag) != GPUMP_OK) {
         free(selected.instructions);
         return -1;
@@ -317,6 +323,8 @@ static int count_registers(const kernel_program *kernel, uint32_t window, int ho
         ok = find_conflicts(&c, liveness, hold);
         if (ok) color_all(&c);
         *registers = (c.top > STACK_POINTER ? c.top : STACK_POINTER + 1) + UNNAMED;
+        for (uint32_t i = 0; i < selected.count; i++)
+            if (*registers < CALLER && instruction_is_runtime_call(&selected.instructions[i])) *registers = CALLER;
     }
     gpump_liveness_destroy(liveness);
     analysis_destroy(&a);

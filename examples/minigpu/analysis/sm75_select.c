@@ -70,7 +70,7 @@ static int constant_of(const selection *s, const operand *o, int64_t *value) {
     uint64_t bits = o->immediate;
     if (is_register(o) && s->kind[o->index] == VALUE_CONSTANT)
         bits = s->constant[o->index];
-    else if (o->kind != OPERAND_IMMEDIATE)
+    else if (o->kind != OPERAND_IMMEDIATE || o->index == GLOBAL_VARIABLE)
         return 0;
     *value = o->words == 2 ? (int64_t)bits : (int64_t)(int32_t)(uint32_t)bits;
     return 1;
@@ -106,6 +106,8 @@ static void find_values(selection *s) {
         if (in->opcode == OPCODE_LD && in->space == SPACE_PARAM && from->kind == OPERAND_NONE &&
             type_bytes(in->type) == 4u * to->words)
             s->kind[to->index] = VALUE_BANK;
+        else if (copies && from->kind == OPERAND_IMMEDIATE && from->index == GLOBAL_VARIABLE)
+            s->kind[to->index] = VALUE_BANK; /* the module's addresses stand in a constant bank of their own */
         else if (copies && from->kind == OPERAND_IMMEDIATE) {
             s->kind[to->index] = VALUE_CONSTANT;
             s->constant[to->index] = from->immediate;
@@ -572,7 +574,7 @@ static void emit_one(selection *s, output *out, uint32_t i) {
         uint64_t constant = is_register(o) ? s->constant[o->index] : o->immediate;
         int zero;
         if (is_register(o)) kind = s->kind[o->index];
-        if (o->kind == OPERAND_IMMEDIATE) kind = VALUE_CONSTANT;
+        if (o->kind == OPERAND_IMMEDIATE) kind = o->index == GLOBAL_VARIABLE ? VALUE_BANK : VALUE_CONSTANT;
         if (o->kind == OPERAND_PARAM) kind = VALUE_BANK;
         if (kind == VALUE_REGISTER) continue;
         zero = kind == VALUE_CONSTANT && !constant;

@@ -193,8 +193,9 @@ typedef enum instruction_variant {
 #define FLAG_READ_ONLY 128u   /* ld.global.nc, ldu */
 #define FLAG_CLOBBERS \
     256u /* not PTX: analysis says that a block which has executed it may not be flushed (analysis_clobbers) */
-#define FLAG_POINT 512u /* not PTX: a barrier that is a preemption point too (bar.pp) */
-#define FLAG_RELU 1024u /* .relu: a negative result becomes 0 */
+#define FLAG_POINT 512u     /* not PTX: a barrier that is a preemption point too (bar.pp) */
+#define FLAG_RELU 1024u     /* .relu: a negative result becomes 0 */
+#define FLAG_NOUNROLL 2048u /* .pragma "nounroll" stands before it: ptxas leaves the loop that it begins as it is */
 
 typedef enum operand_kind {
     OPERAND_NONE,
@@ -232,11 +233,12 @@ typedef enum special_register {
 } special_register;
 
 #define SHARED_VARIABLE_EXTERN UINT32_C(0x80000000)
+#define GLOBAL_VARIABLE UINT32_C(0x80000001)
 typedef struct operand {
     uint64_t immediate; /* bits of an immediate, already of the operand's type (f32 in the low 32 bits); 0 otherwise */
     uint32_t index;  /* first 32-bit register, predicate register, special_register, or byte offset of a parameter; of
-                        the address of  a shared variable (immediate, or none in an access): 1 + where the variable
-                        starts, or SHARED_VARIABLE_EXTERN */
+                        the address of a variable (immediate, or none in an access): 1 + where a shared one starts,
+                        SHARED_VARIABLE_EXTERN, or GLOBAL_VARIABLE for what is set when the module is loaded */
     uint8_t kind;    /* operand_kind */
     uint8_t words;   /* 32-bit registers: 1 or 2; 0 for predicates and none */
     uint8_t negated; /* predicate sources only: the complement is read */

@@ -38,6 +38,8 @@ int ptx_emit(ptx_reader *reader, const instruction *instruction) {
     if (PTX_GROW(reader, reader->code, reader->count, reader->capacity)) return -1;
     reader->code[reader->count] = *instruction;
     reader->code[reader->count].unit = (uint8_t)unit_of(instruction);
+    if (reader->keeps_loop) reader->code[reader->count].flags |= FLAG_NOUNROLL;
+    reader->keeps_loop = 0;
     reader->count++;
     return 0;
 }
@@ -1015,7 +1017,11 @@ static int read_directive(ptx_reader *reader) {
         skip_line(reader, token.line);
         return 0;
     }
-    if (ptx_token_is(&token, ".pragma")) return skip_to_semicolon(reader);
+    if (ptx_token_is(&token, ".pragma")) {
+        ptx_next(reader);
+        reader->keeps_loop |= ptx_token_is(&reader->token, "\"nounroll\"");
+        return skip_to_semicolon(reader);
+    }
     if (ptx_token_is(&token, ".callprototype") || ptx_token_is(&token, ".calltargets"))
         return skip_to_semicolon(reader);
     if (ptx_token_is(&token, ".extern")) {

@@ -107,6 +107,7 @@ typedef struct ptx_reader {
     uint32_t system_shared; /* 1 + where the system's part of shared memory starts; 0: not asked for */
     uint32_t shared_bytes, local_bytes, local_peak, shared_alignment;
     uint32_t uses_extern_shared;
+    uint32_t keeps_loop; /* 1: a .pragma "nounroll" waits for its instruction */
     uint32_t inline_depth;
     uint32_t inline_symbols[PTX_INLINE_DEPTH]; /* functions being read in place of their calls */
     uint32_t *returns;                         /* branches of an inlined function's ret */

@@ -254,8 +254,10 @@ static int register_operand(ptx_reader *reader, const raw_operand *raw, uint32_t
     return 0;
 }
 
-/* Which shared variable an address came from: 1 + where it starts, one number for all extern arrays; 0: none. */
-static uint32_t shared_variable(const raw_operand *raw) {
+/* Which variable an address came from: 1 + where a shared one starts, one number for all extern arrays, one for all
+ * that are placed when the module is loaded; 0: none. */
+static uint32_t variable_of(const raw_operand *raw) {
+    if (raw->space == SPACE_GLOBAL || raw->space == SPACE_CONST) return GLOBAL_VARIABLE;
     if (raw->space != SPACE_SHARED) return 0;
     return raw->is_extern_shared ? SHARED_VARIABLE_EXTERN : 1u + (uint32_t)(raw->bits - (uint64_t)raw->addend);
 }
@@ -287,7 +289,7 @@ int ptx_source(ptx_reader *reader, const raw_operand *raw, uint32_t type, int re
             return ptx_fail(reader, &raw->token, "an address does not fit into .%s", type_name(type));
         out->kind = OPERAND_IMMEDIATE;
         out->immediate = raw->bits;
-        out->index = shared_variable(raw);
+        out->index = variable_of(raw);
         out->words = (uint8_t)type_words(type);
         return needs_relocation(raw) ? add_relocation(reader, slot, raw) : 0;
     case RAW_TEXTURE:
@@ -334,7 +336,7 @@ int ptx_address(ptx_reader *reader, instruction *instruction) {
                             (int)(raw.token.length < 80 ? raw.token.length : 80), raw.token.start,
                             space_name(raw.space), space_name(space));
         instruction->offset = (int64_t)raw.bits;
-        base->index = shared_variable(&raw);
+        base->index = variable_of(&raw);
         if (needs_relocation(&raw) && add_relocation(reader, INSTRUCTION_SOURCES, &raw)) return -1;
     } else if (raw.kind == RAW_INTEGER) {
         instruction->offset = (int64_t)raw.bits;

@@ -16,7 +16,7 @@ void ptx_kernel_reset(ptx_reader *reader) {
     reader->carry = INSTRUCTION_NONE;
     reader->shared_bytes = reader->local_bytes = reader->local_peak = 0;
     reader->shared_alignment = 1;
-    reader->uses_extern_shared = 0;
+    reader->uses_extern_shared = reader->keeps_loop = 0;
     reader->system_shared = 0;
     reader->inline_depth = 0;
     reader->constant_depth = 0;
