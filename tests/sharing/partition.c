@@ -636,6 +636,48 @@ static void wrong_arguments(void **state) {
     assert_memory_equal(shares, untouched, sizeof shares);
 }
 
+/* What every policy gives in 400 random requests, as one number each; half of the kernels want few blocks, some say
+ * nothing of their misses. A change has to be meant, and is written down here and in CHANGELOG. */
+static void same_decisions(void **state) {
+    static const struct {
+        const char *name;
+        uint64_t hash;
+    } expected[] = {
+        {"ccbp", UINT64_C(0xbbee2b9a271a0d43)},  {"smk", UINT64_C(0x9db5ff491e3080c2)},
+        {"ws", UINT64_C(0x961bb899ca8668e8)},    {"ws+dai", UINT64_C(0x1af04b8751e2d981)},
+        {"crisp", UINT64_C(0x98185e8e0071ad98)}, {"spatial", UINT64_C(0xf680bfbb4061cf42)},
+        {"even", UINT64_C(0xd4d445df48c831ec)},  {"leftover", UINT64_C(0xade093eb7c173a0b)},
+        {"slack", UINT64_C(0x64cb86084606556b)},
+    };
+    static random_request r;
+    int changed = 0;
+    (void)state;
+    for (uint32_t p = 0; p < sizeof expected / sizeof *expected; p++) {
+        const gpump_partition_policy *policy = gpump_partition_find(expected[p].name);
+        uint64_t hash = GPUMP_HASH_SEED;
+        for (uint64_t number = 0; number < 400; number++) {
+            gpump_partition_share shares[GPUMP_PARTITION_KERNELS];
+            gpump_result result;
+            random_state = 31 + number;
+            draw_request(&r, 1 + (uint32_t)draw(4), number % 2 ? 3 : 16);
+            for (uint32_t k = 0; k < r.request.count; k++) { /* speeds that are equal, and misses that are few */
+                for (uint32_t c = 0; number % 3 == 0 && c < r.kernels[k].blocks; c++)
+                    r.curves[k][c].speed_q16 = (1 + (uint32_t)draw(3)) << 14;
+                if (number % 4 == 0) r.demands[k].misses_per_1000_q4 %= 20;
+            }
+            memset(shares, 0xff, sizeof shares);
+            result = gpump_partition_decide(policy, &r.request, shares, NULL);
+            hash = gpump_hash_u64(hash, (uint64_t)(int64_t)result);
+            for (uint32_t k = 0; !result && k < r.request.count; k++)
+                hash = gpump_hash_u32s(hash, &shares[k].blocks, sizeof shares[k] / 4);
+        }
+        if (hash == expected[p].hash) continue;
+        printf("%s: UINT64_C(0x%016llx)\n", policy->name, (unsigned long long)hash);
+        changed = 1;
+    }
+    assert_false(changed); /* the numbers that it prints are those of today's decisions */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden_vectors),   cmocka_unit_test(rates_by_hand),
@@ -644,7 +686,7 @@ int main(void) {
         cmocka_unit_test(dai_limits),       cmocka_unit_test(fixed_divisions),
         cmocka_unit_test(slack_candidates), cmocka_unit_test(slack_by_hand),
         cmocka_unit_test(holds_a_tail),     cmocka_unit_test(hold_divides),
-        cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(same_decisions),   cmocka_unit_test(wrong_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,107 @@
+/* labels: unit golden */
+/* The machines of the presets, number by number (their sources stand in gpu.c); save areas of every generation of AMD
+ * GPUs against the formula written out; metrics of unequal programs by hand. */
+#include "test.h"
+
+typedef struct machine {
+    const char *name;
+    uint32_t fields[16]; /* as gpump_gpu has them, from sms to memory_mb_per_s */
+} machine;
+
+static void presets(void **state) {
+    static const machine machines[] = {
+        /* sms, clock, lanes, schedulers, slots of blocks, warps, threads, registers, granules, options of shared
+         * memory, bandwidth */
+        {"gtx480_lin", {15, 700000, 32, 2, 8, 48, 1536, 32768, 1, 1, 1, 49152, 0, 0, 0, 177000}},
+        {"gtx480_shieh", {15, 1400000, 32, 2, 8, 48, 1536, 32768, 1, 1, 1, 49152, 0, 0, 0, 177400}},
+        {"k20c", {13, 706000, 32, 4, 16, 64, 2048, 65536, 1, 1, 3, 16384, 32768, 49152, 0, 208000}},
+        {"table61", {16, 1000000, 32, 2, 16, 64, 2048, 65536, 1, 1, 1, 32768, 0, 0, 0, 250000}},
+        {"maxwell_duet", {16, 1000000, 32, 4, 32, 64, 2048, 65536, 1, 1, 1, 98304, 0, 0, 0, 307000}},
+        {"maxwell_ccbp", {16, 1800000, 32, 4, 32, 64, 2048, 65536, 1, 1, 1, 98304, 0, 0, 0, 319000}},
+        {"igpu4", {4, 1300000, 32, 1, 8, 32, 1024, 16384, 1, 1, 1, 16384, 0, 0, 0, 32000}},
+        {"p100", {56, 1480000, 32, 2, 32, 64, 2048, 65536, 256, 256, 1, 65536, 0, 0, 0, 732000}},
+        {"v100", {80, 1530000, 32, 4, 32, 64, 2048, 65536, 256, 256, 4, 16384, 32768, 65536, 98304, 900000}},
+        {"a100", {108, 1410000, 32, 4, 32, 64, 2048, 65536, 256, 128, 4, 65536, 102400, 135168, 167936, 1555000}},
+        {"h100", {132, 1830000, 32, 4, 32, 64, 2048, 65536, 256, 128, 4, 102400, 135168, 200704, 233472, 3352000}},
+        {"gfx1012", {20, 1670000, 32, 4, 32, 32, 1024, 65536, 256, 512, 1, 65536, 0, 0, 0, 224000}},
+        {"gfx1100", {96, 2500000, 32, 4, 32, 32, 1024, 98304, 256, 512, 1, 65536, 0, 0, 0, 960000}},
+    };
+    uint32_t p;
+    (void)state;
+    for (p = 0; gpump_gpu_preset_name(p); p++) {
+        gpump_gpu gpu;
+        assert_true(p < sizeof machines / sizeof *machines);
+        assert_string_equal(gpump_gpu_preset_name(p), machines[p].name);
+        memset(&gpu, 0xff, sizeof gpu);
+        assert_int_equal(gpump_gpu_config_preset(&gpu, machines[p].name), GPUMP_OK);
+        assert_int_equal(gpu.struct_size, sizeof gpu);
+        for (uint32_t i = 0; i < sizeof machines->fields / sizeof *machines->fields; i++)
+            if ((&gpu.sms)[i] != machines[p].fields[i])
+                fail_msg("%s, number %u: %u, not %u", machines[p].name, i, (&gpu.sms)[i], machines[p].fields[i]);
+    }
+    assert_int_equal(p, sizeof machines / sizeof *machines);
+}
+
+static uint64_t up(uint64_t x, uint64_t unit) { return (x + unit - 1) / unit * unit; }
+
+static void save_areas(void **state) {
+    static const struct {
+        uint32_t version, vector_kb, scalar_kb, local_kb, hardware_kb, waves_of_cu, bytes_of_wave;
+    } generations[] = {
+        {800, 256, 16, 64, 4, 40, 8},     {900, 256, 16, 64, 4, 40, 8},   {906, 256, 16, 64, 4, 40, 8},
+        {908, 512, 16, 64, 4, 40, 8},     {909, 256, 16, 64, 4, 40, 8},   {910, 512, 16, 64, 4, 40, 8},
+        {911, 256, 16, 64, 4, 40, 8},     {942, 512, 16, 64, 4, 40, 8},   {943, 256, 16, 64, 4, 40, 8},
+        {950, 512, 16, 160, 4, 40, 8},    {951, 256, 16, 64, 4, 40, 8},   {1010, 256, 16, 64, 4, 32, 12},
+        {1012, 256, 16, 64, 4, 32, 12},   {1030, 256, 16, 64, 4, 32, 12}, {1036, 256, 16, 64, 4, 32, 12},
+        {1100, 384, 16, 64, 4, 32, 12},   {1101, 384, 16, 64, 4, 32, 12}, {1102, 256, 16, 64, 4, 32, 12},
+        {1150, 256, 16, 64, 4, 32, 12},   {1151, 384, 16, 64, 4, 32, 12}, {1152, 256, 16, 64, 4, 32, 12},
+        {1200, 384, 16, 64, 4, 32, 12},   {1201, 384, 16, 64, 4, 32, 12}, {1250, 512, 32, 320, 32, 64, 12},
+        {1251, 512, 32, 320, 32, 64, 12},
+    };
+    (void)state;
+    for (uint32_t g = 0; g < sizeof generations / sizeof *generations; g++)
+        for (uint32_t units = 1; units < 200; units += 33) {
+            const uint64_t waves = (uint64_t)units * generations[g].waves_of_cu;
+            gpump_gpu_cwsr area;
+            uint64_t stack = up(40 + waves * generations[g].bytes_of_wave + 8, 4096), groups;
+            groups = up((uint64_t)units * 1024 *
+                            (generations[g].vector_kb + generations[g].scalar_kb + generations[g].local_kb +
+                             generations[g].hardware_kb),
+                        4096);
+            if (generations[g].version / 100 == 10 && stack > 0x7000) stack = 0x7000;
+            assert_int_equal(gpump_gpu_cwsr_area(generations[g].version, units, 3, 1u << 20, 1, &area, NULL), GPUMP_OK);
+            assert_int_equal(area.workgroup_bytes, groups);
+            assert_int_equal(area.control_stack_bytes, stack);
+            assert_int_equal(area.debugger_bytes, up(32 * waves, 64));
+            assert_int_equal(area.save_area_bytes, up(stack + groups, 4096));
+            assert_int_equal(area.total_bytes, up(3 * (area.save_area_bytes + area.debugger_bytes), 4096));
+        }
+}
+
+/* Programs of which the first is the slowest, then the last; nothing depends on what lay in memory before. */
+static void metrics(void **state) {
+    const gpump_metrics_run runs[2][3] = {{{100, 400}, {100, 150}, {100, 100}}, {{100, 100}, {100, 150}, {100, 400}}};
+    const gpump_metrics_rate rates[2][3] = {{{8, 2}, {3, 2}, {5, 5}}, {{5, 5}, {3, 2}, {8, 2}}};
+    const uint64_t latencies[] = {500, GPUMP_UNKNOWN, 400, 401};
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        gpump_metrics m;
+        memset(&m, 0xff, sizeof m);
+        if (i < 2)
+            assert_int_equal(gpump_metrics_compute(runs[i], 3, &m, NULL), GPUMP_OK);
+        else
+            assert_int_equal(gpump_metrics_compute_rates(rates[i - 2], 3, &m, NULL), GPUMP_OK);
+        assert_true(m.worst_ntt == 4 && m.best_ntt == 1 && m.fairness == 0.25);
+        assert_true(m.antt > 2.16 && m.antt < 2.17 && m.stp > 1.91 && m.stp < 1.92);
+        assert_true(m.weighted_speedup == m.stp && m.harmonic_speedup == 1 / m.antt);
+    }
+    assert_true(gpump_metrics_violation_rate(latencies, 4, 400) == 0.75);
+    assert_true(gpump_metrics_violation_rate(latencies, 4, 600) == 0.25);
+    assert_true(gpump_metrics_violation_rate(latencies, 0, 400) == 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(presets), cmocka_unit_test(save_areas),
+                                       cmocka_unit_test(metrics)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
