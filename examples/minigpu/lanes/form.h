@@ -9,9 +9,11 @@
 /* Does an SM have a part that most machines lack: faults, errors, duet, rate, queue, restart? In the plain form the
  * answer is 0 at compile time, and so what depends on it is gone. */
 #define HAS(s, part) ((s)->part != NULL)
+#define IS_PLAIN 0
 #else
 #define SM_PATH static __attribute__((unused))
 #define HAS(s, part) 0
+#define IS_PLAIN 1
 #endif
 
 #endif

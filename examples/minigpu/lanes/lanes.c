@@ -7,11 +7,11 @@ uint32_t lanes_guard(const instruction *i, uint32_t mask, const uint32_t *predic
     return mask & (i->guard_negated ? ~value : value);
 }
 
-/* 1 << lane, so that a loop over lanes that asks a mask is one of vectors. */
-#define BITS_OF_8(first)                                                                                        \
-    1u << (first), 2u << (first), 4u << (first), 8u << (first), 16u << (first), 32u << (first), 64u << (first), \
-        128u << (first)
-static const uint32_t lane_bits[LANES] = {BITS_OF_8(0), BITS_OF_8(8), BITS_OF_8(16), BITS_OF_8(24)};
+static inline uint64_t read_bytes(const uint8_t *bytes, uint32_t count) {
+    uint64_t value = 0;
+    for (uint32_t b = 0; b < count; b++) value |= (uint64_t)bytes[b] << (8 * b);
+    return value;
+}
 
 static void fill(lanes_operand *value, uint64_t bits, uint32_t words) {
     EACH_LANE value->word[0][l] = (uint32_t)bits;
@@ -92,6 +92,14 @@ static void read_special(const operand *o, const lanes_environment *e, lanes_ope
     fill(value, v, o->words);
 }
 
+static uint64_t parameter(const operand *o, const lanes_environment *e) {
+    const uint8_t *from = e->parameters + o->index;
+    const uint32_t left = o->index < e->parameter_bytes ? e->parameter_bytes - o->index : 0, bytes = 4u * o->words;
+    if (bytes == 4 && left >= 4) return read_bytes(from, 4);
+    if (bytes == 8 && left >= 8) return read_bytes(from, 8);
+    return read_bytes(from, bytes < left ? bytes : left);
+}
+
 void lanes_read(const operand *o, const uint32_t *registers, const uint32_t *predicates, const lanes_environment *e,
                 lanes_operand *value) {
     switch (o->kind) {
@@ -107,13 +115,7 @@ void lanes_read(const operand *o, const uint32_t *registers, const uint32_t *pre
             fill(value, o->immediate, o->words);
         break;
     case OPERAND_SPECIAL: read_special(o, e, value); break;
-    case OPERAND_PARAM: {
-        uint64_t bits = 0;
-        for (uint32_t b = 0; b < 4u * o->words && o->index + b < e->parameter_bytes; b++)
-            bits |= (uint64_t)e->parameters[o->index + b] << (8 * b);
-        fill(value, bits, o->words);
-        break;
-    }
+    case OPERAND_PARAM: fill(value, parameter(o, e), o->words); break;
     default: fill(value, 0, 2);
     }
 }
@@ -210,10 +212,14 @@ void lanes_address(const instruction *i, uint32_t active, const lanes_operand *s
         EACH_LANE addresses[l] = s[0].word[0][l] + offset;
 }
 
-static inline uint64_t read_bytes(const uint8_t *bytes, uint32_t count) {
-    uint64_t value = 0;
-    for (uint32_t b = 0; b < count; b++) value |= (uint64_t)bytes[b] << (8 * b);
-    return value;
+void lanes_gather(const uint8_t *base, uint64_t first, uint64_t keep, uint32_t active, const uint64_t addresses[LANES],
+                  lanes_operand *restrict d) {
+    if (active == UINT32_MAX) {
+        EACH_LANE d->word[0][l] = (uint32_t)read_bytes(base + ((addresses[l] - first) & keep), 4);
+        return;
+    }
+    for (uint32_t l = 0; active; l++, active >>= 1)
+        if (active & 1) d->word[0][l] = (uint32_t)read_bytes(base + ((addresses[l] - first) & keep), 4);
 }
 
 void lanes_from_memory(const instruction *i, uint32_t active, const uint8_t *bytes, uint32_t stride, lanes_operand *d) {

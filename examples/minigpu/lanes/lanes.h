@@ -13,6 +13,13 @@ typedef struct lanes_operand {
     uint32_t word[2][LANES];
 } lanes_operand;
 
+/* 1 << lane, so that a loop over lanes that asks a mask is one of vectors. */
+#define BITS_OF_8(first)                                                                                        \
+    1u << (first), 2u << (first), 4u << (first), 8u << (first), 16u << (first), 32u << (first), 64u << (first), \
+        128u << (first)
+static const uint32_t lane_bits[LANES] = {BITS_OF_8(0), BITS_OF_8(8), BITS_OF_8(16), BITS_OF_8(24)};
+#undef BITS_OF_8
+
 /* What special registers and parameters give. */
 typedef struct lanes_environment {
     uint32_t block_threads[3]; /* %ntid */
@@ -55,6 +62,10 @@ SM_PATH void lanes_address(const instruction *instruction, uint32_t active, cons
  * long, little-endian. */
 SM_PATH void lanes_from_memory(const instruction *instruction, uint32_t active, const uint8_t *bytes, uint32_t stride,
                                lanes_operand *destinations);
+/* The result of a load of 4 bytes per lane, without vector: lane l's bytes are at base + (addresses[l] - first & keep).
+ */
+SM_PATH void lanes_gather(const uint8_t *base, uint64_t first, uint64_t keep, uint32_t active,
+                          const uint64_t addresses[LANES], lanes_operand *destination);
 /* A store's bytes from its sources, laid out in the same way. */
 SM_PATH void lanes_to_memory(const instruction *instruction, uint32_t active, const lanes_operand *sources,
                              uint8_t *bytes, uint32_t stride);

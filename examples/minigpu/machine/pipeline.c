@@ -40,7 +40,8 @@ static int waits_for_warp(const warp *w, const issue_info *info, uint32_t itself
 /* May an instruction issue, as far as memory order goes? A barrier orders memory: what the warp sent before it must be
  * past its last check, and so in effect. A region's boundary waits until nothing of the region before can fail any
  * more, a call of the fault handler is an execution barrier (Kim 2.1). `itself` counts in w->in_flight: 1, or 0. */
-static int memory_order_clear(const warp *w, const issue_info *info, uint32_t itself) {
+static inline int memory_order_clear(const warp *w, const issue_info *info, uint32_t itself) {
+    if (!(info->is_barrier | info->serialises | (info->copies > COPIES_STARTS))) return 1; /* most instructions */
     return !(info->is_barrier && w->unchecked) && !(info->serialises && waits_for_warp(w, info, itself)) &&
            !(info->copies > COPIES_STARTS && waits_for_copies(w, info));
 }
@@ -83,11 +84,12 @@ static void refresh_clear(machine *m, sm *s, warp *w) {
 }
 
 /* An instruction of the warp has let go of something: that can only help the next one. */
-static void look_again(machine *m, sm *s, warp *w) {
-    const issue_info *info = s->slot_info[w->slot];
+static inline void look_again(machine *m, sm *s, warp *w) {
+    const issue_info *info;
     if (s->clear >> w->slot & 1) return;
-    if (!w->stack.depth || info != &w->program[simt_top(&w->stack)->pc]) /* with a queue, info is NULL */
-        refresh_clear(m, s, w);
+    info = s->slot_info[w->slot];
+    if (!IS_PLAIN && (!info || (w->stack.depth && info != &w->program[simt_top(&w->stack)->pc])))
+        refresh_clear(m, s, w); /* it has been sent elsewhere; with a queue, info is NULL */
     else if (scoreboard_clear(w, info) && memory_order_clear(w, info, 0))
         s->clear |= BIT(w->slot);
 }
@@ -229,13 +231,6 @@ static void end_record(sm *s, warp *w, block *b, uint32_t record) {
     free_record(s, record);
 }
 
-/* The same, and whoever waited may look again. */
-static void retire(machine *m, sm *s, uint32_t record) {
-    warp *w = &m->warps[s->records[record].warp];
-    end_record(s, w, &m->blocks[s->records[record].block], record);
-    look_again(m, s, w);
-}
-
 /* ---- blocks end ---- */
 
 void pipeline_block_may_be_done(machine *m, sm *s, block *b) {
@@ -333,14 +328,15 @@ static void arrive(machine *m, sm *s, block *b, warp *w, const in_flight *r) {
 static void commit(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     block *b;
+    warp *w;
     if (r->squashed) {
         free_record(s, record);
         return;
     }
     b = &m->blocks[r->block];
+    w = &m->warps[r->warp];
     if (r->info->writes) {
         const instruction *instruction = r->instruction;
-        warp *w = &m->warps[r->warp];
         uint32_t *registers = s->registers + w->register_base, *predicates = warp_predicates(m, w);
         uint32_t i;
         for (i = 0; i < instruction->destination_count; i++)
@@ -348,7 +344,8 @@ static void commit(machine *m, sm *s, uint32_t record) {
         if (r->info->is_checked) predicates[instruction->check] |= r->faulted;
     }
     if (HAS(s, errors)) errors_executed(m, s, r); /* before anybody looks what may issue */
-    retire(m, s, record);
+    end_record(s, w, b, record);
+    look_again(m, s, w);
     if (HAS(s, errors)) errors_ended(m, s, r);
     pipeline_block_may_be_done(m, s, b);
 }
@@ -436,7 +433,8 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
         break;
     default: simt_go(&w->stack, next); break;
     }
-    retire(m, s, record);
+    end_record(s, w, b, record);
+    if (HAS(s, queue)) reconsider(s, w);
     if (HAS(s, errors)) errors_ended(m, s, r);
     refresh_clear(m, s, w); /* it stands at another instruction now */
     if (!w->stack.depth)

@@ -3,6 +3,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+void scoreboard_hold_again(warp *w, uint32_t at, uint64_t sources) {
+    uint64_t *count = w->held_count[at], carry = sources;
+    uint32_t n;
+    w->scoreboard[at].held_again |= sources;
+    for (n = 0; carry && n < HELD_BITS; n++) {
+        const uint64_t both = count[n] & carry;
+        count[n] ^= carry;
+        carry = both;
+    }
+}
+
+void scoreboard_release_again(warp *w, uint32_t at, uint64_t sources) {
+    uint64_t *count = w->held_count[at], borrow = sources, any = 0;
+    uint32_t n;
+    for (n = 0; n < HELD_BITS; n++) {
+        const uint64_t none = ~count[n] & borrow;
+        count[n] ^= borrow;
+        any |= count[n];
+        borrow = none;
+    }
+    w->scoreboard[at].held_again = any;
+}
+
 void scoreboard_name(issue_info *info, uint32_t id, int is_destination) {
     const uint64_t bit = UINT64_C(1) << (id & 63u);
     uint32_t i, at = 0;

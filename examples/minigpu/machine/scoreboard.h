@@ -17,41 +17,43 @@ static inline const issue_word *issue_word_at(const issue_info *info, uint32_t i
     return here ? &info->bits[i] : &info->more->bits[i - ISSUE_WORDS];
 }
 
+static inline uint64_t scoreboard_conflicts(const warp *w, uint32_t at, const issue_word *bits) {
+    const scoreboard_word *word = &w->scoreboard[at];
+    return (word->pending & (bits->sources | bits->destinations)) | (word->held & bits->destinations);
+}
 /* May an instruction issue, as far as registers go? */
 static inline int scoreboard_clear(const warp *w, const issue_info *info) {
+    uint64_t conflicts = scoreboard_conflicts(w, info->word[0], &info->bits[0]);
+    uint32_t i;
+    if (info->words > 1) conflicts |= scoreboard_conflicts(w, info->word[1], &info->bits[1]);
+    for (i = ISSUE_WORDS; i < info->words; i++)
+        conflicts |= scoreboard_conflicts(w, info->more->word[i - ISSUE_WORDS], &info->more->bits[i - ISSUE_WORDS]);
+    return !conflicts;
+}
+
+/* Sources that are held already are held once more, or once less. */
+void scoreboard_hold_again(warp *w, uint32_t at, uint64_t sources);
+void scoreboard_release_again(warp *w, uint32_t at, uint64_t sources);
+
+static inline void scoreboard_reserve(warp *w, const issue_info *info) {
     uint32_t i, at;
     for (i = 0; i < info->words; i++) {
         const issue_word *bits = issue_word_at(info, i, &at);
-        const scoreboard_word *word = &w->scoreboard[at];
-        if ((word->pending & (bits->sources | bits->destinations)) | (word->held & bits->destinations)) return 0;
-    }
-    return 1;
-}
-static inline void scoreboard_reserve(warp *w, const issue_info *info) {
-    uint32_t i, n, at;
-    for (i = 0; i < info->words; i++) {
-        const issue_word *bits = issue_word_at(info, i, &at);
-        uint64_t carry = bits->sources, *count = w->held_count[at];
-        w->scoreboard[at].pending |= bits->destinations;
-        w->scoreboard[at].held |= carry;
-        for (n = 0; carry && n < HELD_BITS; n++) {
-            const uint64_t both = count[n] & carry;
-            count[n] ^= carry;
-            carry = both;
-        }
+        scoreboard_word *word = &w->scoreboard[at];
+        const uint64_t again = word->held & bits->sources;
+        word->pending |= bits->destinations;
+        word->held |= bits->sources;
+        if (again) scoreboard_hold_again(w, at, again);
     }
 }
 static inline void scoreboard_release_sources(warp *w, const issue_info *info) {
-    uint32_t i, n, at;
+    uint32_t i, at;
     for (i = 0; i < info->words; i++) {
-        uint64_t borrow = issue_word_at(info, i, &at)->sources, *c = w->held_count[at];
-        if (!borrow) continue;
-        for (n = 0; borrow && n < HELD_BITS; n++) {
-            const uint64_t none = ~c[n] & borrow;
-            c[n] ^= borrow;
-            borrow = none;
-        }
-        w->scoreboard[at].held = c[0] | c[1] | c[2] | c[3] | c[4] | c[5] | c[6] | c[7];
+        const issue_word *bits = issue_word_at(info, i, &at);
+        scoreboard_word *word = &w->scoreboard[at];
+        const uint64_t again = word->held_again & bits->sources;
+        word->held &= ~bits->sources | again;
+        if (again) scoreboard_release_again(w, at, again);
     }
 }
 static inline void scoreboard_release_destinations(warp *w, const issue_info *info) {

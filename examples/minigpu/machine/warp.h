@@ -23,8 +23,9 @@ typedef struct barrier {
 
 /* 64 registers and predicates of a warp (scoreboard.h). */
 typedef struct scoreboard_word {
-    uint64_t pending; /* destinations of instructions in flight */
-    uint64_t held;    /* sources not yet released */
+    uint64_t pending;    /* destinations of instructions in flight */
+    uint64_t held;       /* sources not yet released ... */
+    uint64_t held_again; /* ... and those of them that several instructions hold */
 } scoreboard_word;
 
 /* Pages that a warp has faulted on stay until it has passed its last check on them: else faults could follow each other
@@ -52,8 +53,8 @@ typedef struct warp {
     uint64_t region_instructions; /* since its region began, for a region log (region.h) */
     scoreboard_word scoreboard[SCOREBOARD_WORDS];
     simt_stack stack;
-    uint64_t held_count[SCOREBOARD_WORDS][HELD_BITS]; /* how often each source is held: bit i of all counters of a word
-                                                         in [word][i] */
+    uint64_t held_count[SCOREBOARD_WORDS][HELD_BITS]; /* how often each source is held beyond once: bit i of all
+                                                         counters of a word in [word][i] */
     uint32_t lanes;                                   /* lanes that exist */
     uint32_t barrier;                                 /* it waits at this barrier; NONE: at none */
     uint32_t barrier_pc;                              /* the instruction that waits there ... */

@@ -125,7 +125,7 @@ static uint32_t bank_conflicts(const in_flight *r, uint32_t lanes, uint32_t byte
     uint64_t words[BANKS];
     uint8_t degree[BANKS];
     uint32_t lane, worst = 1, rows = (bytes + 3) / 4;
-    uint64_t more[LANES];
+    uint64_t more[LANES], last = UINT64_MAX;
     uint32_t more_count = 0, i;
     memset(degree, 0, sizeof degree);
     for (; lanes; lanes &= lanes - 1) {
@@ -133,6 +133,8 @@ static uint32_t bank_conflicts(const in_flight *r, uint32_t lanes, uint32_t byte
         uint32_t bank;
         lane = gpump_bits_lowest64(lanes);
         word = r->addresses[lane] / 4;
+        if (word == last) continue; /* neighbours mostly read the same word, if any two lanes do */
+        last = word;
         bank = (uint32_t)(word % BANKS);
         if (!degree[bank]) {
             degree[bank] = 1;
@@ -349,16 +351,18 @@ static int coalesce_global(in_flight *r, uint32_t lanes, uint32_t bytes) {
 
 /* And for shared memory, 4 bytes each. */
 static int coalesce_shared(const kernel *k, in_flight *r, uint32_t lanes) {
-    uint32_t left = lanes, banks = 0, twice = 0, all = 0, highest = 0;
-    for (; left; left &= left - 1) {
-        const uint32_t address = (uint32_t)r->addresses[gpump_bits_lowest64(left)], bank = 1u << (address / 4 % BANKS);
-        twice |= banks & bank;
-        banks |= bank;
+    const uint32_t first = (uint32_t)r->addresses[gpump_bits_lowest64(lanes)];
+    uint32_t l, banks = 0, all = 0, differs = 0, highest = 0;
+    for (l = 0; l < LANES; l++) { /* of vectors */
+        const uint32_t here = lanes & lane_bits[l] ? UINT32_MAX : 0, address = (uint32_t)r->addresses[l] & here;
+        banks |= (1u << (address / 4 % BANKS)) & here;
+        differs |= (address ^ first) & here;
         all |= address;
-        if (address > highest) highest = address;
+        highest = address > highest ? address : highest;
     }
     if (all & 3u || k->shared_bytes < 4 || highest > k->shared_bytes - 4) return 0;
-    r->conflict_cycles = twice ? bank_conflicts(r, lanes, 4) : 1;
+    r->conflict_cycles =
+        !differs || gpump_bits_count64(banks) == gpump_bits_count64(lanes) ? 1 : bank_conflicts(r, lanes, 4);
     return 1;
 }
 
@@ -466,6 +470,13 @@ static void load(machine *m, sm *s, in_flight *r) {
     const uint8_t *base = space_base(m, s, r);
     if (r->straight && base) {
         lanes_from_memory(r->instruction, r->active, base + space_offset(r, r->addresses[0]), stride, r->results);
+        return;
+    }
+    if (base && r->instruction->opcode == OPCODE_LD && size == 4 && r->instruction->vector == 1 &&
+        r->instruction->destinations[0].words == 1) {
+        const int shared = r->instruction->space == SPACE_SHARED;
+        lanes_gather(base, shared ? 0 : DEVICE_BASE, shared ? UINT32_MAX : UINT64_MAX, lanes, r->addresses,
+                     &r->results[0]);
         return;
     }
     for (; lanes; lanes &= lanes - 1) {

@@ -23,27 +23,6 @@ const char *type_name(uint32_t type) {
     return type < TYPE_COUNT ? names[type] : "?";
 }
 
-uint32_t type_bytes(uint32_t type) {
-    static const uint8_t bytes[] = {
-#define TYPE_BYTES(name, text, size) size,
-        TYPES(TYPE_BYTES)
-#undef TYPE_BYTES
-    };
-    return type < TYPE_COUNT ? bytes[type] : 0;
-}
-
-uint32_t type_words(uint32_t type) {
-    uint32_t bytes = type_bytes(type);
-    return bytes == 8 ? 2 : bytes != 0;
-}
-
-int type_is_packed(uint32_t type) { return type == TYPE_F16X2 || type == TYPE_BF16X2; }
-int type_is_half(uint32_t type) { return type == TYPE_F16 || type == TYPE_BF16 || type_is_packed(type); }
-int type_is_float(uint32_t type) {
-    return type == TYPE_F32 || type == TYPE_F64 || type == TYPE_TF32 || type_is_half(type);
-}
-int type_is_signed(uint32_t type) { return type >= TYPE_S8 && type <= TYPE_S64; }
-
 const char *space_name(uint32_t space) {
     static const char *const names[] = {"", "global", "shared", "local", "const", "param", "generic", "texture"};
     return space < sizeof names / sizeof *names ? names[space] : "?";
@@ -56,35 +35,6 @@ const char *special_name(uint32_t special) {
 #undef SPECIAL_TEXT
     };
     return special < SPECIAL_COUNT ? names[special] : "?";
-}
-
-uint32_t instruction_access_bytes(const instruction *instruction) {
-    switch (instruction->opcode) {
-    case OPCODE_SULD:
-    case OPCODE_SUST:
-    case OPCODE_LD:
-    case OPCODE_ST:
-        if (instruction->type == TYPE_PRED) return 4; /* a spilled predicate: 0 or 1 */
-        return type_bytes(instruction->type) * instruction->vector;
-    case OPCODE_CHECK: return type_bytes(instruction->type) * instruction->vector;
-    case OPCODE_ATOM:
-    case OPCODE_RED: return type_bytes(instruction->type);
-    case OPCODE_LDMATRIX:
-    case OPCODE_STMATRIX: return 16; /* a row */
-    case OPCODE_COPY: return instruction->lookup;
-    default: return 0;
-    }
-}
-
-uint32_t instruction_address_lanes(const instruction *i, uint32_t active) {
-    if (i->opcode != OPCODE_LDMATRIX && i->opcode != OPCODE_STMATRIX) return active;
-    return i->vector < 4 ? active & ((1u << (8 * i->vector)) - 1) : active;
-}
-
-int instruction_only_reads(const instruction *i) {
-    return i->opcode == OPCODE_LD || i->opcode == OPCODE_TEX || i->opcode == OPCODE_SULD ||
-           i->opcode == OPCODE_LDMATRIX || i->opcode == OPCODE_COPY ||
-           (i->opcode == OPCODE_CHECK && i->variant != VARIANT_WRITE);
 }
 
 typedef struct text_buffer {

@@ -352,25 +352,61 @@ const char *opcode_name(uint32_t opcode);
 const char *type_name(uint32_t type);
 const char *space_name(uint32_t space);
 const char *special_name(uint32_t special);
-/* Size of a type in bytes (predicates 0), and how many 32-bit registers a value of it takes (predicates 0). */
-uint32_t type_bytes(uint32_t type);
-uint32_t type_words(uint32_t type);
+/* Size of a type in bytes (predicates 0). */
+static inline uint32_t type_bytes(uint32_t type) {
+    static const uint8_t bytes[] = {
+#define TYPE_BYTES(name, text, size) size,
+        TYPES(TYPE_BYTES)
+#undef TYPE_BYTES
+    };
+    return type < TYPE_COUNT ? bytes[type] : 0;
+}
+/* How many 32-bit registers a value of it takes (predicates 0). */
+static inline uint32_t type_words(uint32_t type) {
+    uint32_t bytes = type_bytes(type);
+    return bytes == 8 ? 2 : bytes != 0;
+}
 /* Which of the kinds a type is; half: 16-bit floating point, packed in pairs or not. */
-int type_is_float(uint32_t type);
-int type_is_half(uint32_t type);
-int type_is_packed(uint32_t type);
-int type_is_signed(uint32_t type);
+static inline int type_is_packed(uint32_t type) { return type == TYPE_F16X2 || type == TYPE_BF16X2; }
+static inline int type_is_half(uint32_t type) { return type == TYPE_F16 || type == TYPE_BF16 || type_is_packed(type); }
+static inline int type_is_float(uint32_t type) {
+    return type == TYPE_F32 || type == TYPE_F64 || type == TYPE_TF32 || type_is_half(type);
+}
+static inline int type_is_signed(uint32_t type) { return type >= TYPE_S8 && type <= TYPE_S64; }
 /* Writes an instruction in PTX's manner, with registers as r0, r1 (pairs r0:r1) and predicates as p0; always
  * terminated. */
 void instruction_text(const instruction *instruction, char *text, uint32_t bytes);
 /* Bytes each lane moves: ld, st: elements times size (pfchk: those of the access it is for); atom, red: one value;
  * others 0. */
-uint32_t instruction_access_bytes(const instruction *instruction);
+static inline uint32_t instruction_access_bytes(const instruction *instruction) {
+    switch (instruction->opcode) {
+    case OPCODE_SULD:
+    case OPCODE_SUST:
+    case OPCODE_LD:
+    case OPCODE_ST:
+        if (instruction->type == TYPE_PRED) return 4; /* a spilled predicate: 0 or 1 */
+        return type_bytes(instruction->type) * instruction->vector;
+    case OPCODE_CHECK: return type_bytes(instruction->type) * instruction->vector;
+    case OPCODE_ATOM:
+    case OPCODE_RED: return type_bytes(instruction->type);
+    case OPCODE_LDMATRIX:
+    case OPCODE_STMATRIX: return 16; /* a row */
+    case OPCODE_COPY: return instruction->lookup;
+    default: return 0;
+    }
+}
 /* Lanes whose address counts: all that execute it, but for ldmatrix and stmatrix, where eight lanes name the rows of
  * each matrix. */
-uint32_t instruction_address_lanes(const instruction *instruction, uint32_t active);
+static inline uint32_t instruction_address_lanes(const instruction *i, uint32_t active) {
+    if (i->opcode != OPCODE_LDMATRIX && i->opcode != OPCODE_STMATRIX) return active;
+    return i->vector < 4 ? active & ((1u << (8 * i->vector)) - 1) : active;
+}
 /* 1: ld, ldmatrix, tex, or pfchk of a load; 0: other memory instructions. */
-int instruction_only_reads(const instruction *instruction);
+static inline int instruction_only_reads(const instruction *i) {
+    return i->opcode == OPCODE_LD || i->opcode == OPCODE_TEX || i->opcode == OPCODE_SULD ||
+           i->opcode == OPCODE_LDMATRIX || i->opcode == OPCODE_COPY ||
+           (i->opcode == OPCODE_CHECK && i->variant != VARIANT_WRITE);
+}
 /* Coordinates of tex, suld and sust, the layer's number among them. */
 static inline uint32_t instruction_coordinates(const instruction *i) {
     return i->variant == VARIANT_1D ? 1 : i->variant == VARIANT_2D || i->variant == VARIANT_A1D ? 2 : 3;
