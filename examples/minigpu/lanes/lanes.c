@@ -147,7 +147,27 @@ void lanes_write(const operand *o, uint32_t mask, const lanes_operand *value, ui
     }
 }
 
+void lanes_find_sources(const instruction *i, const uint32_t *registers, const uint32_t *predicates,
+                        const lanes_environment *e, lanes_operand *captured, const lanes_operand **sources) {
+    sources[0] = sources[1] = sources[2] = captured; /* operations read as many as their widest form has */
+    for (uint32_t k = 0; k < i->source_count; k++) {
+        const operand *o = &i->sources[k];
+        if (o->kind == OPERAND_REGISTER) { /* most are; an operand lies in the register file as here */
+            sources[k] = (const lanes_operand *)(const void *)(registers + (size_t)o->index * LANES);
+        } else {
+            lanes_read(o, registers, predicates, e, &captured[k]);
+            sources[k] = &captured[k];
+        }
+    }
+}
+
 void lanes_compute(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d) {
+    const lanes_operand *sources[INSTRUCTION_SOURCES];
+    for (uint32_t k = 0; k < INSTRUCTION_SOURCES; k++) sources[k] = &s[k < i->source_count ? k : 0];
+    lanes_compute_from(i, active, sources, d);
+}
+
+void lanes_compute_from(const instruction *i, uint32_t active, const lanes_operand *const *s, lanes_operand *d) {
     switch (i->opcode) {
     case OPCODE_ADD:
     case OPCODE_SUB:
@@ -214,12 +234,16 @@ void lanes_address(const instruction *i, uint32_t active, const lanes_operand *s
 
 void lanes_gather(const uint8_t *base, uint64_t first, uint64_t keep, uint32_t active, const uint64_t addresses[LANES],
                   lanes_operand *restrict d) {
+    uint32_t any = 0;
     if (active == UINT32_MAX) {
         EACH_LANE d->word[0][l] = (uint32_t)read_bytes(base + ((addresses[l] - first) & keep), 4);
         return;
     }
-    for (uint32_t l = 0; active; l++, active >>= 1)
-        if (active & 1) d->word[0][l] = (uint32_t)read_bytes(base + ((addresses[l] - first) & keep), 4);
+    while (!(active >> any & 1)) any++;
+    EACH_LANE {
+        const uint64_t address = active & lane_bits[l] ? addresses[l] : addresses[any];
+        d->word[0][l] = (uint32_t)read_bytes(base + ((address - first) & keep), 4);
+    }
 }
 
 void lanes_from_memory(const instruction *i, uint32_t active, const uint8_t *bytes, uint32_t stride, lanes_operand *d) {

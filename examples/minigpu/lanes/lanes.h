@@ -49,10 +49,19 @@ SM_PATH void lanes_read_sources(const instruction *instruction, const uint32_t *
 SM_PATH void lanes_write(const operand *operand, uint32_t mask, const lanes_operand *value, uint32_t *registers,
                          uint32_t *predicates);
 
+/* The same where they are not needed for longer than the registers stay: register operands are pointed to, the others
+ * captured. */
+SM_PATH void lanes_find_sources(const instruction *instruction, const uint32_t *registers, const uint32_t *predicates,
+                                const lanes_environment *environment, lanes_operand *captured,
+                                const lanes_operand **sources);
 /* Computes every instruction that is neither memory access nor control. active: lanes that execute it, guard included;
  * lanes outside are unspecified in the destinations (0 in predicate masks). */
 SM_PATH void lanes_compute(const instruction *instruction, uint32_t active, const lanes_operand *sources,
                            lanes_operand *destinations);
+
+/* The same with a pointer to each source. The destinations are none of them. */
+SM_PATH void lanes_compute_from(const instruction *instruction, uint32_t active, const lanes_operand *const *sources,
+                                lanes_operand *destinations);
 
 /* Addresses of a memory instruction (ld, st, atom, red), for the lanes of active; in the instruction's own space,
  * SPACE_GENERIC included. */
@@ -62,7 +71,8 @@ SM_PATH void lanes_address(const instruction *instruction, uint32_t active, cons
  * long, little-endian. */
 SM_PATH void lanes_from_memory(const instruction *instruction, uint32_t active, const uint8_t *bytes, uint32_t stride,
                                lanes_operand *destinations);
-/* The result of a load of 4 bytes per lane, without vector: lane l's bytes are at base + (addresses[l] - first & keep).
+/* The result of a load of 4 bytes per lane, without vector, of one lane at least: lane l's bytes are at base +
+ * (addresses[l] - first & keep).
  */
 SM_PATH void lanes_gather(const uint8_t *base, uint64_t first, uint64_t keep, uint32_t active,
                           const uint64_t addresses[LANES], lanes_operand *destination);

@@ -1,13 +1,13 @@
 /* lanes_compare: set, setp, selp, slct, testp, isspacep. */
 #include "lanes/lanes_internal.h"
 
-#define FLAGS(T, t, expression)                               \
-    {                                                         \
-        EACH_LANE {                                           \
-            T a = READ_##t(&s[0], l), b = READ_##t(&s[1], l); \
-            flags[l] = (uint8_t)(expression);                 \
-        }                                                     \
-        break;                                                \
+#define FLAGS(T, t, expression)                             \
+    {                                                       \
+        EACH_LANE {                                         \
+            T a = READ_##t(s[0], l), b = READ_##t(s[1], l); \
+            flags[l] = (uint8_t)(expression);               \
+        }                                                   \
+        break;                                              \
     }
 #define BY_OPERATOR(T, t)                               \
     switch (i->compare) {                               \
@@ -29,19 +29,20 @@
     break
 
 /* part: which half of a pair. */
-static uint32_t compare(const instruction *i, uint32_t type, uint32_t part, const lanes_operand *s) {
+static uint32_t compare(const instruction *i, uint32_t type, uint32_t part, const lanes_operand *const *s) {
     uint8_t flags[LANES];
     lanes_operand copy[2];
+    const lanes_operand *const copies[2] = {&copy[0], &copy[1]};
     if (type == TYPE_F32 && (i->flags & FLAG_FTZ)) {
-        for (uint32_t k = 0; k < 2; k++) EACH_LANE copy[k].word[0][l] = flush_bits(s[k].word[0][l]);
-        s = copy;
+        for (uint32_t k = 0; k < 2; k++) EACH_LANE copy[k].word[0][l] = flush_bits(s[k]->word[0][l]);
+        s = copies;
     } else if (type_is_half(type)) {
         double values[LANES];
         for (uint32_t k = 0; k < 2; k++) {
-            lanes_half_values(i, type, part, &s[k], values);
+            lanes_half_values(i, type, part, s[k], values);
             EACH_LANE set_lane64(&copy[k], l, f64_bits(values[l]));
         }
-        s = copy;
+        s = copies;
     }
     switch (integer_type(type)) {
     case TYPE_U16: BY_OPERATOR(uint16_t, u16);
@@ -68,19 +69,19 @@ static uint32_t set_true(uint32_t type) {
     }
 }
 
-static uint32_t combine(const instruction *i, uint32_t result, const lanes_operand *s) {
+static uint32_t combine(const instruction *i, uint32_t result, const lanes_operand *const *s) {
     switch (i->variant) {
-    case VARIANT_AND: return result & s[2].word[0][0];
-    case VARIANT_OR: return result | s[2].word[0][0];
-    case VARIANT_XOR: return result ^ s[2].word[0][0];
+    case VARIANT_AND: return result & s[2]->word[0][0];
+    case VARIANT_OR: return result | s[2]->word[0][0];
+    case VARIANT_XOR: return result ^ s[2]->word[0][0];
     default: return result;
     }
 }
 
-static uint32_t test_property(const instruction *i, const lanes_operand *s) {
+static uint32_t test_property(const instruction *i, const lanes_operand *const *s) {
     uint32_t mask = 0;
     EACH_LANE {
-        uint64_t bits = i->type == TYPE_F32 ? s->word[0][l] : lane64(s, l), shift = i->type == TYPE_F32 ? 23 : 52;
+        uint64_t bits = i->type == TYPE_F32 ? s[0]->word[0][l] : lane64(s[0], l), shift = i->type == TYPE_F32 ? 23 : 52;
         uint64_t top = i->type == TYPE_F32 ? 0xff : 0x7ff, exponent = bits >> shift & top,
                  fraction = bits & ((UINT64_C(1) << shift) - 1);
         uint64_t holds;
@@ -97,7 +98,7 @@ static uint32_t test_property(const instruction *i, const lanes_operand *s) {
     return mask;
 }
 
-int lanes_compare(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d) {
+int lanes_compare(const instruction *i, uint32_t active, const lanes_operand *const *s, lanes_operand *restrict d) {
     switch (i->opcode) {
     case OPCODE_SETP: {
         uint32_t result = compare(i, i->type, 0, s);
@@ -118,35 +119,35 @@ int lanes_compare(const instruction *i, uint32_t active, const lanes_operand *s,
     }
     case OPCODE_SELP:
         EACH_LANE {
-            uint32_t first = 0u - (s[2].word[0][0] >> l & 1);
-            d->word[0][l] = (s[0].word[0][l] & first) | (s[1].word[0][l] & ~first);
+            uint32_t first = 0u - (s[2]->word[0][0] >> l & 1);
+            d->word[0][l] = (s[0]->word[0][l] & first) | (s[1]->word[0][l] & ~first);
         }
         if (type_bytes(i->type) == 8) EACH_LANE {
-                uint32_t first = 0u - (s[2].word[0][0] >> l & 1);
-                d->word[1][l] = (s[0].word[1][l] & first) | (s[1].word[1][l] & ~first);
+                uint32_t first = 0u - (s[2]->word[0][0] >> l & 1);
+                d->word[1][l] = (s[0]->word[1][l] & first) | (s[1]->word[1][l] & ~first);
             }
         return 1;
     case OPCODE_SLCT:
         EACH_LANE {
-            uint32_t c = s[2].word[0][l];
+            uint32_t c = s[2]->word[0][l];
             if (i->source_type == TYPE_F32 && (i->flags & FLAG_FTZ)) c = flush_bits(c);
             int first = i->source_type == TYPE_F32 ? bits_f32(c) >= 0.0f : (int32_t)c >= 0;
-            set_lane64(d, l, lane64(first ? &s[0] : &s[1], l));
+            set_lane64(d, l, lane64(first ? s[0] : s[1], l));
         }
         return 1;
     case OPCODE_TESTP: d->word[0][0] = test_property(i, s) & active; return 1;
     case OPCODE_PAGE_ENTERED: {
         uint64_t addresses[LANES];
         uint32_t mask = 0;
-        lanes_address(i, active, s, addresses);
-        EACH_LANE mask |= (uint32_t)((addresses[l] & (lane64(&s[1], 0) - 1)) < lane64(&s[2], 0)) << l;
+        lanes_address(i, active, s[0], addresses);
+        EACH_LANE mask |= (uint32_t)((addresses[l] & (lane64(s[1], 0) - 1)) < lane64(s[2], 0)) << l;
         d[0].word[0][0] = mask & active;
         return 1;
     }
     case OPCODE_ISSPACEP: {
         uint32_t mask = 0;
         EACH_LANE {
-            uint64_t offset, space = generic_space(lane64(s, l), &offset);
+            uint64_t offset, space = generic_space(lane64(s[0], l), &offset);
             mask |= (uint32_t)(space == i->space) << l;
         }
         d->word[0][0] = mask & active;

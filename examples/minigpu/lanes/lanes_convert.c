@@ -16,15 +16,15 @@ static double to_integral(double v, uint32_t rounding) {
 }
 
 /* Sign- or zero-extends the source to 64 bits. */
-static void extend_sources(uint32_t type, const lanes_operand *s, uint64_t v[LANES]) {
+static void extend_sources(uint32_t type, const lanes_operand *const *s, uint64_t v[LANES]) {
     switch (type) {
-    case TYPE_U8: EACH_LANE v[l] = (uint8_t)s->word[0][l]; break;
-    case TYPE_S8: EACH_LANE v[l] = (uint64_t)(int64_t)(int8_t)s->word[0][l]; break;
-    case TYPE_U16: EACH_LANE v[l] = (uint16_t)s->word[0][l]; break;
-    case TYPE_S16: EACH_LANE v[l] = (uint64_t)(int64_t)(int16_t)s->word[0][l]; break;
-    case TYPE_U32: EACH_LANE v[l] = s->word[0][l]; break;
-    case TYPE_S32: EACH_LANE v[l] = (uint64_t)(int64_t)(int32_t)s->word[0][l]; break;
-    default: EACH_LANE v[l] = lane64(s, l); break;
+    case TYPE_U8: EACH_LANE v[l] = (uint8_t)s[0]->word[0][l]; break;
+    case TYPE_S8: EACH_LANE v[l] = (uint64_t)(int64_t)(int8_t)s[0]->word[0][l]; break;
+    case TYPE_U16: EACH_LANE v[l] = (uint16_t)s[0]->word[0][l]; break;
+    case TYPE_S16: EACH_LANE v[l] = (uint64_t)(int64_t)(int16_t)s[0]->word[0][l]; break;
+    case TYPE_U32: EACH_LANE v[l] = s[0]->word[0][l]; break;
+    case TYPE_S32: EACH_LANE v[l] = (uint64_t)(int64_t)(int32_t)s[0]->word[0][l]; break;
+    default: EACH_LANE v[l] = lane64(s[0], l); break;
     }
 }
 
@@ -53,7 +53,7 @@ static void saturate_integers(uint32_t from, uint32_t to, uint64_t v[LANES]) {
 }
 
 /* Writes 64-bit results into the destination's register: extended to its width, which may be more than the type's. */
-static void write_integers(const instruction *i, uint64_t v[LANES], lanes_operand *d) {
+static void write_integers(const instruction *i, uint64_t v[LANES], lanes_operand *restrict d) {
     uint32_t keep = i->destinations[0].bytes == 2 ? 0xffff : i->destinations[0].bytes == 1 ? 0xff : UINT32_MAX;
     switch (i->type) {
     case TYPE_U8: EACH_LANE v[l] = (uint8_t)v[l]; break;
@@ -68,7 +68,7 @@ static void write_integers(const instruction *i, uint64_t v[LANES], lanes_operan
     EACH_LANE d->word[1][l] = (uint32_t)(v[l] >> 32);
 }
 
-static void integers_to_float(const instruction *i, const uint64_t v[LANES], lanes_operand *d) {
+static void integers_to_float(const instruction *i, const uint64_t v[LANES], lanes_operand *restrict d) {
     int is_signed = type_is_signed(i->source_type);
     if (type_is_half(i->type)) {
         EACH_LANE d->word[0][l] =
@@ -89,7 +89,7 @@ static void integers_to_float(const instruction *i, const uint64_t v[LANES], lan
 }
 
 /* NaN gives 0, or the sign bit alone where either side is 64 bits wide; everything else is clamped. */
-static void floats_to_integers(const instruction *i, const double v[LANES], lanes_operand *d) {
+static void floats_to_integers(const instruction *i, const double v[LANES], lanes_operand *restrict d) {
     uint64_t result[LANES], high = highest(i->type), width = type_bytes(i->type) * 8;
     int is_signed = type_is_signed(i->type);
     double above = ldexp(1.0, (int)width - (is_signed ? 1 : 0)), below = is_signed ? -above : 0.0;
@@ -108,7 +108,7 @@ static void floats_to_integers(const instruction *i, const double v[LANES], lane
     write_integers(i, result, d);
 }
 
-static void floats_to_floats(const instruction *i, double v[LANES], lanes_operand *d) {
+static void floats_to_floats(const instruction *i, double v[LANES], lanes_operand *restrict d) {
     if (i->rounding >= ROUND_RNI && i->rounding <= ROUND_RPI) EACH_LANE v[l] = to_integral(v[l], i->rounding);
     if (i->flags & FLAG_SATURATE) EACH_LANE v[l] = v[l] > 0.0 ? (v[l] < 1.0 ? v[l] : 1.0) : 0.0;
     if (i->flags & FLAG_RELU) EACH_LANE v[l] = v[l] <= 0.0 ? 0.0 : v[l];
@@ -125,13 +125,13 @@ static void floats_to_floats(const instruction *i, double v[LANES], lanes_operan
     if (i->type != TYPE_F64 && i->destinations[0].words == 2) memset(d->word[1], 0, sizeof d->word[1]);
 }
 
-static int convert(const instruction *i, const lanes_operand *s, lanes_operand *d) {
+static int convert(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d) {
     uint64_t integers[LANES];
     double reals[LANES];
     uint32_t from = i->source_type, to = i->type;
     if (!type_is_float(from)) {
         if (from == TYPE_S32 && to == TYPE_F32 && i->rounding <= ROUND_RN) { /* the most common one */
-            EACH_LANE d->word[0][l] = f32_bits((float)(int32_t)s->word[0][l]);
+            EACH_LANE d->word[0][l] = f32_bits((float)(int32_t)s[0]->word[0][l]);
         } else {
             extend_sources(from, s, integers);
             if (type_is_float(to))
@@ -156,14 +156,14 @@ static int convert(const instruction *i, const lanes_operand *s, lanes_operand *
         return 1;
     }
     if (type_is_half(from)) {
-        EACH_LANE reals[l] = half_to_double(from, s->word[0][l] & 0xffff);
+        EACH_LANE reals[l] = half_to_double(from, s[0]->word[0][l] & 0xffff);
     } else if (from == TYPE_F32) {
         if (i->flags & FLAG_FTZ)
-            EACH_LANE reals[l] = (double)bits_f32(flush_bits(s->word[0][l]));
+            EACH_LANE reals[l] = (double)bits_f32(flush_bits(s[0]->word[0][l]));
         else
-            EACH_LANE reals[l] = (double)READ_f32(s, l);
+            EACH_LANE reals[l] = (double)READ_f32(s[0], l);
     } else
-        EACH_LANE reals[l] = READ_f64(s, l);
+        EACH_LANE reals[l] = READ_f64(s[0], l);
     if (type_is_float(to)) {
         floats_to_floats(i, reals, d);
         if (to == TYPE_F32 && (i->flags & FLAG_FTZ)) EACH_LANE d->word[0][l] = flush_bits(d->word[0][l]);
@@ -172,7 +172,7 @@ static int convert(const instruction *i, const lanes_operand *s, lanes_operand *
     return 1;
 }
 
-int lanes_convert(const instruction *i, const lanes_operand *s, lanes_operand *d) {
+int lanes_convert(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d) {
     if (i->opcode == OPCODE_CVT) return convert(i, s, d);
     if (i->opcode == OPCODE_CVTA) {
         uint64_t base = i->space == SPACE_SHARED  ? GENERIC_SHARED_BASE
@@ -180,7 +180,7 @@ int lanes_convert(const instruction *i, const lanes_operand *s, lanes_operand *d
                         : i->space == SPACE_PARAM ? GENERIC_PARAM_BASE
                                                   : 0;
         if (i->variant == VARIANT_TO) base = 0 - base;
-        EACH_LANE set_lane64(d, l, (type_bytes(i->type) == 8 ? lane64(s, l) : s->word[0][l]) + base);
+        EACH_LANE set_lane64(d, l, (type_bytes(i->type) == 8 ? lane64(s[0], l) : s[0]->word[0][l]) + base);
         return 1;
     }
     return 0;

@@ -39,18 +39,18 @@ static double operate_f64(uint32_t opcode, volatile double a, volatile double b,
     }
 }
 
-void lanes_directed(const instruction *i, const lanes_operand *s, lanes_operand *d) {
+void lanes_directed(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d) {
     int before = fegetround();
     uint32_t n = i->source_count;
     fesetround(host_mode(i->rounding));
     if (i->type == TYPE_F32) EACH_LANE {
-            float b = n > 1 ? READ_f32(&s[1], l) : 0.0f, c = n > 2 ? READ_f32(&s[2], l) : 0.0f;
-            WRITE_f32(d, l, operate_f32(i->opcode, READ_f32(&s[0], l), b, c));
+            float b = n > 1 ? READ_f32(s[1], l) : 0.0f, c = n > 2 ? READ_f32(s[2], l) : 0.0f;
+            WRITE_f32(d, l, operate_f32(i->opcode, READ_f32(s[0], l), b, c));
         }
     else
         EACH_LANE {
-            double b = n > 1 ? READ_f64(&s[1], l) : 0.0, c = n > 2 ? READ_f64(&s[2], l) : 0.0;
-            WRITE_f64(d, l, operate_f64(i->opcode, READ_f64(&s[0], l), b, c));
+            double b = n > 1 ? READ_f64(s[1], l) : 0.0, c = n > 2 ? READ_f64(s[2], l) : 0.0;
+            WRITE_f64(d, l, operate_f64(i->opcode, READ_f64(s[0], l), b, c));
         }
     fesetround(before);
 }
@@ -66,7 +66,7 @@ float lanes_directed_to_f32(double value, uint32_t rounding) {
 
 /* 64-bit integers to f32 or f64. */
 void lanes_directed_integers(const uint64_t *values, int is_signed, uint32_t rounding, uint32_t type,
-                             lanes_operand *d) {
+                             lanes_operand *restrict d) {
     int before = fegetround();
     fesetround(host_mode(rounding));
     EACH_LANE {

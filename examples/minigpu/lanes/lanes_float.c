@@ -4,15 +4,19 @@
 #include "lanes/lanes_internal.h"
 
 /* The operands as the operation sees them: subnormals flushed under .ftz. */
-static const lanes_operand *flushed(const instruction *i, const lanes_operand *s, lanes_operand copy[3]) {
+static const lanes_operand *const *flushed(const instruction *i, const lanes_operand *const *s, lanes_operand copy[3],
+                                           const lanes_operand *copies[3]) {
     if (!(i->flags & FLAG_FTZ) || i->type != TYPE_F32) return s;
     uint32_t count = i->source_count < 3 ? i->source_count : 3;
-    for (uint32_t k = 0; k < count; k++) EACH_LANE copy[k].word[0][l] = flush_bits(s[k].word[0][l]);
-    return copy;
+    for (uint32_t k = 0; k < count; k++) {
+        EACH_LANE copy[k].word[0][l] = flush_bits(s[k]->word[0][l]);
+        copies[k] = &copy[k];
+    }
+    return copies;
 }
 
 /* .sat and .ftz of a result. */
-static void finish(const instruction *i, lanes_operand *d) {
+static void finish(const instruction *i, lanes_operand *restrict d) {
     if (i->type != TYPE_F32) return;
     if (i->flags & FLAG_FTZ) EACH_LANE d->word[0][l] = flush_bits(d->word[0][l]);
     if (i->flags & FLAG_SATURATE) EACH_LANE {
@@ -21,19 +25,19 @@ static void finish(const instruction *i, lanes_operand *d) {
         }
 }
 
-#define F32(expression)                                       \
-    EACH_LANE {                                               \
-        float a = READ_f32(&s[0], l), b = READ_f32(&s[1], l); \
-        (void)b;                                              \
-        WRITE_f32(d, l, expression);                          \
-    }                                                         \
+#define F32(expression)                                     \
+    EACH_LANE {                                             \
+        float a = READ_f32(s[0], l), b = READ_f32(s[1], l); \
+        (void)b;                                            \
+        WRITE_f32(d, l, expression);                        \
+    }                                                       \
     break
-#define F64(expression)                                        \
-    EACH_LANE {                                                \
-        double a = READ_f64(&s[0], l), b = READ_f64(&s[1], l); \
-        (void)b;                                               \
-        WRITE_f64(d, l, expression);                           \
-    }                                                          \
+#define F64(expression)                                      \
+    EACH_LANE {                                              \
+        double a = READ_f64(s[0], l), b = READ_f64(s[1], l); \
+        (void)b;                                             \
+        WRITE_f64(d, l, expression);                         \
+    }                                                        \
     break
 #define BOTH(for_f32, for_f64) \
     if (is_f32) {              \
@@ -65,21 +69,22 @@ static int has_fma(void) { return __builtin_cpu_supports("fma") && __builtin_cpu
 #define FMA_INSTRUCTION
 static int has_fma(void) { return 0; }
 #endif
-FMA_INSTRUCTION static void fused_f32(const lanes_operand *s, lanes_operand *d) {
+FMA_INSTRUCTION static void fused_f32(const lanes_operand *const *s, lanes_operand *restrict d) {
     EACH_LANE {
         float a, b, c, r;
         uint32_t bits;
-        memcpy(&a, &s[0].word[0][l], 4);
-        memcpy(&b, &s[1].word[0][l], 4);
-        memcpy(&c, &s[2].word[0][l], 4);
+        memcpy(&a, &s[0]->word[0][l], 4);
+        memcpy(&b, &s[1]->word[0][l], 4);
+        memcpy(&c, &s[2]->word[0][l], 4);
         r = __builtin_fmaf(a, b, c);
         memcpy(&bits, &r, 4);
         d->word[0][l] = r == r ? bits : NAN_F32;
     }
 }
 
-int lanes_float(const instruction *i, const lanes_operand *s, lanes_operand *d) {
+int lanes_float(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d) {
     lanes_operand copy[3];
+    const lanes_operand *copies[3];
     int is_f32 = i->type == TYPE_F32, approximate = i->variant == VARIANT_APPROX || i->variant == VARIANT_FULL;
     if (type_is_half(i->type)) return lanes_half(i, s, d);
     if (!type_is_float(i->type)) return 0;
@@ -104,7 +109,7 @@ int lanes_float(const instruction *i, const lanes_operand *s, lanes_operand *d) 
     case OPCODE_COPYSIGN: break;
     default: return 0;
     }
-    s = flushed(i, s, copy);
+    s = flushed(i, s, copy, copies);
     if (i->rounding > ROUND_RN && !approximate) {
         lanes_directed(i, s, d);
         finish(i, d);
@@ -119,7 +124,7 @@ int lanes_float(const instruction *i, const lanes_operand *s, lanes_operand *d) 
             fused_f32(s, d);
             break;
         }
-        BOTH(fmaf(a, b, READ_f32(&s[2], l)), fma(a, b, READ_f64(&s[2], l)));
+        BOTH(fmaf(a, b, READ_f32(s[2], l)), fma(a, b, READ_f64(s[2], l)));
     case OPCODE_DIV:
         if (is_f32 && approximate) { F32((float)((double)a / (double)b)); }
         BOTH(a / b, a / b);
@@ -151,8 +156,8 @@ int lanes_float(const instruction *i, const lanes_operand *s, lanes_operand *d) 
         uint32_t sign = 0x80000000u, clear = i->opcode == OPCODE_ABS ? sign : 0,
                  flip = i->opcode == OPCODE_NEG ? sign : 0, top = is_f32 ? 0 : 1;
         EACH_LANE {
-            uint32_t high = s->word[top][l];
-            d->word[0][l] = s->word[0][l];
+            uint32_t high = s[0]->word[top][l];
+            d->word[0][l] = s[0]->word[0][l];
             d->word[top][l] = (high & ~clear) ^ flip;
         }
         break;
@@ -160,8 +165,8 @@ int lanes_float(const instruction *i, const lanes_operand *s, lanes_operand *d) 
     case OPCODE_COPYSIGN: { /* the sign of a, the rest of b */
         uint32_t top = is_f32 ? 0 : 1;
         EACH_LANE {
-            uint32_t sign = s[0].word[top][l] & 0x80000000u, rest = s[1].word[top][l] & 0x7fffffffu;
-            d->word[0][l] = s[1].word[0][l];
+            uint32_t sign = s[0]->word[top][l] & 0x80000000u, rest = s[1]->word[top][l] & 0x7fffffffu;
+            d->word[0][l] = s[1]->word[0][l];
             d->word[top][l] = sign | rest;
         }
         break;

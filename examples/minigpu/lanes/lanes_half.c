@@ -97,7 +97,7 @@ static uint32_t operate(const instruction *i, const uint32_t bits[3]) {
     return flush_half(i, i->type, rounded);
 }
 
-int lanes_half(const instruction *i, const lanes_operand *s, lanes_operand *d) {
+int lanes_half(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d) {
     const uint32_t parts = type_is_packed(i->type) ? 2 : 1, sources = i->source_count < 3 ? i->source_count : 3;
     switch (i->opcode) {
     case OPCODE_ADD:
@@ -117,7 +117,7 @@ int lanes_half(const instruction *i, const lanes_operand *s, lanes_operand *d) {
         for (uint32_t part = 0; part < parts; part++) {
             uint32_t bits[3] = {0, 0, 0};
             for (uint32_t k = 0; k < sources; k++)
-                bits[k] = flush_half(i, i->type, s[k].word[0][l] >> (16 * part) & 0xffff);
+                bits[k] = flush_half(i, i->type, s[k]->word[0][l] >> (16 * part) & 0xffff);
             result |= operate(i, bits) << (16 * part);
         }
         d->word[0][l] = result;

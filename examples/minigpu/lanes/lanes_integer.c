@@ -1,11 +1,11 @@
 /* lanes_integer: integer arithmetic. */
 #include "lanes/lanes_internal.h"
 
-#define BINARY(T, t, expression)                          \
-    EACH_LANE {                                           \
-        T a = READ_##t(&s[0], l), b = READ_##t(&s[1], l); \
-        WRITE_##t(&d[0], l, expression);                  \
-    }                                                     \
+#define BINARY(T, t, expression)                        \
+    EACH_LANE {                                         \
+        T a = READ_##t(s[0], l), b = READ_##t(s[1], l); \
+        WRITE_##t(&d[0], l, expression);                \
+    }                                                   \
     return 1
 
 /* Every integer type, signed ones as themselves. */
@@ -43,38 +43,39 @@ static inline uint64_t high_s64(uint64_t a, uint64_t b) {
 }
 
 /* mul and mad: the product's low half, high half, or all of it. `plus` adds the third source. */
-#define PRODUCT_16(T, READ)                                                                                   \
-    EACH_LANE {                                                                                               \
-        uint32_t p = (uint32_t)((T)READ(&s[0], l) * (T)READ(&s[1], l));                                       \
-        if (variant == VARIANT_WIDE)                                                                          \
-            d->word[0][l] = p + (plus ? s[2].word[0][l] : 0);                                                 \
-        else                                                                                                  \
-            d->word[0][l] = (uint16_t)((variant == VARIANT_HI ? p >> 16 : p) + (plus ? s[2].word[0][l] : 0)); \
-    }                                                                                                         \
+#define PRODUCT_16(T, READ)                                                                                    \
+    EACH_LANE {                                                                                                \
+        uint32_t p = (uint32_t)((T)READ(s[0], l) * (T)READ(s[1], l));                                          \
+        if (variant == VARIANT_WIDE)                                                                           \
+            d->word[0][l] = p + (plus ? s[2]->word[0][l] : 0);                                                 \
+        else                                                                                                   \
+            d->word[0][l] = (uint16_t)((variant == VARIANT_HI ? p >> 16 : p) + (plus ? s[2]->word[0][l] : 0)); \
+    }                                                                                                          \
     return 1
-#define PRODUCT_32(T, READ)                                                                         \
-    if (variant == VARIANT_LO) {                                                                    \
-        EACH_LANE d->word[0][l] = s[0].word[0][l] * s[1].word[0][l] + (plus ? s[2].word[0][l] : 0); \
-    } else if (variant == VARIANT_HI) {                                                             \
-        EACH_LANE {                                                                                 \
-            uint64_t p = (uint64_t)((T)READ(&s[0], l) * (T)READ(&s[1], l));                         \
-            d->word[0][l] = (uint32_t)(p >> 32) + (plus ? s[2].word[0][l] : 0);                     \
-        }                                                                                           \
-    } else {                                                                                        \
-        EACH_LANE {                                                                                 \
-            uint64_t p = (uint64_t)((T)READ(&s[0], l) * (T)READ(&s[1], l));                         \
-            set_lane64(d, l, p + (plus ? lane64(&s[2], l) : 0));                                    \
-        }                                                                                           \
-    }                                                                                               \
+#define PRODUCT_32(T, READ)                                                                            \
+    if (variant == VARIANT_LO) {                                                                       \
+        EACH_LANE d->word[0][l] = s[0]->word[0][l] * s[1]->word[0][l] + (plus ? s[2]->word[0][l] : 0); \
+    } else if (variant == VARIANT_HI) {                                                                \
+        EACH_LANE {                                                                                    \
+            uint64_t p = (uint64_t)((T)READ(s[0], l) * (T)READ(s[1], l));                              \
+            d->word[0][l] = (uint32_t)(p >> 32) + (plus ? s[2]->word[0][l] : 0);                       \
+        }                                                                                              \
+    } else {                                                                                           \
+        EACH_LANE {                                                                                    \
+            uint64_t p = (uint64_t)((T)READ(s[0], l) * (T)READ(s[1], l));                              \
+            set_lane64(d, l, p + (plus ? lane64(s[2], l) : 0));                                        \
+        }                                                                                              \
+    }                                                                                                  \
     return 1
-#define PRODUCT_64(HIGH)                                                                                \
-    EACH_LANE {                                                                                         \
-        uint64_t a = lane64(&s[0], l), b = lane64(&s[1], l);                                            \
-        set_lane64(d, l, (variant == VARIANT_HI ? HIGH(a, b) : a * b) + (plus ? lane64(&s[2], l) : 0)); \
-    }                                                                                                   \
+#define PRODUCT_64(HIGH)                                                                               \
+    EACH_LANE {                                                                                        \
+        uint64_t a = lane64(s[0], l), b = lane64(s[1], l);                                             \
+        set_lane64(d, l, (variant == VARIANT_HI ? HIGH(a, b) : a * b) + (plus ? lane64(s[2], l) : 0)); \
+    }                                                                                                  \
     return 1
 
-static inline int product(uint32_t type, uint32_t variant, int plus, const lanes_operand *s, lanes_operand *d) {
+static inline int product(uint32_t type, uint32_t variant, int plus, const lanes_operand *const *s,
+                          lanes_operand *restrict d) {
     switch (type) {
     case TYPE_U16: PRODUCT_16(uint32_t, READ_u16);
     case TYPE_S16: PRODUCT_16(int32_t, READ_s16);
@@ -88,18 +89,18 @@ static inline int product(uint32_t type, uint32_t variant, int plus, const lanes
 
 /* add, sub, mad with carry in (the last source) and out (the last destination); signedness does not matter. Borrow is
  * carry. */
-static int with_carry(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d) {
+static int with_carry(const instruction *i, uint32_t active, const lanes_operand *const *s, lanes_operand *restrict d) {
     int reads = i->opcode == OPCODE_ADDC || i->opcode == OPCODE_SUBC || i->opcode == OPCODE_MADC;
     int subtracts = i->opcode == OPCODE_SUB || i->opcode == OPCODE_SUBC,
         multiplies = i->opcode == OPCODE_MAD || i->opcode == OPCODE_MADC;
     int wide = type_bytes(i->type) == 8;
-    uint32_t carries = reads ? s[i->source_count - 1].word[0][0] : 0, out = 0;
+    uint32_t carries = reads ? s[i->source_count - 1]->word[0][0] : 0, out = 0;
     lanes_operand left;
-    const lanes_operand *a = &s[0], *b = &s[1];
+    const lanes_operand *a = s[0], *b = s[1];
     if (multiplies) {
         product(i->type, i->variant, 0, s, &left);
         a = &left;
-        b = &s[2];
+        b = s[2];
     }
     EACH_LANE {
         uint64_t in = carries >> l & 1, x = wide ? lane64(a, l) : a->word[0][l],
@@ -124,7 +125,7 @@ static int with_carry(const instruction *i, uint32_t active, const lanes_operand
     return 1;
 }
 
-static int divide(uint32_t type, int remainder, const lanes_operand *s, lanes_operand *d) {
+static int divide(uint32_t type, int remainder, const lanes_operand *const *s, lanes_operand *restrict d) {
     /* A zero divisor gives all ones and the dividend, as the GPU does; the most negative number over -1 wraps to
      * itself. */
     if (!remainder) switch (type) {
@@ -147,27 +148,27 @@ static int divide(uint32_t type, int remainder, const lanes_operand *s, lanes_op
     }
 }
 
-static int multiply24(const instruction *i, const lanes_operand *s, lanes_operand *d) {
+static int multiply24(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d) {
     int plus = i->opcode == OPCODE_MAD24, high = i->variant == VARIANT_HI, is_signed = i->type == TYPE_S32;
     EACH_LANE {
-        int64_t a = s[0].word[0][l] & 0xffffffu, b = s[1].word[0][l] & 0xffffffu;
+        int64_t a = s[0]->word[0][l] & 0xffffffu, b = s[1]->word[0][l] & 0xffffffu;
         if (is_signed) {
             a = (a ^ 0x800000) - 0x800000;
             b = (b ^ 0x800000) - 0x800000;
         }
         uint32_t p = high ? (uint32_t)((uint64_t)(a * b) >> 16) : (uint32_t)(uint64_t)(a * b);
         if (plus && (i->flags & FLAG_SATURATE) && is_signed)
-            d->word[0][l] = (uint32_t)clamp_s32((int64_t)(int32_t)p + (int32_t)s[2].word[0][l]);
+            d->word[0][l] = (uint32_t)clamp_s32((int64_t)(int32_t)p + (int32_t)s[2]->word[0][l]);
         else
-            d->word[0][l] = p + (plus ? s[2].word[0][l] : 0);
+            d->word[0][l] = p + (plus ? s[2]->word[0][l] : 0);
     }
     return 1;
 }
 
-static int dot_product(const instruction *i, const lanes_operand *s, lanes_operand *d) {
+static int dot_product(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d) {
     int signed_a = i->type == TYPE_S32, signed_b = i->source_type == TYPE_S32, pairs = i->opcode == OPCODE_DP2A;
     EACH_LANE {
-        uint32_t a = s[0].word[0][l], b = s[1].word[0][l], sum = s[2].word[0][l];
+        uint32_t a = s[0]->word[0][l], b = s[1]->word[0][l], sum = s[2]->word[0][l];
         if (pairs && i->variant == VARIANT_HI) b >>= 16;
         for (uint32_t k = 0; k < (pairs ? 2u : 4u); k++) {
             uint32_t x = pairs ? (a >> (16 * k) & 0xffffu) : (a >> (8 * k) & 0xffu), y = b >> (8 * k) & 0xffu;
@@ -180,7 +181,7 @@ static int dot_product(const instruction *i, const lanes_operand *s, lanes_opera
     return 1;
 }
 
-int lanes_integer(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d) {
+int lanes_integer(const instruction *i, uint32_t active, const lanes_operand *const *s, lanes_operand *restrict d) {
     uint32_t type = integer_type(i->type);
     if (type_is_float(type) || type == TYPE_PRED) return 0;
     if (i->flags & FLAG_CARRY_OUT) return with_carry(i, active, s, d);
@@ -195,7 +196,7 @@ int lanes_integer(const instruction *i, uint32_t active, const lanes_operand *s,
     case OPCODE_MAD:
         if (i->flags & FLAG_SATURATE && type == TYPE_S32 && i->variant == VARIANT_HI) {
             EACH_LANE d->word[0][l] =
-                (uint32_t)clamp_s32(((int64_t)READ_s32(&s[0], l) * READ_s32(&s[1], l) >> 32) + READ_s32(&s[2], l));
+                (uint32_t)clamp_s32(((int64_t)READ_s32(s[0], l) * READ_s32(s[1], l) >> 32) + READ_s32(s[2], l));
             return 1;
         }
         return product(type, i->variant, 1, s, d);
@@ -208,9 +209,9 @@ int lanes_integer(const instruction *i, uint32_t active, const lanes_operand *s,
     case OPCODE_DP2A: return dot_product(i, s, d);
     case OPCODE_VABSDIFF4:
         EACH_LANE {
-            uint32_t sum = s[2].word[0][l], bytes = 0;
+            uint32_t sum = s[2]->word[0][l], bytes = 0;
             for (uint32_t k = 0; k < 32; k += 8) {
-                const uint32_t a = s[0].word[0][l] >> k & 0xff, b = s[1].word[0][l] >> k & 0xff;
+                const uint32_t a = s[0]->word[0][l] >> k & 0xff, b = s[1]->word[0][l] >> k & 0xff;
                 const int32_t difference =
                     i->source_type == TYPE_S32 ? (int32_t)(int8_t)a - (int32_t)(int8_t)b : (int32_t)a - (int32_t)b;
                 const uint32_t size = (uint32_t)(difference < 0 ? -difference : difference);
@@ -222,13 +223,13 @@ int lanes_integer(const instruction *i, uint32_t active, const lanes_operand *s,
         return 1;
     case OPCODE_SAD:
         switch (type) {
-        case TYPE_U16: BINARY(uint32_t, u16, (a > b ? a - b : b - a) + READ_u16(&s[2], l));
-        case TYPE_S16: BINARY(int32_t, s16, (a > b ? a - b : b - a) + READ_s16(&s[2], l));
-        case TYPE_U32: BINARY(uint32_t, u32, (a > b ? a - b : b - a) + READ_u32(&s[2], l));
-        case TYPE_S32: BINARY(int64_t, s32, (a > b ? a - b : b - a) + READ_s32(&s[2], l));
-        case TYPE_U64: BINARY(uint64_t, u64, (a > b ? a - b : b - a) + READ_u64(&s[2], l));
+        case TYPE_U16: BINARY(uint32_t, u16, (a > b ? a - b : b - a) + READ_u16(s[2], l));
+        case TYPE_S16: BINARY(int32_t, s16, (a > b ? a - b : b - a) + READ_s16(s[2], l));
+        case TYPE_U32: BINARY(uint32_t, u32, (a > b ? a - b : b - a) + READ_u32(s[2], l));
+        case TYPE_S32: BINARY(int64_t, s32, (a > b ? a - b : b - a) + READ_s32(s[2], l));
+        case TYPE_U64: BINARY(uint64_t, u64, (a > b ? a - b : b - a) + READ_u64(s[2], l));
         case TYPE_S64:
-            BINARY(int64_t, s64, (a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a) + READ_u64(&s[2], l));
+            BINARY(int64_t, s64, (a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a) + READ_u64(s[2], l));
         default: return 0;
         }
     case OPCODE_DIV: return divide(type, 0, s, d);
@@ -241,19 +242,19 @@ int lanes_integer(const instruction *i, uint32_t active, const lanes_operand *s,
         switch (type_bytes(type)) {
         case 2:
             EACH_LANE {
-                int32_t a = READ_s16(&s[0], l);
+                int32_t a = READ_s16(s[0], l);
                 WRITE_u16(d, l, always || a < 0 ? -a : a);
             }
             return 1;
         case 4:
             EACH_LANE {
-                uint32_t a = s[0].word[0][l];
+                uint32_t a = s[0]->word[0][l];
                 d->word[0][l] = always || (int32_t)a < 0 ? 0u - a : a;
             }
             return 1;
         default:
             EACH_LANE {
-                uint64_t a = lane64(&s[0], l);
+                uint64_t a = lane64(s[0], l);
                 set_lane64(d, l, always || (int64_t)a < 0 ? 0u - a : a);
             }
             return 1;

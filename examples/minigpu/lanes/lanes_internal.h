@@ -84,23 +84,26 @@ static inline uint32_t pack_flags(const uint8_t flags[LANES]) {
     return mask;
 }
 
-/* The parts of lanes_compute; each returns 0 when the opcode is not its own. */
-SM_PATH int lanes_integer(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d);
-SM_PATH int lanes_bits(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d);
-SM_PATH int lanes_float(const instruction *i, const lanes_operand *s, lanes_operand *d);
-int lanes_half(const instruction *i, const lanes_operand *s, lanes_operand *d);
-SM_PATH int lanes_compare(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d);
-SM_PATH int lanes_convert(const instruction *i, const lanes_operand *s, lanes_operand *d);
-int lanes_warp(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d);
-int lanes_matrix(const instruction *i, const lanes_operand *s, lanes_operand *d);
+/* The parts of lanes_compute; each returns 0 when the opcode is not its own. s: where each source is. */
+SM_PATH int lanes_integer(const instruction *i, uint32_t active, const lanes_operand *const *s,
+                          lanes_operand *restrict d);
+SM_PATH int lanes_bits(const instruction *i, uint32_t active, const lanes_operand *const *s, lanes_operand *restrict d);
+SM_PATH int lanes_float(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d);
+int lanes_half(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d);
+SM_PATH int lanes_compare(const instruction *i, uint32_t active, const lanes_operand *const *s,
+                          lanes_operand *restrict d);
+SM_PATH int lanes_convert(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d);
+int lanes_warp(const instruction *i, uint32_t active, const lanes_operand *const *s, lanes_operand *restrict d);
+int lanes_matrix(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d);
 /* ldmatrix's registers from its rows, stmatrix's rows from its registers (s[1] on); row k of all at bytes[k * stride].
  */
-void lanes_matrix_load(const instruction *i, const uint8_t *bytes, uint32_t stride, lanes_operand *d);
+void lanes_matrix_load(const instruction *i, const uint8_t *bytes, uint32_t stride, lanes_operand *restrict d);
 void lanes_matrix_store(const instruction *i, const lanes_operand *s, uint8_t *bytes, uint32_t stride);
 /* add, sub, mul, fma, div, rcp, sqrt and conversions under rz, rm, rp. */
-void lanes_directed(const instruction *i, const lanes_operand *s, lanes_operand *d);
+void lanes_directed(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d);
 float lanes_directed_to_f32(double value, uint32_t rounding);
-void lanes_directed_integers(const uint64_t *values, int is_signed, uint32_t rounding, uint32_t type, lanes_operand *d);
+void lanes_directed_integers(const uint64_t *values, int is_signed, uint32_t rounding, uint32_t type,
+                             lanes_operand *restrict d);
 /* Lane by lane, what a half of a register holds, subnormals flushed under .ftz. */
 void lanes_half_values(const instruction *i, uint32_t type, uint32_t part, const lanes_operand *s,
                        double values[LANES]);

@@ -61,7 +61,7 @@ static int32_t whole_element(uint32_t type, uint32_t bits) {
 }
 
 /* A as rows x depth, or B as columns x depth (blocks 1): element (line, k) at line * DEPTH_MAX + k. */
-static void gather(uint32_t type, uint32_t blocks, uint32_t slices, const lanes_operand *registers,
+static void gather(uint32_t type, uint32_t blocks, uint32_t slices, const lanes_operand *const *registers,
                    matrix_numbers *out) {
     const uint32_t each = elements_of(type), bits = type == TYPE_F64 ? 64 : 32 / each,
                    keep = bits >= 32 ? UINT32_MAX : (1u << bits) - 1;
@@ -69,7 +69,7 @@ static void gather(uint32_t type, uint32_t blocks, uint32_t slices, const lanes_
             const uint32_t line = (l >> 2) + 8 * (r % blocks), first = (r / blocks) * 4 * each + (l & 3) * each;
             for (uint32_t j = 0; j < each; j++) {
                 const uint64_t element =
-                    type == TYPE_F64 ? lane64(&registers[r], l) : registers[r].word[0][l] >> (bits * j % 32) & keep;
+                    type == TYPE_F64 ? lane64(registers[r], l) : registers[r]->word[0][l] >> (bits * j % 32) & keep;
                 if (is_whole(type))
                     out->whole[line * DEPTH_MAX + first + j] = whole_element(type, (uint32_t)element);
                 else
@@ -94,9 +94,9 @@ static double real_sum(uint32_t type, const double *a, const double *b, uint32_t
     return sum;
 }
 
-static void multiply(const instruction *i, const lanes_operand *s, lanes_operand *d) {
+static void multiply(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d) {
     const uint32_t blocks = i->vector, slices = i->lookup, depth = 4 * elements_of(i->source_type) * slices;
-    const lanes_operand *c = s + blocks * slices + slices;
+    const lanes_operand *const *c = s + blocks * slices + slices;
     matrix_numbers a, b;
     gather(i->source_type, blocks, slices, s, &a);
     gather(i->b_type, 1, slices, s + blocks * slices, &b);
@@ -105,12 +105,12 @@ static void multiply(const instruction *i, const lanes_operand *s, lanes_operand
             const uint32_t half = 16 * (e & 1); /* two f16 accumulators share a register */
             double before;
             if (i->type == TYPE_S32) {
-                d[e].word[0][l] = whole_sum(i, &a.whole[row], &b.whole[column], depth, c[e].word[0][l]);
+                d[e].word[0][l] = whole_sum(i, &a.whole[row], &b.whole[column], depth, c[e]->word[0][l]);
                 continue;
             }
-            before = i->c_type == TYPE_F64   ? READ_f64(&c[e], l)
-                     : i->c_type == TYPE_F32 ? (double)READ_f32(&c[e], l)
-                                             : half_to_double(TYPE_F16, c[e / 2].word[0][l] >> half & 0xffff);
+            before = i->c_type == TYPE_F64   ? READ_f64(c[e], l)
+                     : i->c_type == TYPE_F32 ? (double)READ_f32(c[e], l)
+                                             : half_to_double(TYPE_F16, c[e / 2]->word[0][l] >> half & 0xffff);
             before = real_sum(i->type, &a.real[row], &b.real[column], depth, before);
             if (i->type == TYPE_F64) {
                 WRITE_f64(&d[e], l, before);
@@ -130,7 +130,7 @@ static uint32_t place_of(uint32_t lane, uint32_t j, int transposed, uint32_t *ro
     return transposed ? across : along;
 }
 
-void lanes_matrix_load(const instruction *i, const uint8_t *bytes, uint32_t stride, lanes_operand *d) {
+void lanes_matrix_load(const instruction *i, const uint8_t *bytes, uint32_t stride, lanes_operand *restrict d) {
     for (uint32_t m = 0; m < i->vector; m++) EACH_LANE {
             uint32_t value = 0;
             for (uint32_t j = 0; j < 2; j++) {
@@ -152,7 +152,7 @@ void lanes_matrix_store(const instruction *i, const lanes_operand *s, uint8_t *b
         }
 }
 
-int lanes_matrix(const instruction *i, const lanes_operand *s, lanes_operand *d) {
+int lanes_matrix(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d) {
     if (i->opcode == OPCODE_MMA) {
         multiply(i, s, d);
         return 1;
@@ -161,7 +161,7 @@ int lanes_matrix(const instruction *i, const lanes_operand *s, lanes_operand *d)
         uint32_t value = 0;
         for (uint32_t j = 0; j < 2; j++) {
             uint32_t row, column = place_of(l, j, 1, &row);
-            value |= (s->word[0][row * 4 + column / 2] >> (16 * (column & 1)) & 0xffff) << (16 * j);
+            value |= (s[0]->word[0][row * 4 + column / 2] >> (16 * (column & 1)) & 0xffff) << (16 * j);
         }
         d->word[0][l] = value;
     }

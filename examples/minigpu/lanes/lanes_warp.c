@@ -2,10 +2,10 @@
  * mask are taken to be those that execute together. */
 #include "lanes/lanes_internal.h"
 
-static int shuffle(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d) {
+static int shuffle(const instruction *i, uint32_t active, const lanes_operand *const *s, lanes_operand *restrict d) {
     uint32_t in_range = 0;
     EACH_LANE {
-        uint32_t b = s[1].word[0][l] & 31, c = s[2].word[0][l], segment = c >> 8 & 31, clamp = c & 31;
+        uint32_t b = s[1]->word[0][l] & 31, c = s[2]->word[0][l], segment = c >> 8 & 31, clamp = c & 31;
         uint32_t lowest = l & segment, limit = lowest | (clamp & ~segment & 31);
         int32_t from, ok;
         switch (i->variant) {
@@ -24,15 +24,15 @@ static int shuffle(const instruction *i, uint32_t active, const lanes_operand *s
         default: from = (int32_t)(lowest | (b & ~segment)); ok = from <= (int32_t)limit;
         }
         if (!ok) from = (int32_t)l;
-        d[0].word[0][l] = s[0].word[0][from & 31];
+        d[0].word[0][l] = s[0]->word[0][from & 31];
         in_range |= (uint32_t)ok << l;
     }
     if (i->destination_count > 1) d[1].word[0][0] = in_range & active;
     return 1;
 }
 
-static int vote(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d) {
-    uint32_t yes = s[0].word[0][0] & active;
+static int vote(const instruction *i, uint32_t active, const lanes_operand *const *s, lanes_operand *restrict d) {
+    uint32_t yes = s[0]->word[0][0] & active;
     if (i->variant == VARIANT_BALLOT) {
         EACH_LANE d->word[0][l] = yes;
         return 1;
@@ -44,13 +44,14 @@ static int vote(const instruction *i, uint32_t active, const lanes_operand *s, l
     return 1;
 }
 
-static int match(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d) {
+static int match(const instruction *i, uint32_t active, const lanes_operand *const *s, lanes_operand *restrict d) {
     int wide = type_bytes(i->type) == 8;
     uint32_t everywhere = active;
     EACH_LANE {
         uint32_t same = 0;
-        uint64_t mine = wide ? lane64(s, l) : s->word[0][l];
-        for (uint32_t k = 0; k < LANES; k++) same |= (uint32_t)((wide ? lane64(s, k) : s->word[0][k]) == mine) << k;
+        uint64_t mine = wide ? lane64(s[0], l) : s[0]->word[0][l];
+        for (uint32_t k = 0; k < LANES; k++)
+            same |= (uint32_t)((wide ? lane64(s[0], k) : s[0]->word[0][k]) == mine) << k;
         same &= active;
         d[0].word[0][l] = same;
         if ((active >> l & 1) && same != active) everywhere = 0;
@@ -62,11 +63,11 @@ static int match(const instruction *i, uint32_t active, const lanes_operand *s, 
     return 1;
 }
 
-static int reduce(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d) {
+static int reduce(const instruction *i, uint32_t active, const lanes_operand *const *s, lanes_operand *restrict d) {
     int is_signed = i->type == TYPE_S32, first = 1;
     uint32_t sum = 0;
     EACH_LANE {
-        uint32_t v = s->word[0][l];
+        uint32_t v = s[0]->word[0][l];
         if (!(active >> l & 1)) continue;
         if (first) {
             sum = v;
@@ -89,7 +90,7 @@ static int reduce(const instruction *i, uint32_t active, const lanes_operand *s,
     return 1;
 }
 
-int lanes_warp(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d) {
+int lanes_warp(const instruction *i, uint32_t active, const lanes_operand *const *s, lanes_operand *restrict d) {
     switch (i->opcode) {
     case OPCODE_SHFL: return shuffle(i, active, s, d);
     case OPCODE_VOTE: return vote(i, active, s, d);

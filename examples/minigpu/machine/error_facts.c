@@ -122,28 +122,29 @@ static int is_nan(const instruction *in, const lanes_operand *value, uint32_t la
 }
 
 /* The lanes in which an instruction raises an exception that traps. */
-static uint32_t excepting_lanes(const machine *m, const in_flight *r, const lanes_operand *sources) {
+static uint32_t excepting_lanes(const machine *m, const in_flight *r, const lanes_operand *const *sources) {
     const instruction *in = r->instruction;
     uint32_t lane, k, lanes = 0;
     if (m->traps & ERRORS_TRAP_DIVISION && (in->opcode == OPCODE_DIV || in->opcode == OPCODE_REM) &&
         !type_is_float(in->type)) {
         for (lane = 0; lane < LANES; lane++)
-            lanes |= (uint32_t)(!(sources[1].word[0][lane] | (in->sources[1].words > 1 ? sources[1].word[1][lane] : 0)))
-                     << lane;
+            lanes |=
+                (uint32_t)(!(sources[1]->word[0][lane] | (in->sources[1].words > 1 ? sources[1]->word[1][lane] : 0)))
+                << lane;
     }
     if (m->traps & ERRORS_TRAP_INVALID && (in->type == TYPE_F32 || in->type == TYPE_F64) &&
         in->destination_count == 1 && in->destinations[0].kind == OPERAND_REGISTER && in->opcode != OPCODE_MOV &&
         in->opcode != OPCODE_SELP) {
         for (lane = 0; lane < LANES; lane++) {
             int was = 0;
-            for (k = 0; k < in->source_count; k++) was |= is_nan(in, &sources[k], lane);
+            for (k = 0; k < in->source_count; k++) was |= is_nan(in, sources[k], lane);
             lanes |= (uint32_t)(!was && is_nan(in, &r->results[0], lane)) << lane;
         }
     }
     return lanes & r->active;
 }
 
-void errors_operands_read(machine *m, sm *s, in_flight *r, const lanes_operand *sources) {
+void errors_operands_read(machine *m, sm *s, in_flight *r, const lanes_operand *const *sources) {
     warp *w = &m->warps[r->warp];
     r->erred = 0;
     r->trapped = TRAPPED_NOT;

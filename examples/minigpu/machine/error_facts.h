@@ -14,7 +14,7 @@ enum {
 /* Says which instructions wait for verification, and for stores. */
 void errors_prepare(const kernel_program *program, issue_info *info);
 /* An instruction has its operands, and its results if it computes: it may err, and raise exceptions. */
-void errors_operands_read(machine *m, sm *s, in_flight *r, const lanes_operand *sources);
+void errors_operands_read(machine *m, sm *s, in_flight *r, const lanes_operand *const *sources);
 /* A memory instruction goes to the load-store unit. Returns 1 when it waits in the store queue first. */
 int errors_queues_store(machine *m, sm *s, uint32_t record);
 /* An instruction issues. */

@@ -604,26 +604,30 @@ static void read_operands(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     const instruction *instruction = r->instruction;
     const int computes = r->info->unit != UNIT_MEMORY && r->info->unit != UNIT_CONTROL;
-    lanes_operand captured[INSTRUCTION_SOURCES], *sources = computes ? captured : r->sources;
+    lanes_operand captured[INSTRUCTION_SOURCES];
+    const lanes_operand *sources[INSTRUCTION_SOURCES];
     block *b;
     warp *w;
-    uint32_t *predicates;
+    uint32_t *registers, *predicates;
     if (r->unusual && operands_are_not_needed(m, s, record)) return;
     b = &m->blocks[r->block];
     w = &m->warps[r->warp];
+    registers = s->registers + w->register_base;
     predicates = warp_predicates(m, w);
     r->active = lanes_guard(instruction, r->mask, predicates);
-    if (instruction->source_count) {
-        if (r->info->needs_environment) {
-            b->environment.warp = w->index;
-            b->environment.sm = s->index;
-            b->environment.clock = s->now;
-            b->environment.nanoseconds = gpump_muldiv_down(s->now, 1000000, m->config.gpu.clock_khz);
-        }
-        lanes_read_sources(instruction, s->registers + w->register_base, predicates, &b->environment, sources);
+    if (r->info->needs_environment) {
+        b->environment.warp = w->index;
+        b->environment.sm = s->index;
+        b->environment.clock = s->now;
+        b->environment.nanoseconds = gpump_muldiv_down(s->now, 1000000, m->config.gpu.clock_khz);
     }
-    if (computes && r->active) lanes_compute(instruction, r->active, sources, r->results);
-    if (HAS(s, errors)) errors_operands_read(m, s, r, sources);
+    if (computes) {
+        lanes_find_sources(instruction, registers, predicates, &b->environment, captured, sources);
+        if (r->active) lanes_compute_from(instruction, r->active, sources, r->results);
+    } else {
+        lanes_read_sources(instruction, registers, predicates, &b->environment, r->sources);
+    }
+    if (HAS(s, errors)) errors_operands_read(m, s, r, computes ? sources : NULL);
     if (m->sources_released == RELEASE_AT_OPERAND_READ ||
         (HAS(s, faults) && m->sources_released == RELEASE_WHEN_ALLOWED && faults_release_sources(m, s, r))) {
         release_sources(s, w, r);

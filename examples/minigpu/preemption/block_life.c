@@ -481,8 +481,11 @@ static void overwrite(machine *m, sm *s, const block *b, const gpump_sm_action *
     uint32_t i, n;
     const uint32_t stays = action->kind == GPUMP_SM_ACTION_PARKED ? action->parts : 0;
     if (!m->config.overwrite_freed || s->duet) return; /* duet_left overwrites what it gives back */
-    for (i = 0; i < action->registers && !(stays & GPUMP_PART_REGISTERS); i++)
-        s->registers[action->register_base + i] = FREED_PATTERN ^ i;
+    if (!(stays & GPUMP_PART_REGISTERS)) {
+        const uint32_t count = action->registers;
+        uint32_t *freed = s->registers + action->register_base;
+        for (i = 0; i < count; i++) freed[i] = FREED_PATTERN ^ i;
+    }
     if (!(stays & GPUMP_PART_SHARED_MEMORY)) memset(s->shared + action->shared_base, 0xdb, action->shared_bytes);
     for (i = 0; i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
