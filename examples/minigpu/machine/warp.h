@@ -99,8 +99,11 @@ typedef struct block {
     uint32_t kernel, sm;
     uint32_t register_base, shared_base;
     uint32_t warps[BLOCK_WARPS_MAX];
-    uint32_t warp_count, live_warps;
-    uint32_t in_flight, stores, atomics;
+    /* Counters that are asked for together do not lie side by side: a compiler reads such a pair as one word, and a
+     * processor then waits until it has left the store buffer. */
+    uint32_t live_warps, warp_count;
+    uint32_t in_flight, atomics;
+    uint32_t stores;
     uint32_t registers_pending; /* instructions in flight with destinations */
     uint64_t reported;          /* stopping: warps whose registers have gone into the pipeline, by index */
     uint64_t moved_bytes, sent_bytes;
