@@ -13,6 +13,12 @@ static inline uint64_t read_bytes(const uint8_t *bytes, uint32_t count) {
     return value;
 }
 
+/* One word of all lanes, in as large vectors as the form has: memcpy would take the smallest. */
+static inline void copy_word(const uint32_t *from, uint32_t *to) {
+    typedef uint32_t quarter __attribute__((vector_size(32), aligned(4), may_alias));
+    for (uint32_t k = 0; k < LANES; k += 8) *(quarter *)(to + k) = *(const quarter *)(from + k);
+}
+
 static void fill(lanes_operand *value, uint64_t bits, uint32_t words) {
     EACH_LANE value->word[0][l] = (uint32_t)bits;
     if (words == 2) EACH_LANE value->word[1][l] = (uint32_t)(bits >> 32);
@@ -104,8 +110,8 @@ void lanes_read(const operand *o, const uint32_t *registers, const uint32_t *pre
                 lanes_operand *value) {
     switch (o->kind) {
     case OPERAND_REGISTER:
-        memcpy(value->word[0], registers + (size_t)o->index * LANES, sizeof value->word[0]);
-        if (o->words == 2) memcpy(value->word[1], registers + ((size_t)o->index + 1) * LANES, sizeof value->word[1]);
+        copy_word(registers + (size_t)o->index * LANES, value->word[0]);
+        if (o->words == 2) copy_word(registers + ((size_t)o->index + 1) * LANES, value->word[1]);
         break;
     case OPERAND_PREDICATE: value->word[0][0] = o->negated ? ~predicates[o->index] : predicates[o->index]; break;
     case OPERAND_IMMEDIATE:
@@ -125,7 +131,7 @@ void lanes_read_sources(const instruction *i, const uint32_t *registers, const u
     for (uint32_t k = 0; k < i->source_count; k++) {
         const operand *o = &i->sources[k];
         if (o->kind == OPERAND_REGISTER && o->words == 1) /* most are */
-            memcpy(sources[k].word[0], registers + (size_t)o->index * LANES, sizeof sources[k].word[0]);
+            copy_word(registers + (size_t)o->index * LANES, sources[k].word[0]);
         else
             lanes_read(o, registers, predicates, e, &sources[k]);
     }
@@ -138,8 +144,8 @@ void lanes_write(const operand *o, uint32_t mask, const lanes_operand *value, ui
     } else if (o->kind == OPERAND_REGISTER) {
         uint32_t *to = registers + (size_t)o->index * LANES;
         if (mask == UINT32_MAX) {
-            memcpy(to, value->word[0], sizeof value->word[0]);
-            if (o->words == 2) memcpy(to + LANES, value->word[1], sizeof value->word[1]);
+            copy_word(value->word[0], to);
+            if (o->words == 2) copy_word(value->word[1], to + LANES);
             return;
         }
         for (uint32_t w = 0; w < o->words; w++, to += LANES)

@@ -83,7 +83,11 @@ void sm_cycle(machine *m, sm *s, uint64_t now) {
     next = HAS(s, duet) ? switch_warps(m, s) : NEVER;
     if (next < wake) wake = next;
 
-    /* When does anything happen here again? */
+    /* When does anything happen here again? Whoever is asked below and not asked now is asked in the next cycle. */
+    if (wake <= s->now + 1) {
+        s->wake = s->now + 1;
+        return;
+    }
     if (memory_path_busy(m, s)) wake = s->now + 1;
     if (s->stall_cycle < wake) wake = s->stall_cycle;
     next = s->free_request != NONE ? context_pipeline_cycle(s) : NEVER;
