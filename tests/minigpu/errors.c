@@ -13,6 +13,8 @@
 
 #define KERNELS GPUMP_SOURCE_DIR "/examples/minigpu/kernels/"
 
+#define WATCHDOG_CYCLES 200000000u /* a run that has not ended by then never will: a live-lock that nobody sees */
+
 typedef struct ran {
     gpump_restart_statistics recovery;
     uint64_t candidates, cycles, result;
@@ -29,7 +31,7 @@ static void run_launch_logged(const char *path, const machine_options *options, 
     launch.regions = REGIONS_NONE;
     assert_true(launch.kernel_count <= 8);
     if (!(m = machine_build(&launch, options, r->error))) fail_msg("%s: %s", path, r->error);
-    r->wrong = machine_run(m, NEVER) != 1 || check_results(m, &launch, check) != 0;
+    r->wrong = machine_run(m, WATCHDOG_CYCLES) != 1 || check_results(m, &launch, check) != 0;
     snprintf(r->error, sizeof r->error, "%s", m->failed ? m->error : r->wrong ? "other results" : "right");
     r->candidates = m->error_candidates;
     r->result = machine_result_hash(m, &launch);
@@ -82,6 +84,7 @@ static void errors_at_every_instruction(void **state) {
     for (entry = reference_entries; entry->name; entry++) {
         at_every_instruction_of(entry->name, REGIONS_SPARSE, "decor", &injected);
         at_every_instruction_of(entry->name, 32, "razor2", &injected);
+        if (test_cases(1) > 10) print_message("%s: %llu\n", entry->name, (unsigned long long)injected);
     }
     print_message("%llu errors, one at a time\n", (unsigned long long)injected);
     assert_true(injected > 100);
@@ -223,6 +226,84 @@ static void every_kernel_with_traps(void **state) {
     print_message("%llu exceptions\n", (unsigned long long)exceptions);
 }
 
+/* ==== exceptions at every instruction ==== */
+
+typedef struct trap_sums {
+    uint64_t runs, exceptions, live_locks;
+} trap_sums;
+
+/* The lines of a launch's kernels that hold arithmetic, once per instruction. Returns how many. */
+static uint32_t trap_lines_of(const char *path, const machine_options *options, uint32_t *lines, uint32_t capacity) {
+    char error[LAUNCH_ERROR_BYTES];
+    launch_file launch;
+    machine *m;
+    uint32_t k, pc, count = 0;
+    if (launch_file_read(&launch, path, error) || !(m = machine_build(&launch, options, error))) fail_msg("%s", error);
+    for (k = 0; k < m->kernel_count; k++)
+        for (pc = 0; pc < m->kernels[k].program->count && count < capacity; pc++)
+            if (errors_can_trap(&m->kernels[k].info[pc])) lines[count++] = m->kernels[k].program->instructions[pc].line;
+    machine_free(m);
+    launch_file_free(&launch);
+    return count;
+}
+
+/* A line may have become several instructions: moves that keep live-ins have the line of what they stand for. */
+static uint32_t instructions_of(const char *path, const machine_options *options, uint32_t line) {
+    static uint32_t lines[16384];
+    machine_options without = *options;
+    uint32_t count, i, found = 0;
+    without.errors.traps = 0;
+    count = trap_lines_of(path, &without, lines, 16384);
+    for (i = 0; i < count; i++) found += lines[i] == line;
+    return found;
+}
+
+/* Arithmetic of one line traps whenever it executes, or of two: memory as without, and the run ends. One instruction
+ * alone is no live-lock. */
+static void trap_at(const char *path, machine_options *options, uint32_t first, uint32_t second, trap_sums *sums) {
+    ran r;
+    options->errors.traps = ERRORS_TRAP_LINES;
+    options->errors.lines[0] = first;
+    options->errors.lines[1] = second;
+    run_launch(path, options, &r);
+    if (r.wrong)
+        fail_msg("%s, regions %u, cure %u, lines %u and %u: %s", path, options->regions, options->errors.cure, first,
+                 second, r.error);
+    if (!second && r.recovery.live_locks && instructions_of(path, options, first) == 1)
+        fail_msg("%s, regions %u, line %u: a live-lock of one exception", path, options->regions, first);
+    sums->runs++;
+    sums->exceptions += r.recovery.exceptions;
+    sums->live_locks += r.recovery.live_locks;
+}
+
+static void traps_at_every_instruction(void **state) {
+    static uint32_t lines[8192];
+    const reference_entry *entry;
+    trap_sums alone = {0, 0, 0}, pairs = {0, 0, 0};
+    uint64_t random = test_seed();
+    (void)state;
+    for (entry = reference_entries; entry->name; entry++) {
+        char path[1024];
+        machine_options options;
+        uint32_t count, n, step, way;
+        snprintf(path, sizeof path, KERNELS "%s/small.yaml", entry->name);
+        machine_options_default(&options);
+        count = trap_lines_of(path, &options, lines, 8192);
+        step = (uint32_t)(count / test_cases(2)) + 1;
+        for (n = gpump_random_below(&random, step); n < count; n += step) {
+            way = gpump_random_below(&random, 4);
+            options = options_with(way % 2 ? REGIONS_SPARSE : 32, NULL);
+            options.errors.cure = way / 2;
+            trap_at(path, &options, lines[n], 0, &alone);
+            trap_at(path, &options, lines[n], lines[(n + 1 + gpump_random_below(&random, 12)) % count], &pairs);
+        }
+    }
+    print_message("%llu runs, %llu exceptions of one instruction; %llu runs, %llu of two, %llu live-locks\n",
+                  (unsigned long long)alone.runs, (unsigned long long)alone.exceptions, (unsigned long long)pairs.runs,
+                  (unsigned long long)pairs.exceptions, (unsigned long long)pairs.live_locks);
+    assert_true(alone.exceptions > 100 && pairs.live_locks > 10);
+}
+
 /* ==== preemptions on top ==== */
 
 /* Warps leave while they execute again, are emulated or step, with errors on top, and come back elsewhere. */
@@ -239,6 +320,7 @@ static void preempted_anywhere(const char *path, uint32_t traps, double rate, ui
         options.errors.cure = (uint32_t)(n / 2 % 2);
         options.context_form = n / 4 % 2 ? CONTEXT_LIVE : CONTEXT_NAIVE;
         options.technique = techniques[n % 3];
+        options.spilling = (uint32_t)(n / 3 % 3); /* just in time, or continuous of either kind */
         run_launch(path, &options, &undisturbed);
         options.preempt_cycle = 1 + gpump_random_below(&random, (uint32_t)undisturbed.cycles);
         run_launch(path, &options, &r);
@@ -295,6 +377,7 @@ int main(void) {
         cmocka_unit_test(shared_memory_goes_back),
         cmocka_unit_test(both_cures),
         cmocka_unit_test(every_kernel_with_traps),
+        cmocka_unit_test(traps_at_every_instruction),
         cmocka_unit_test(preempted),
         cmocka_unit_test(everything_at_once),
     };

@@ -76,8 +76,10 @@ static void corrupt(sm *s, in_flight *r) {
 static void unverified(machine *m, sm *s, warp *w, int errs) {
     if (!m->restart_config.latency_cycles) return;
     gpump_restart_report_unverified(s->restart, w->slot, s->now);
-    if (errs)
+    if (errs) {
         machine_must(m, "gpump_restart_report_error", gpump_restart_report_error(s->restart, w->slot, s->now), NULL);
+        s->errors->struck &= ~BIT(w->slot);
+    }
     w->speculates |= ISSUE_WHEN_VERIFIED;
     pipe_put(&s->errors->verified, s->now, w->slot);
 }
@@ -125,6 +127,9 @@ static int is_nan(const instruction *in, const lanes_operand *value, uint32_t la
 static uint32_t excepting_lanes(const machine *m, const in_flight *r, const lanes_operand *const *sources) {
     const instruction *in = r->instruction;
     uint32_t lane, k, lanes = 0;
+    if (m->traps & ERRORS_TRAP_LINES && errors_can_trap(r->info) &&
+        (in->line == m->trap_lines[0] || in->line == m->trap_lines[1]))
+        lanes = UINT32_MAX;
     if (m->traps & ERRORS_TRAP_DIVISION && (in->opcode == OPCODE_DIV || in->opcode == OPCODE_REM) &&
         !type_is_float(in->type)) {
         for (lane = 0; lane < LANES; lane++)
@@ -157,6 +162,7 @@ void errors_operands_read(machine *m, sm *s, in_flight *r, const lanes_operand *
     }
     if (strikes(m, s, w)) {
         r->erred = 1;
+        s->errors->struck |= BIT(w->slot);
         corrupt(s, r);
     }
     if (r->info->unit == UNIT_MEMORY) unverified(m, s, w, (int)r->erred);
@@ -211,4 +217,5 @@ void errors_forget(sm *s, warp *w) {
     w->speculates = w->raised = 0;
     s->errors->raised &= ~BIT(w->slot);
     s->errors->margin &= ~BIT(w->slot);
+    s->errors->struck &= ~BIT(w->slot);
 }

@@ -8,9 +8,15 @@
 /* What arithmetic traps on: bits. */
 enum {
     ERRORS_TRAP_DIVISION = 1, /* an integer divided by zero */
-    ERRORS_TRAP_INVALID = 2   /* a NaN of operands that are none */
+    ERRORS_TRAP_INVALID = 2,  /* a NaN of operands that are none */
+    ERRORS_TRAP_LINES = 4     /* arithmetic of one of two lines of the PTX file, whenever it executes */
 };
+enum { ERRORS_LINES = 2 };
 
+/* May it raise an exception of arithmetic, and be emulated? */
+static inline int errors_can_trap(const issue_info *info) {
+    return info->unit != UNIT_MEMORY && info->unit != UNIT_CONTROL && info->instruction->destination_count;
+}
 /* Says which instructions wait for verification, and for stores. */
 void errors_prepare(const kernel_program *program, issue_info *info);
 /* An instruction has its operands, and its results if it computes: it may err, and raise exceptions. */

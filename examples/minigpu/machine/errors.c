@@ -44,6 +44,23 @@ static int make_sm(machine *m, sm *s, const gpump_restart_config *config, int fa
     return 0;
 }
 
+/* Is there arithmetic on each line that is to trap? */
+static int check_lines(const machine *m, char error[LAUNCH_ERROR_BYTES]) {
+    uint32_t i, n, pc;
+    for (i = 0; i < ERRORS_LINES; i++) {
+        int found = !m->trap_lines[i];
+        for (n = 0; n < m->kernel_count && !found; n++)
+            for (pc = 0; pc < m->kernels[n].program->count && !found; pc++)
+                found = m->kernels[n].program->instructions[pc].line == m->trap_lines[i] &&
+                        errors_can_trap(&m->kernels[n].info[pc]);
+        if (found) continue;
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s has no arithmetic in line %u, which is to trap",
+                 m->kernels[0].program->file_name, m->trap_lines[i]);
+        return -1;
+    }
+    return 0;
+}
+
 int errors_make(machine *m, const errors_options *options, char error[LAUNCH_ERROR_BYTES]) {
     gpump_restart_config config;
     uint32_t i;
@@ -71,6 +88,8 @@ int errors_make(machine *m, const errors_options *options, char error[LAUNCH_ERR
     m->error_at = options->at;
     m->error_interval = options->interval;
     m->traps = options->traps;
+    memcpy(m->trap_lines, options->lines, sizeof m->trap_lines);
+    if (m->traps & ERRORS_TRAP_LINES && check_lines(m, error)) return -1;
     for (i = 0; i < m->sm_count; i++) {
         if (!make_sm(m, m->sms[i], &config, wanted)) continue;
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the restart PCs of SM %u", i);
@@ -150,5 +169,6 @@ void errors_cycle(machine *m, sm *s) {
 
 uint64_t errors_next(const sm *s) {
     const uint64_t verified = pipe_next(&s->errors->verified), stores = pipe_next(&s->errors->stores);
+    if (s->errors->raised) return s->now + 1;
     return verified < stores ? verified : stores;
 }

@@ -111,7 +111,8 @@ void shared_log_store(machine *m, sm *s, const in_flight *r) {
     if (!gpump_restart_may_go_back(s->restart, w->slot, GPUMP_RESTART_SPARSE) &&
         !gpump_restart_may_go_back(s->restart, w->slot, GPUMP_RESTART_SHORT))
         return;
-    if (s->shared_log->used >= s->shared_log->room && !gpump_restart_errs(s->restart, w->slot)) {
+    if (s->shared_log->used >= s->shared_log->room && !gpump_restart_errs(s->restart, w->slot) &&
+        !(s->errors && s->errors->struck >> w->slot & 1)) {
         s->shared_log->statistics.full++;
         gpump_restart_forbid(s->restart, w->slot);
         return;

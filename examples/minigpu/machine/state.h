@@ -98,6 +98,7 @@ typedef struct sm_errors {
     pipe_stage stores;   /* records in the store queue */
     uint64_t random;
     uint64_t margin; /* slots whose warp has issued what cannot be undone: it errs no more before its next boundary */
+    uint64_t struck; /* slots whose warp has an instruction in flight that errs */
     uint64_t raised; /* slots whose warp has raised an exception that nobody has looked at yet */
 } sm_errors;
 struct sm_translation;
@@ -283,6 +284,7 @@ typedef struct machine {
     gpump_restart_config restart_config;                 /* of the SMs, where there are regions */
     uint64_t error_at, error_interval, error_candidates; /* errors_options.at; instructions that could err so far */
     uint32_t traps;                                      /* ERRORS_TRAP_... */
+    uint32_t trap_lines[2];                              /* errors_options.lines */
     uint32_t stop_at_points; /* 1: warps of a block that is switched run on to their next preemption point; 0: they stop
                                 anywhere; 2: each warp does what is estimated to be over earlier */
     uint32_t beyond_room;    /* 1: SMs hold more blocks than they have room for (duet.h) */

@@ -81,6 +81,14 @@ int recovery_option(const char *name, const char *text, machine_options *options
     if (!strcmp(name, "errors")) return read_rate(text, &errors->rate_q32);
     if (!strcmp(name, "detection")) return read_detection(text, errors);
     if (!strcmp(name, "error-at")) return read_places(text, errors);
+    if (!strcmp(name, "trap") && *text >= '0' && *text <= '9') {
+        uint64_t line;
+        const uint32_t second = errors->lines[0] != 0;
+        if (option_number("--trap", text, 1, UINT32_MAX, &line)) return -1;
+        errors->lines[second] = (uint32_t)line;
+        errors->traps |= ERRORS_TRAP_LINES;
+        return 0;
+    }
     if (!strcmp(name, "trap")) {
         if (option_choice("--trap", text, trap_name, &which)) return -1;
         errors->traps |= which + 1; /* the bits in this order */
