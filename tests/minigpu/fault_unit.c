@@ -7,6 +7,7 @@
 #include "analysis/analysis.h"
 #include "machine/fault_switch.h"
 #include "machine/fault_unit.h"
+#include "preemption/schedule_facts.h"
 #include "tools/check.h"
 
 static machine *build(launch_file *launch, const char *path, const char *config, const faults_options *faults) {
@@ -35,7 +36,8 @@ static gpump_fault_statistics statistics_of(const machine *m) {
 static void check_counts(const machine *m, const char *path) {
     const gpump_fault_statistics f = statistics_of(m);
     if (f.reported != f.opened + f.merged + f.retried + f.invalid) fail_msg("%s: a report is not counted", path);
-    if (f.opened != f.migrated + f.allocated + f.local) fail_msg("%s: a fault has no server", path);
+    if (f.opened + f.prefetched != f.migrated + f.allocated + f.local + f.remote)
+        fail_msg("%s: a fault has no server", path);
     if (f.waits != f.woken + f.cancelled) fail_msg("%s: a wait has not ended", path);
     assert_int_equal(gpump_fault_check(m->fault_unit->fault, NULL), GPUMP_OK);
 }
@@ -163,6 +165,58 @@ static void test_invalid_access(void **state) {
     }
 }
 
+/* Under a scheduler, too: what the aborted process has in its tables goes, and its SMs go to the others. */
+static void test_invalid_access_under_a_scheduler(void **state) {
+    static const struct {
+        const char *schedule, *scheme, *link;
+        uint32_t mechanism;
+        uint64_t memory;
+    } runs[] = {{"time_slice", "log16", "nvlink", GPUMP_SCHEDULER_SWITCH, 0},
+                {"time_slice", "stall", "nvlink_pipelined", GPUMP_SCHEDULER_SWITCH, 0},
+                {"dss", "queue", "pcie3", GPUMP_SCHEDULER_SELECT, 0},
+                {"dss", "stall", "nvlink", GPUMP_SCHEDULER_SELECT, 0},
+                {"ppq", "wd_check", "uvm595", GPUMP_SCHEDULER_SWITCH, 0},
+                {"equal", "wd_commit", "nvlink", GPUMP_SCHEDULER_DRAIN, UINT64_C(2) << 20}};
+    uint32_t i, waited = 0;
+    (void)state;
+    for (i = 0; i < sizeof runs / sizeof *runs; i++) {
+        machine_options options;
+        launch_file launch;
+        kernel_check results[3];
+        gpump_scheduler_statistics scheduler;
+        char error[LAUNCH_ERROR_BYTES];
+        machine *m;
+        machine_options_default(&options);
+        options.gpu = "table61";
+        options.faults.check = NEVER;
+        options.faults.order = GPUMP_REPLAY_CLASS;
+        options.faults.scheme = runs[i].scheme;
+        options.faults.link = runs[i].link;
+        options.faults.memory = runs[i].memory;
+        options.schedule = runs[i].schedule;
+        options.mechanism = runs[i].mechanism;
+        options.slice_ns = strcmp(runs[i].schedule, "time_slice") ? 0 : 20000;
+        if (launch_file_read(&launch, served, error)) fail_msg("%s", error);
+        if (!(m = machine_build(&launch, &options, error))) fail_msg("%s", error);
+        if (machine_run(m, NEVER) != 1) fail_msg("%s, %s: %s", runs[i].schedule, runs[i].scheme, m->error);
+        assert_int_equal(check_results(m, &launch, results), 1);
+        assert_int_equal(results[0].result, CHECK_RIGHT);
+        assert_int_equal(results[1].result, CHECK_ABORTED);
+        assert_int_equal(results[2].result, CHECK_RIGHT);
+        gpump_scheduler_get_statistics(m->schedule->scheduler, &scheduler);
+        assert_int_equal(scheduler.aborts, 1);
+        assert_int_equal(gpump_scheduler_check(m->schedule->scheduler, NULL), GPUMP_OK);
+        check_counts(m, served);
+        check_nothing_left(m, &launch);
+        /* Its command has ended and nothing of it was issued again: it can be closed. */
+        assert_int_equal(gpump_scheduler_close(m->schedule->scheduler, m->now, m->schedule->processes[1]), GPUMP_OK);
+        waited += m->preemption_count;
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+    assert_true(waited > 100);
+}
+
 /* ---- launch files ---- */
 
 static void test_owners(void **state) {
@@ -188,6 +242,7 @@ static void test_owners(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_launch), cmocka_unit_test(test_invalid_access),
+                                       cmocka_unit_test(test_invalid_access_under_a_scheduler),
                                        cmocka_unit_test(test_owners)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -260,6 +260,16 @@ uint64_t fault_unit_restored(machine *m, warp *w) {
     return w->awaited_count ? NEVER : m->now;
 }
 
+void fault_unit_describe(machine *m, sm *s) {
+    uint32_t entry;
+    for (entry = 0; m->fault_unit && entry < BLOCK_ENTRIES_MAX; entry++) {
+        const block *b = s->block_of_entry[entry] == NONE ? NULL : &m->blocks[s->block_of_entry[entry]];
+        if (b) /* STATE: it leaves just now */
+            (void)gpump_sm_report_faults(s->gpump, b->ref, gpump_fault_pending(m->fault_unit->fault, block_cookie(b)),
+                                         gpump_fault_ready_cycle(m->fault_unit->fault, block_cookie(b)));
+    }
+}
+
 void fault_unit_block_gone(machine *m, uint64_t cookie) {
     (void)gpump_fault_cancel(m->fault_unit->fault, cookie); /* EMPTY: it waited for nothing, as most do */
     fault_unit_refresh(m);

@@ -186,6 +186,7 @@ static void complete_drains(machine *m, sm *s) {
         machine_must(m, "gpump_replay_report_unissued",
                      gpump_replay_report_unissued(f->replay, w->slot, entries, count), NULL);
         f->draining &= ~BIT(w->slot);
+        f->replaying &= ~BIT(w->slot); /* it was stopped while it replayed: what it had issued again is held, too */
         hold(s, w);
     }
 }

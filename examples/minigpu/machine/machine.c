@@ -916,6 +916,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->beyond_room = options->duet != NULL;
     m->regions = choose_regions(launch, options) != REGIONS_NONE;
     m->shared_restart = m->regions ? options->shared_restart : (uint32_t)SHARED_CUTS;
+    m->faults_stall = options->faults.link && !strcmp(options->faults.scheme, "stall");
     m->restarts_travel = m->regions && (errors_wanted(&options->errors) ||
                                         (options->faults.scheme && !strcmp(options->faults.scheme, "regions")));
     if (build(m, launch, programs, p, &options->faults, errors_wanted(&options->errors), error)) {

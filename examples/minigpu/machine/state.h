@@ -236,6 +236,7 @@ typedef struct machine {
     struct translation_unit *translation; /* the L2 TLB and the page walkers; NULL: none */
     uint32_t fault_scheme, fault_order;   /* gpump_replay_scheme, gpump_replay_order */
     uint32_t sources_released;            /* source_release: config.sources_released, or as a replay queue says */
+    uint32_t faults_stall;                /* 1: a link serves faults, and a block that waits for one cannot leave */
     uint32_t faults_may_happen;           /* 1: an absent page is a fault; 0: it ends the run */
     uint64_t checks;                      /* look-ups of all SMs that can be forced to fault */
     uint64_t forced_check,

@@ -78,7 +78,7 @@ int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUN
     config.entries = m->in_place ? config.block_slots * 2 : config.block_slots;
     if (config.entries > 64) config.entries = 64;
     config.waits = GPUMP_SM_WAIT_PIPELINE | GPUMP_SM_WAIT_STORES | GPUMP_SM_WAIT_ATOMICS | GPUMP_SM_WAIT_SCOREBOARD |
-                   GPUMP_SM_WAIT_PREEMPTION_POINT;
+                   GPUMP_SM_WAIT_PREEMPTION_POINT | (m->faults_stall ? GPUMP_SM_WAIT_FAULT : 0u);
     if (m->regions) config.techniques |= 1u << GPUMP_TECHNIQUE_REWIND; /* warps record their boundaries (restart.h) */
     if (m->beyond_room) {                                              /* gpump_duet says what there is room for */
         config.warp_slots *= 2;
@@ -300,13 +300,15 @@ void preemption_block_done(machine *m, sm *s, block *b) {
     actions(m, s);
 }
 
-static uint32_t waits_of(const block *b) {
-    uint32_t waits = 0;
+static uint32_t waits_of(const machine *m, const block *b) {
+    uint32_t waits = 0, i;
     if (b->in_flight) waits |= GPUMP_SM_WAIT_PIPELINE;
     if (b->stores) waits |= GPUMP_SM_WAIT_STORES;
     if (b->atomics) waits |= GPUMP_SM_WAIT_ATOMICS;
     if (b->registers_pending) waits |= GPUMP_SM_WAIT_SCOREBOARD;
     if (b->to_point) waits |= GPUMP_SM_WAIT_PREEMPTION_POINT;
+    for (i = 0; m->faults_stall && i < b->warp_count; i++)
+        if (m->warps[b->warps[i]].awaited_count) waits |= GPUMP_SM_WAIT_FAULT;
     return waits;
 }
 
@@ -372,7 +374,7 @@ static void report_waits(machine *m, sm *s, block *b) {
     if (s->faults && !b->to_point) stop_faults(m, s, b);
     moves = s->duet && !b->to_point && !duet_hold(m, s, b);
     if (!moves) context_pipeline_watch(m, s, b);
-    waits = waits_of(b) | (moves ? GPUMP_SM_WAIT_PIPELINE : 0u);
+    waits = waits_of(m, b) | (moves ? GPUMP_SM_WAIT_PIPELINE : 0u);
     if (s->errors && !waits && is_speculative(m, b)) waits = GPUMP_SM_WAIT_PIPELINE;
     if (waits == b->last_waits) return;
     b->last_waits = waits;
@@ -571,7 +573,10 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
         queue_preempted(m, b, action);
     if (s->fault_switch && fault_switch_left(m, s, b, action->why == GPUMP_BLOCK_SAVED))
         m->preempted[k->last_preempted].fault_sm = s->index;
-    if (m->schedule) preemption_schedule_left(m, b, action->why == GPUMP_BLOCK_DONE ? NONE : k->last_preempted);
+    if (m->schedule) {
+        const int ended = action->why == GPUMP_BLOCK_DONE || action->why == GPUMP_BLOCK_KILLED;
+        preemption_schedule_left(m, b, ended ? NONE : k->last_preempted);
+    }
     if (b->local_frame != NONE && action->why != GPUMP_BLOCK_SAVED && action->kind != GPUMP_SM_ACTION_PARKED)
         m->local_free[m->local_count_free++] = b->local_frame;
     if (b->preemption != NONE) {

@@ -7,6 +7,7 @@
 #include "machine/trace.h"
 #include "preemption/block_life.h"
 #include "preemption/requests.h"
+#include "preemption/schedule_facts.h"
 
 /* Kills the process's blocks on an SM. Returns how many. */
 static uint32_t kill_on(machine *m, sm *s, uint32_t process) {
@@ -46,6 +47,7 @@ static uint32_t kill_off_chip(machine *m, kernel *k) {
 
 uint32_t preemption_kill_process(machine *m, uint32_t process) {
     uint32_t i, killed = 0;
+    if (m->schedule) preemption_schedule_abort(m, process); /* KILL has nothing left to do when it comes */
     for (i = 0; i < m->sm_count; i++) killed += kill_on(m, m->sms[i], process);
     for (i = 0; i < m->kernel_count; i++) {
         kernel *k = &m->kernels[i];

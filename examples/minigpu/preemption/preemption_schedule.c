@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "policies.h"
+#include "machine/fault_unit.h"
 #include "memory/memory_path.h"
 #include "preemption/block_life.h"
 #include "preemption/requests.h"
@@ -129,6 +130,7 @@ static uint32_t select_choices(machine *m, sm *s, gpump_block_choice *choices) {
     memset(&view, 0, sizeof view);
     memset(&question, 0, sizeof question);
     memset(&decision, 0, sizeof decision);
+    fault_unit_describe(m, s);
     machine_must(m, "gpump_sm_blocks", gpump_sm_blocks(s->gpump, m->now, views, GPUMP_VICTIM_BLOCKS, &count), NULL);
     for (i = 0; i < count && !m->failed; i++) {
         if (!gpump_block_stays(views[i].state) || !views[i].may) continue; /* it leaves already, or just comes back */

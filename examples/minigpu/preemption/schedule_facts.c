@@ -12,6 +12,11 @@ void preemption_schedule_left(machine *m, const block *b, uint32_t entry) {
     }
 }
 
+void preemption_schedule_abort(machine *m, uint32_t process) {
+    machine_must(m, "gpump_scheduler_abort",
+                 gpump_scheduler_abort(m->schedule->scheduler, m->now, m->schedule->processes[process]), NULL);
+}
+
 uint32_t preemption_schedule_next_kernel(const machine *m, uint32_t sm) {
     const gpump_scheduler_view view = gpump_scheduler_look(m->schedule->scheduler);
     const uint32_t next = view.sms[sm].next;

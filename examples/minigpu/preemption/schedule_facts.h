@@ -21,6 +21,9 @@ struct schedule {
 /* A block is off its SM; `entry`: where it waits to come back, NONE when it has ended. */
 void preemption_schedule_left(machine *m, const block *b, uint32_t entry);
 
+/* A process is aborted: it gets nothing any more, and its waiting commands end. Its blocks are reported as they go. */
+void preemption_schedule_abort(machine *m, uint32_t process);
+
 /* The number of the kernel that an SM is being vacated for, from 1, as things stand; 0: none any more. */
 uint32_t preemption_schedule_next_kernel(const machine *m, uint32_t sm);
 

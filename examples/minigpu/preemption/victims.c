@@ -5,6 +5,7 @@
 #include "preemption/context_forms.h"
 #include "preemption/context_bytes.h"
 #include "preemption/requests.h"
+#include "machine/fault_unit.h"
 #include "machine/region.h"
 
 /* ---- what stays in place ---- */
@@ -76,6 +77,7 @@ static int look(machine *m, sm *s, const gpump_victim_request *request, const gp
     uint32_t i, count = BLOCK_ENTRIES_MAX;
     int in_place;
     memset(&diag, 0, sizeof diag);
+    fault_unit_describe(m, s);
     if (gpump_sm_blocks(s->gpump, m->now, room->blocks, BLOCK_ENTRIES_MAX, &count) != GPUMP_OK) return -1;
     options.limit_cycles = request->limit_cycles;
     in_place = m->in_place && !has_kept(room->blocks, count);
