@@ -367,6 +367,40 @@ static void the_pool_is_finite(void **state) {
     free(memory);
 }
 
+/* A section has the size that it says and no more; shapes of no values are told apart; what no memory holds fails. */
+static void edges_of_sections(void **state) {
+    static unsigned char memory[4096];
+    gpump_context_writer writer;
+    gpump_context_reader reader;
+    gpump_context_block block;
+    uint32_t values[8] = {0};
+    gpump_diag diag;
+    (void)state;
+    memset(&block, 0x5a, sizeof block);
+    memset(memory, 0xee, sizeof memory);
+    assert_int_equal(
+        gpump_context_begin(&writer, memory, GPUMP_CONTEXT_HEADER_BYTES + GPUMP_CONTEXT_SECTION_BYTES + 96), GPUMP_OK);
+    gpump_context_put_block(&writer, &block);
+    assert_int_equal(writer.failed, 0);
+    for (uint32_t i = 0; i < 64; i++)
+        assert_int_equal(memory[GPUMP_CONTEXT_HEADER_BYTES + GPUMP_CONTEXT_SECTION_BYTES + 96 + i], 0xee);
+    gpump_context_put(&writer, 77, 0, NULL, UINT64_MAX - 6);
+    assert_int_equal(writer.failed, 1);
+    assert_true(writer.used == UINT64_MAX);
+    assert_int_equal(gpump_context_begin(&writer, memory, sizeof memory), GPUMP_OK);
+    gpump_context_put_registers(&writer, 0, values, 6, 0);
+    gpump_context_put_registers(&writer, 1, values, 0, 32);
+    {
+        uint64_t bytes = 0;
+        assert_int_equal(gpump_context_end(&writer, &bytes), GPUMP_OK);
+        assert_int_equal(gpump_context_open(&reader, memory, bytes, &diag), GPUMP_OK);
+    }
+    assert_int_equal(gpump_context_get_registers(&reader, 0, values, 6, 0), GPUMP_OK);
+    assert_int_equal(gpump_context_get_registers(&reader, 0, values, 5, 0), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_context_get_registers(&reader, 1, values, 0, 32), GPUMP_OK);
+    assert_int_equal(gpump_context_get_registers(&reader, 1, values, 0, 16), GPUMP_ERROR_FORMAT);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_comes_back),
@@ -377,6 +411,7 @@ int main(void) {
         cmocka_unit_test(unknown_sections_pass_through),
         cmocka_unit_test(replay_and_log_are_missed),
         cmocka_unit_test(the_pool_is_finite),
+        cmocka_unit_test(edges_of_sections),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -523,6 +523,56 @@ static void blocks_leave_in_order(void **state) {
     free(spill);
 }
 
+/* A transfer takes the same time whenever it begins, and the same as ever: the time of 300 random transfers and the
+ * state of an engine on the way, as one number each. A change has to be meant, and is written down here. */
+static void same_times_and_states(void **state) {
+    static const uint64_t expected[] = {UINT64_C(0x0334b9c3e423aac1), UINT64_C(0x11d5862d5a5d0f61)};
+    uint64_t random = 1, found[2] = {GPUMP_HASH_SEED, GPUMP_HASH_SEED};
+    gpump_spill_config config = preset();
+    gpump_spill *spill = make(&config);
+    (void)state;
+    for (uint32_t n = 0; n < 300; n++) {
+        gpump_spill_warp warps[2][24];
+        gpump_spill_times times[2];
+        const uint64_t start = gpump_random_below(&random, 100000), cycles = 1 + gpump_random_below(&random, 3),
+                       bytes = 16u << gpump_random_below(&random, 5), latency = gpump_random_below(&random, 900);
+        const uint32_t count = 1 + gpump_random_below(&random, 24), shared = gpump_random_below(&random, 9000);
+        for (uint32_t i = 0; i < count; i++) {
+            const uint32_t registers = 1 + gpump_random_below(&random, 40);
+            const uint64_t drained = gpump_random_below(&random, 3000);
+            warps[0][i] = warp(drained, drained, registers, registers * (1 + gpump_random_below(&random, 128)));
+            warps[1][i] = warps[0][i];
+            warps[1][i].point_cycle += start;
+            warps[1][i].drained_cycle += start;
+        }
+        for (uint32_t restore = 0; restore < 2; restore++) {
+            for (uint32_t k = 0; k < 2; k++) {
+                const gpump_spill_transfer transfer = {warps[k], k * start, cycles, bytes, latency,
+                                                       count,    shared,    n,      0};
+                memset(&times[k], (int)(17 + k), sizeof times[k]);
+                assert_int_equal(
+                    (restore ? gpump_spill_restore_time : gpump_spill_save_time)(&config, &transfer, &times[k], NULL),
+                    GPUMP_OK);
+            }
+            assert_memory_equal(&times[0], &times[1], sizeof times[0]);
+            found[0] = gpump_hash_u64s(found[0], &times[0].end, sizeof times[0] / 8);
+        }
+    }
+    for (uint32_t step = 0, jobs = 0, job[3] = {0}; step < 200; step++) {
+        const uint64_t now = 20 * step;
+        const gpump_spill_warp w = warp(now, now, 1 + gpump_random_below(&random, 30), 900);
+        gpump_spill_action action;
+        if (step % 40 == 0 && gpump_spill_save(spill, now, step, 4, 1000, 20, &job[jobs % 3]) == GPUMP_OK) jobs++;
+        if (jobs) (void)gpump_spill_report_drained(spill, now, job[gpump_random_below(&random, 3)], &w);
+        if (gpump_random_below(&random, 2)) (void)gpump_spill_next(spill, now, &action);
+        found[1] = gpump_hash_u64(found[1], gpump_spill_hash(spill));
+    }
+    free(spill);
+    for (uint32_t i = 0; i < 2; i++)
+        if (found[i] != expected[i]) printf("UINT64_C(0x%016llx)\n", (unsigned long long)found[i]);
+    assert_memory_equal(found, expected, sizeof found);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_warp_by_hand),
@@ -533,6 +583,7 @@ int main(void) {
         cmocka_unit_test(stop_now_or_run_on),
         cmocka_unit_test(wrong_use),
         cmocka_unit_test(blocks_leave_in_order),
+        cmocka_unit_test(same_times_and_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
