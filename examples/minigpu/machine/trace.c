@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "machine/duet.h"
+#include "machine/fault_unit.h"
 #include "preemption/context_bytes.h"
 #include "preemption/schedule_facts.h"
 #include "preemption/victim_facts.h"
 
-#define SERIES_MAX (64u + 7u)
+#define SERIES_MAX (64u + 8u)
 #define OCCUPANCY_KERNELS 64u /* kernels beyond share the last one's series */
 
 static uint32_t row_of(const machine *m, uint32_t sm, uint32_t slot) {
@@ -57,7 +58,24 @@ static void declare_series(machine *m) {
     series.unit = "pages";
     series.limit = 0;
     series.kind = TIMELINE_GAUGE;
+    if (m->fault_unit) { /* Tanasic Fig. 6.2 */
+        series.name = "in flight";
+        series.unit = "granules of 64 KB";
+        timeline_add_series(m->trace, &series);
+        series.chart = "active warps";
+        series.name = "active";
+        series.unit = "warps that wait for no page";
+    }
     timeline_add_series(m->trace, &series);
+}
+
+/* Warps on the SMs that wait for no page. */
+static uint64_t active_warps(const machine *m) {
+    uint64_t active = 0;
+    uint32_t i;
+    for (i = 0; i < m->warp_count; i++)
+        active += m->warps[i].sm != NONE && m->warps[i].stack.depth && !m->warps[i].awaited_count;
+    return active;
 }
 
 int trace_open(machine *m, const launch_file *launch) {
@@ -210,6 +228,11 @@ void trace_sample(const machine *m) {
     values[n++] = issued;
     values[n++] = m->memory_system->statistics.dram_bytes;
     values[n++] = contexts;
-    if (m->page_faults.absent) values[n++] = m->page_faults.buffer.count;
+    if (m->page_faults.absent && m->fault_unit) {
+        values[n++] = m->fault_unit->in_flight;
+        values[n++] = active_warps(m);
+    } else if (m->page_faults.absent) {
+        values[n++] = m->page_faults.buffer.count;
+    }
     timeline_sample(m->trace, m->now, values);
 }
