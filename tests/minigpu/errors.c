@@ -369,6 +369,25 @@ static void everything_at_once(void **state) {
     }
 }
 
+/* What cannot be done is refused with a reason that names the remedy. */
+static void refused(void **state) {
+    const char *path = KERNELS "hotspot/small.yaml";
+    machine_options options = options_with(32, "razor2");
+    char error[LAUNCH_ERROR_BYTES];
+    launch_file launch;
+    (void)state;
+    if (launch_file_read(&launch, path, error)) fail_msg("%s", error);
+    options.gpu = "table61"; /* out of order */
+    assert_null(machine_build(&launch, &options, error));
+    assert_non_null(strstr(error, "issue_queue_entries=0"));
+    options = options_with(32, NULL);
+    options.errors.traps = ERRORS_TRAP_LINES;
+    options.errors.lines[0] = 1; /* a comment */
+    assert_null(machine_build(&launch, &options, error));
+    assert_non_null(strstr(error, "no arithmetic in line 1"));
+    launch_file_free(&launch);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_at_every_instruction),
@@ -380,6 +399,7 @@ int main(void) {
         cmocka_unit_test(traps_at_every_instruction),
         cmocka_unit_test(preempted),
         cmocka_unit_test(everything_at_once),
+        cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
