@@ -55,7 +55,7 @@ for policy in fcfs npq ppq; do
     picture figure_5_1_$policy 1100,440 "plain&rows=10" "$tbsim" run $figure --policy $policy
 done
 # Tanasic Fig. 6.2: BFS, whose pages the CPU has at first.
-picture figure_6_2 1100,560 "plain&rows=2" "$minigpu" run examples/minigpu/kernels/bfs_queue/measure.yaml --gpu table61 --faults log16 --link nvlink --absent all
+picture figure_6_2 1100,690 "plain&rows=2" "$minigpu" run examples/minigpu/kernels/bfs_queue/measure.yaml --gpu table61 --faults log16 --link nvlink --absent all
 # Its request, from near: K1 is saved, K3 set up.
 picture figure_5_1_request 1100,440 "plain&from=158.5&to=173.5&rows=10" "$tbsim" run $figure --policy ppq
 
