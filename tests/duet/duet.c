@@ -69,6 +69,9 @@ typedef struct test_host {
     test_warp warps[WARPS];
     gpump_duet_action job;
     int moving;
+    uint64_t frozen, held; /* blocks: that may not move; of these, where they lie is known in places[] */
+    gpump_duet_place places[WARPS];
+    uint64_t freezes;
 } test_host;
 static uint32_t below(test_host *h, uint32_t limit) { return gpump_random_below(&h->random, limit); }
 
@@ -105,11 +108,55 @@ static void check_places(test_host *h) {
     test_check(running <= h->config.warp_slots, h->seed, h->number);
 }
 
+/* A frozen block stays where it is, once a move that was under way has ended. */
+static void check_frozen(test_host *h) {
+    const uint32_t warps = h->duet->plan.block_warps;
+    uint32_t block, i;
+    for (block = 0; block < h->config.blocks; block++) {
+        const uint64_t bit = (uint64_t)1 << block;
+        gpump_result result;
+        if (!(h->frozen & bit)) continue;
+        result = gpump_duet_freeze(h->duet, h->now, block, 1);
+        test_check(result == GPUMP_OK || (result == GPUMP_BUSY && h->moving && !(h->held & bit)), h->seed, h->number);
+        for (i = block * warps; result == GPUMP_OK && i < (block + 1) * warps; i++) {
+            gpump_duet_place place;
+            if (!h->warps[i].live) continue;
+            test_check(gpump_duet_where(h->duet, i, &place) == GPUMP_OK, h->seed, h->number);
+            if (h->held & bit) test_check(!memcmp(&place, &h->places[i], sizeof place), h->seed, h->number);
+            h->places[i] = place;
+        }
+        if (result == GPUMP_OK) h->held |= bit;
+    }
+}
+
+/* Freezes a block, or lets it move again. */
+static void freeze_some(test_host *h) {
+    const uint32_t block = below(h, h->config.blocks), first = block * h->duet->plan.block_warps;
+    const uint64_t bit = (uint64_t)1 << block;
+    uint32_t i, live = 0;
+    for (i = first; i < first + h->duet->plan.block_warps; i++) live += h->warps[i].live;
+    if (!live) return;
+    if (h->frozen & bit) test_check(gpump_duet_freeze(h->duet, h->now, block, 0) >= GPUMP_OK, h->seed, h->number);
+    h->frozen ^= bit;
+    h->held &= ~bit;
+    h->freezes++;
+    check_frozen(h);
+}
+static void thaw(test_host *h) {
+    uint32_t block;
+    for (block = 0; block < h->config.blocks; block++)
+        if (h->frozen >> block & 1)
+            test_check(gpump_duet_freeze(h->duet, h->now, block, 0) == GPUMP_OK, h->seed, h->number);
+    h->frozen = h->held = 0;
+}
+
 static void place_blocks(test_host *h) {
-    while (h->blocks_left && gpump_duet_room(h->duet, 0) == GPUMP_REASON_YES) {
+    while (h->blocks_left) {
         uint32_t block, i;
         const uint32_t barriers = below(h, 4);
-        test_check(gpump_duet_place_block(h->duet, h->now, 0, &block, NULL) == GPUMP_OK, h->seed, h->number);
+        const int at_home = !below(h, 4);
+        if (gpump_duet_room(h->duet, at_home) != GPUMP_REASON_YES) break;
+        test_check(gpump_duet_place_block(h->duet, h->now, at_home, &block, NULL) == GPUMP_OK, h->seed, h->number);
         h->blocks_left--;
         h->resident++;
         for (i = 0; i < h->duet->plan.block_warps; i++) {
@@ -118,6 +165,8 @@ static void place_blocks(test_host *h) {
             memset(w, 0, sizeof *w);
             w->block = block;
             w->live = 1;
+            test_check(!at_home || gpump_duet_may_issue(h->duet, block * h->duet->plan.block_warps + i), h->seed,
+                       h->number);
             w->barriers_left = barriers;
             w->loads_left = below(h, 3);
         }
@@ -131,6 +180,8 @@ static void may_open(test_host *h, uint32_t block) {
     for (i = first; i < end; i++) live += h->warps[i].live, there += h->warps[i].at_barrier;
     if (!live) {
         gpump_result result = gpump_duet_report_block_done(h->duet, h->now, block);
+        h->frozen &= ~((uint64_t)1 << block);
+        h->held &= ~((uint64_t)1 << block);
         test_check(result == GPUMP_OK, h->seed, h->number);
         h->resident--;
         return;
@@ -209,8 +260,13 @@ static int run(test_host *h) {
     for (;;) {
         place_blocks(h);
         if (!h->resident && !h->blocks_left) break;
-        if (!step(h)) return 0;
+        if (!step(h)) {
+            if (!h->frozen) return 0;
+            thaw(h); /* who may not move keeps others out of homes */
+        }
         if (!below(h, 8)) check_places(h);
+        if (!below(h, 32)) freeze_some(h);
+        check_frozen(h);
         if (!below(h, 64)) {
             size_t bytes = sizeof *h->duet;
             void *copy = malloc(bytes);
