@@ -109,6 +109,11 @@ static int measure(const subject *s, const char *duet, uint64_t cycles, reproduc
     return ran == 1 ? 0 : -1;
 }
 
+static const char *length(const reproduce_context *context) {
+    return context->is_short ? "100,000 cycles each (--short), training included"
+                             : "1,000,000 cycles each, training included";
+}
+
 /* Instructions per cycle of a subject in a form. Every run asks for it once, so that runs agree on who measures it.
  * Returns 0 when it cannot be had here. */
 static double ipc(const reproduce_context *context, uint32_t i, variant v, reproduce_result *result) {
@@ -190,9 +195,8 @@ static void gain(const reproduce_context *context, const char *id, reproduce_res
     if (!count) return;
     bootstrap(gains, count, interval);
     reproduce_number(result, percent, 1);
-    reproduce_note(result,
-                   "95%% by drawing the %d kernels anew: %.1f to %.1f; %%: %s; %s cycles each, training included",
-                   count, interval[0], interval[1], line, context->is_short ? "100,000" : "1,000,000");
+    reproduce_note(result, "95%% by drawing the %d kernels anew: %.1f to %.1f; %%: %s; %s", count, interval[0],
+                   interval[1], line, length(context));
     if (has_slots) reproduce_note(result, "Virtual Thread over the baseline: %.1f%%: %s", slots_percent, slots_line);
 }
 
@@ -207,6 +211,7 @@ static void ports(const reproduce_context *context, const char *id, reproduce_re
     if (missing) return;
     reproduce_holds(result, percent[0] >= percent[1] && percent[1] >= percent[2] && percent[2] > 0,
                     "256 B %.1f%%, 128 B %.1f%%, 64 B %.1f%%", percent[0], percent[1], percent[2]);
+    reproduce_note(result, "%s", length(context));
 }
 
 static void km(const reproduce_context *context, const char *id, reproduce_result *result) {
@@ -220,6 +225,7 @@ static void km(const reproduce_context *context, const char *id, reproduce_resul
     if (base <= 0 || slots <= 0 || duet <= 0) return;
     reproduce_holds(result, slots < base && duet >= .97 * base, "Virtual Thread %+.1f%%, GPUDuet %+.1f%%",
                     100 * (slots / base - 1), 100 * (duet / base - 1));
+    reproduce_note(result, "%s", length(context));
 }
 
 /* ---- plans alone ---- */
