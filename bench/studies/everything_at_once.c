@@ -125,8 +125,14 @@ static void measure(const char *name, const mechanism *how, uint64_t undisturbed
     }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     uint32_t k, i;
+    if (argc > 1) {
+        const int help = !strcmp(argv[1], "--help");
+        fputs("usage: everything_at_once: faults, a preemption and errors in one run, by four mechanisms, as CSV\n",
+              help ? stdout : stderr);
+        return help ? output_status(0, "everything_at_once") : 2;
+    }
     printf("kernel,mechanism,errors,cycles,times\n");
     for (k = 0; k < KERNELS; k++) {
         const measured undisturbed = run(kernels[k], NULL, 0, 0);

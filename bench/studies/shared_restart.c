@@ -53,6 +53,10 @@ static void measure(const char *name, int is_short, int wanted) {
     const int is_suite = in_suite(name);
     memset(&how, 0, sizeof how);
     region_run_kernel(name, is_short, &how, &plain);
+    if (wanted && plain.error[0]) {
+        fprintf(stderr, "shared_restart: %s\n", plain.error);
+        exit(2);
+    }
     if (plain.error[0] || (!plain.shared_bytes && !is_suite && !wanted)) return;
     memset(runs, 0, sizeof runs);
     for (way = 0; way < WAYS; way++)
@@ -85,6 +89,11 @@ int main(int argc, char **argv) {
     uint32_t i, count, way, form, group;
     progress shown;
     int is_short = argc > 1 && !strcmp(argv[1], "--short");
+    if (argc > 1 && argv[1][0] == '-' && !is_short) {
+        fputs("usage: shared_restart [--short] [KERNEL...]: what it costs when shared memory goes back, as CSV\n",
+              strcmp(argv[1], "--help") ? stderr : stdout);
+        return strcmp(argv[1], "--help") ? 2 : output_status(0, "shared_restart");
+    }
     progress_begin(&shown, "shared_restart");
     printf("kernel,way,length,mean,sparse,32,razor,instructions,shared_bytes,blocks,words,most,copied\n");
     if (argc > 1 + is_short) {
