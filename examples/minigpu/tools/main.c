@@ -336,8 +336,9 @@ static const char *contradiction(const machine_options *o, uint64_t limit_ns, ui
         return "--gpu-memory excludes --faults regions: the pages of a whole region would have to stay";
     if (o->faults.memory && o->faults.lazy)
         return "--gpu-memory excludes --fault-lazy: warps that wait in place keep others out of the load-store unit";
-    if (o->faults.memory && o->page_checks)
-        return "--gpu-memory excludes --page-checks: a page may be evicted between its check and its access";
+    if (o->faults.link && o->page_checks)
+        return "--link excludes --page-checks: pages that checks find absent are brought by Kim's handler, not over a "
+               "link";
     if (o->faults.remote == FAULT_REMOTE_THRASHING && strcmp(o->faults.link, "uvm595"))
         return "--remote thrashing needs --link uvm595: other links do not look for pages that thrash";
     if (vacate && !o->schedule) return "--vacate needs --schedule NAME";
