@@ -119,7 +119,7 @@ static void configurations_and_copies(void **state) {
     gpump_read_set_config config;
     gpump_read_set *set, *copy;
     gpump_diag diag;
-    uint64_t bits;
+    uint64_t bits, before;
     size_t bytes;
     void *memory;
     (void)state;
@@ -132,7 +132,13 @@ static void configurations_and_copies(void **state) {
     assert_int_equal(gpump_read_set_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     config.segments = 64;
     set = make(64, &bytes);
+    before = gpump_read_set_hash(set);
     gpump_read_set_load(set, 128, 1);
+    assert_true(gpump_read_set_hash(set) != before); /* what is in the set counts, and what was before does not */
+    gpump_read_set_clear(set);
+    assert_true(gpump_read_set_hash(set) == before);
+    gpump_read_set_load(set, 128, 1);
+    assert_true(gpump_read_set_hash(set) != before);
     memory = malloc(bytes);
     memcpy(memory, set, bytes);
     assert_int_equal(gpump_read_set_adopt(memory, bytes, &config, &copy, NULL), GPUMP_OK);
