@@ -252,7 +252,7 @@ static uint32_t instructions_of(const char *path, const machine_options *options
     static uint32_t lines[16384];
     machine_options without = *options;
     uint32_t count, i, found = 0;
-    without.errors.traps = 0;
+    without.errors.traps = 0; /* it would refuse a line without arithmetic */
     count = trap_lines_of(path, &without, lines, 16384);
     for (i = 0; i < count; i++) found += lines[i] == line;
     return found;
@@ -262,6 +262,8 @@ static uint32_t instructions_of(const char *path, const machine_options *options
  * alone is no live-lock. */
 static void trap_at(const char *path, machine_options *options, uint32_t first, uint32_t second, trap_sums *sums) {
     ran r;
+    if (!instructions_of(path, options, first)) return; /* the compiler needs no instruction for it */
+    if (second && !instructions_of(path, options, second)) second = first;
     options->errors.traps = ERRORS_TRAP_LINES;
     options->errors.lines[0] = first;
     options->errors.lines[1] = second;
