@@ -3,17 +3,21 @@
 #ifndef MINIGPU_FORM_H
 #define MINIGPU_FORM_H
 
-#ifndef SM_PLAIN /* the general form */
-/* Linkage of what these files offer. */
+/* Linkage of what these files offer: in a form that is one file, nobody else's. */
+#ifdef SM_ENTRY
+#define SM_PATH static __attribute__((unused))
+#else
 #define SM_PATH
+#endif
+
 /* Does an SM have a part that most machines lack: faults, errors, duet, rate, queue, restart? In the plain form the
  * answer is 0 at compile time, and so what depends on it is gone. */
-#define HAS(s, part) ((s)->part != NULL)
-#define IS_PLAIN 0
-#else
-#define SM_PATH static __attribute__((unused))
+#ifdef SM_PLAIN
 #define HAS(s, part) 0
 #define IS_PLAIN 1
+#else
+#define HAS(s, part) ((s)->part != NULL)
+#define IS_PLAIN 0
 #endif
 
 #endif

@@ -27,8 +27,8 @@ typedef enum source_release {
 /* In which form SMs run (machine/sm_form.h). */
 typedef enum sm_form {
     SM_FORM_FASTEST, /* of those that suffice for the machine, on this processor */
-    SM_FORM_GENERAL,
-    SM_FORM_PLAIN /* for any processor */
+    SM_FORM_GENERAL, /* for any processor, like the next */
+    SM_FORM_PLAIN
 } sm_form;
 
 /* Every number that is not gpump_gpu's: name, default, unit, provenance, where it comes from. */
@@ -137,7 +137,7 @@ typedef enum sm_form {
     X(switch_stalls, 0, "flag", PUBLISHED, \
       "Shieh 4.1: a switched block stalls for the estimate of its switch, its bytes do not travel") \
     X(sm_form, SM_FORM_FASTEST, "sm_form", ASSUMED, \
-      "0: the fastest form of the SMs' code; 1: the general one; 2: not that for AVX2; changes nothing else") \
+      "0: the fastest form of the SMs' code; 1: the general one; 2: none for AVX2 alone; changes nothing else") \
     X(skip_idle, 1, "flag", ASSUMED, "cycles in which nothing can happen are skipped; changes nothing else") \
     X(watchdog_cycles, 2000000, "cycles", ASSUMED, \
       "without any progress: the machine stops and says who waits for what")

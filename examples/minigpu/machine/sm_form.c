@@ -21,6 +21,8 @@ static int has_avx2(void) {
 }
 
 sm_cycle_form *sm_form_choose(const machine *m) {
-    if (m->config.sm_form == SM_FORM_GENERAL || !is_plain(m)) return sm_cycle;
-    return m->config.sm_form == SM_FORM_FASTEST && has_avx2() ? sm_cycle_plain_avx2 : sm_cycle_plain;
+    const int plain = m->config.sm_form != SM_FORM_GENERAL && is_plain(m),
+              avx2 = m->config.sm_form == SM_FORM_FASTEST && has_avx2();
+    if (plain) return avx2 ? sm_cycle_plain_avx2 : sm_cycle_plain;
+    return avx2 ? sm_cycle_general_avx2 : sm_cycle;
 }

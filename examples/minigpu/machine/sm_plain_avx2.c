@@ -1,7 +1,8 @@
 /* The plain form for x86 with AVX2 (sm_form.h); CMakeLists.txt has the compiler's options. */
 #ifdef __AVX2__
-#define SM_PLAIN sm_cycle_plain_avx2
-#include "machine/sm_plain.c"
+#define SM_PLAIN
+#define SM_ENTRY sm_cycle_plain_avx2
+#include "machine/sm_one_file.h"
 #else
 #include "machine/sm_form.h"
 

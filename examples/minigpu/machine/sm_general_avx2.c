@@ -1,0 +1,10 @@
+/* The general form for x86 with AVX2 (sm_form.h); CMakeLists.txt has the compiler's options. */
+#ifdef __AVX2__
+#define SM_ENTRY sm_cycle_general_avx2
+#include "machine/sm_one_file.h"
+#else
+#include "machine/sm_cycle.h"
+#include "machine/sm_form.h"
+
+void sm_cycle_general_avx2(machine *m, sm *s, uint64_t now) { sm_cycle(m, s, now); }
+#endif

@@ -1,0 +1,14 @@
+/* sm_one_file: the whole way of an instruction through an SM as one file, with one entry, SM_ENTRY (sm_form.h). */
+#include "lanes/lanes.c"
+#include "lanes/lanes_bits.c"
+#include "lanes/lanes_compare.c"
+#include "lanes/lanes_convert.c"
+#include "lanes/lanes_float.c"
+#include "lanes/lanes_integer.c"
+#include "memory/memory_access.c"
+#include "memory/memory_path.c"
+#include "machine/pipeline.c"
+#include "machine/sm_cycle.c"
+#include "machine/sm_form.h"
+
+void SM_ENTRY(machine *m, sm *s, uint64_t now) { sm_cycle(m, s, now); }
