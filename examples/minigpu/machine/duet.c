@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "machine/gate.h"
-#include "preemption/context_forms.h"
+#include "preemption/context_view.h"
 
 #define BIT(slot) (UINT64_C(1) << (slot))
 #define GRANULE GPUMP_DUET_GRANULE_BYTES
@@ -99,9 +99,6 @@ int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]) {
     uint32_t i;
     if (m->sms[0]->queue || m->sms[0]->faults) return refuse(error, "not with out-of-order issue, TLBs or faults yet");
     if (m->regions || m->in_place || m->policy) return refuse(error, "not with regions, --in-place or --policy yet");
-    if (m->context_form == CONTEXT_TB)
-        return refuse(error,
-                      "--context tb looks at all registers of a block, and some may lie in frames: take another");
     if (m->config.kernels_per_sm > 1) return refuse(error, "one kernel per SM: not with kernels_per_sm above 1");
     if (!d) return refuse(error, "out of memory");
     m->duet = d;

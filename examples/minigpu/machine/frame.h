@@ -5,7 +5,7 @@
 #define MINIGPU_FRAME_H
 
 #include "machine/state.h"
-#include "preemption/context_forms.h"
+#include "preemption/context_view.h"
 
 /* What is known of a kernel. Without patterns registers lie in frames as they are. */
 typedef struct frame_view {

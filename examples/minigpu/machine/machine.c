@@ -940,6 +940,12 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         machine_free(m);
         return NULL;
     }
+    if (options->duet && options->context_form == CONTEXT_TB) {
+        snprintf(error, LAUNCH_ERROR_BYTES,
+                 "--duet: --context tb looks at all registers of a block, and some may lie in frames: take another");
+        machine_free(m);
+        return NULL;
+    }
     if (options->duet && duet_make(m, options->duet, error)) {
         machine_free(m);
         return NULL;
