@@ -177,7 +177,7 @@ GPUMP_API uint32_t gpump_duet_state_of(const gpump_duet *duet, uint32_t warp);
 /* Sets *place to where a warp's context lies now; while it moves, where it came from. GPUMP_ERROR_STATE for a warp that
  * is not there. */
 GPUMP_API gpump_result gpump_duet_where(const gpump_duet *duet, uint32_t warp, gpump_duet_place *place);
-/* Returns YES when one block more may be placed now (gpump_duet_place_block), or why not. */
+/* Returns YES when one block more may be placed now, with `at_home` as gpump_duet_place_block has it, or why not. */
 GPUMP_API gpump_reason gpump_duet_room(const gpump_duet *duet, int at_home);
 /* Returns YES when a warp is RUNNING and not stalled, or what it waits for: its replies, a barrier, a move, a place
  * that running warps hold, or a place that warps at barriers hold and may not leave. */
