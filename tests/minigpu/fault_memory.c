@@ -60,6 +60,8 @@ static faults_options options_of(const char *scheme, const char *link) {
     return faults;
 }
 
+static const char *config; /* --config; NULL: none */
+
 static machine *build(launch_file *launch, const char *path, const faults_options *faults, uint32_t skip_idle) {
     char error[LAUNCH_ERROR_BYTES];
     machine_options options;
@@ -67,6 +69,7 @@ static machine *build(launch_file *launch, const char *path, const faults_option
     machine_options_default(&options);
     options.gpu = "table61";
     options.faults = *faults;
+    options.config = config;
     options.skip_idle = skip_idle;
     if (launch_file_read(launch, path, error)) fail_msg("%s", error);
     if (!(m = machine_build(launch, &options, error))) fail_msg("%s", error);
@@ -192,6 +195,28 @@ static void every_cycle_is_the_same(void **state) {
     }
 }
 
+/* An access faults while an older instruction still waits in the issue queue for what a load brings from slow memory:
+ * the older one issues before the warp is held, also where no replay queue could keep it. */
+static void an_older_instruction_waits(void **state) {
+    uint32_t i;
+    (void)state;
+    config = "dram_cycles=5000";
+    write_launch(1, 128, "gpu", SHIFT);
+    for (i = 0; faults_scheme_name(i); i++) {
+        faults_options faults = options_of(faults_scheme_name(i), "nvlink");
+        launch_file launch;
+        machine *m;
+        if (!strcmp(faults.scheme, "regions")) continue; /* its warps have regions, and no queue at all */
+        faults.memory = 0;
+        m = build(&launch, "fault_memory.yaml", &faults, 1);
+        (void)run_watched(m, 100003, faults.scheme);
+        check_storm(m, &launch, 1, 128, SHIFT);
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+    config = NULL;
+}
+
 /* ---- pages that evict each other ---- */
 
 /* Without a holder, warps that want 32 pages each take them from each other; the message names pages. */
@@ -277,11 +302,9 @@ static void remote_mappings(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(storm_at_the_smallest_memory),
-        cmocka_unit_test(every_cycle_is_the_same),
-        cmocka_unit_test(who_gets_stuck_is_named),
-        cmocka_unit_test(too_little_memory_is_refused),
-        cmocka_unit_test(remote_mappings),
+        cmocka_unit_test(storm_at_the_smallest_memory), cmocka_unit_test(every_cycle_is_the_same),
+        cmocka_unit_test(an_older_instruction_waits),   cmocka_unit_test(who_gets_stuck_is_named),
+        cmocka_unit_test(too_little_memory_is_refused), cmocka_unit_test(remote_mappings),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     (void)unlink("fault_memory.ptx");

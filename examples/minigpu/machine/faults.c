@@ -173,16 +173,18 @@ static void hold(sm *s, const warp *w) {
     if (w->fault_cycle < s->faults->held_cycle) s->faults->held_cycle = w->fault_cycle;
 }
 
-/* What has drained hands over what it had fetched and not issued; its state is complete then. */
+/* What has drained hands over what it had fetched and not issued; its state is complete then. Without a replay queue
+ * nobody could keep that: it still issues. All of it is older than what has faulted, as fetch has stopped there. */
 static void complete_drains(machine *m, sm *s) {
+    const int keeps = m->fault_scheme == GPUMP_REPLAY_QUEUE || m->fault_scheme == GPUMP_REPLAY_LOG;
     sm_faults *f = s->faults;
     uint64_t left = f->draining;
     for (; left; left &= left - 1) {
         warp *w = warp_in(m, s, gpump_bits_lowest64(left));
         gpump_replay_entry entries[GPUMP_REPLAY_WINDOW];
         uint32_t count = 0;
-        if (w->in_flight > pipeline_queued(s, w)) continue;
-        if (s->queue) count = pipeline_take_queued(m, s, w, entries);
+        if (w->in_flight > (keeps ? pipeline_queued(s, w) : 0)) continue;
+        if (s->queue && keeps) count = pipeline_take_queued(m, s, w, entries);
         machine_must(m, "gpump_replay_report_unissued",
                      gpump_replay_report_unissued(f->replay, w->slot, entries, count), NULL);
         f->draining &= ~BIT(w->slot);
