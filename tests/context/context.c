@@ -401,6 +401,84 @@ static void edges_of_sections(void **state) {
     assert_int_equal(gpump_context_get_registers(&reader, 1, values, 0, 16), GPUMP_ERROR_FORMAT);
 }
 
+/* What is missing is counted exactly: of many entries the last, of two logs the second; a section of the host says
+ * nothing about registers. */
+static void almost_all_is_not_all(void **state) {
+    enum { ENTRIES = 32, LANES = 4 };
+    static unsigned char memory[4000];
+    uint64_t queue[ENTRIES * 4], bytes;
+    /* two loads that were issued (flags 1), each with one log entry */
+    const uint64_t loads[8] = {1, 0xf, (uint64_t)2 << 32 | 8, (uint64_t)1 << 32 | 1,
+                               2, 0xf, (uint64_t)2 << 32 | 9, (uint64_t)1 << 32 | 1};
+    const uint64_t log[12] = {(uint64_t)1 << 32, LANES, 1, 2, 3, 4, (uint64_t)1 << 32, LANES, 5, 6, 7, 8};
+    gpump_context_stack_entry top = {8, 0, 0xf};
+    gpump_context_block block;
+    gpump_context_writer writer;
+    gpump_context_reader reader, again;
+    (void)state;
+    memset(queue, 0, sizeof queue);
+    memset(&block, 0, sizeof block);
+    block.warps = 1;
+    block.lanes = LANES;
+    for (uint32_t left_out = 0; left_out < 2; left_out++) {
+        block.replay_entries = ENTRIES;
+        gpump_context_begin(&writer, memory, sizeof memory);
+        gpump_context_put_block(&writer, &block);
+        gpump_context_put_stack(&writer, 0, &top, 1);
+        gpump_context_put_words(&writer, GPUMP_CONTEXT_REPLAY, 0, queue, (ENTRIES - left_out) * 4);
+        assert_int_equal(gpump_context_end(&writer, &bytes), GPUMP_OK);
+        assert_int_equal(gpump_context_open(&reader, memory, bytes, NULL), GPUMP_OK);
+        assert_int_equal(gpump_context_missing(&reader, 0), left_out ? GPUMP_PART_REPLAY : 0);
+        block.replay_entries = 2;
+        gpump_context_begin(&writer, memory, sizeof memory);
+        gpump_context_put_block(&writer, &block);
+        gpump_context_put_stack(&writer, 0, &top, 1);
+        gpump_context_put_words(&writer, GPUMP_CONTEXT_REPLAY, 0, loads, 8);
+        gpump_context_put_words(&writer, GPUMP_CONTEXT_LOG, 0, log, left_out ? 6 : 12);
+        assert_int_equal(gpump_context_end(&writer, &bytes), GPUMP_OK);
+        assert_int_equal(gpump_context_open(&reader, memory, bytes, NULL), GPUMP_OK);
+        assert_int_equal(gpump_context_missing(&reader, 0), left_out ? GPUMP_PART_LOG : 0);
+    }
+    block.replay_entries = 0;
+    block.registers = 3;
+    gpump_context_begin(&writer, memory, sizeof memory);
+    gpump_context_put_block(&writer, &block);
+    gpump_context_put_stack(&writer, 0, &top, 1);
+    gpump_context_put(&writer, GPUMP_CONTEXT_HOST, GPUMP_NONE, "mine", 4);
+    assert_int_equal(gpump_context_end(&writer, &bytes), GPUMP_OK);
+    memset(&reader, 0, sizeof reader);
+    memset(&again, 0xa5, sizeof again);
+    assert_int_equal(gpump_context_open(&reader, memory, bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_context_open(&again, memory, bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_context_missing(&reader, 0), GPUMP_PART_REGISTERS);
+    assert_int_equal(again.unused, 0); /* nothing of what the memory held before */
+    /* memory that does not even hold the header */
+    memset(memory, 0xa5, 64);
+    assert_int_equal(gpump_context_begin(&writer, memory, 8), GPUMP_OK);
+    assert_int_equal(gpump_context_end(&writer, &bytes), GPUMP_ERROR_CAPACITY);
+    assert_int_equal(bytes, GPUMP_CONTEXT_HEADER_BYTES);
+    for (uint32_t i = 0; i < 64; i++) assert_int_equal(memory[i], 0xa5);
+}
+
+/* Which contexts are taken counts in the hash, not only how many. */
+static void the_pools_hash_sees_each_context(void **state) {
+    const gpump_context_pool_config config = {sizeof config, 2, 70, 0, 4096};
+    uint64_t hashes[3], context;
+    (void)state;
+    for (uint32_t kept = 0; kept < 3; kept++) {
+        uint64_t memory[64];
+        gpump_context_pool *pool;
+        assert_int_equal(gpump_context_pool_init(memory, sizeof memory, &config, &pool, NULL), GPUMP_OK);
+        assert_int_equal(gpump_context_pool_open(pool, 7), GPUMP_OK);
+        assert_int_equal(gpump_context_pool_open(pool, 9), GPUMP_OK);
+        for (uint32_t i = 0; i < 70; i++) assert_int_equal(gpump_context_pool_take(pool, 9, 1, &context), GPUMP_OK);
+        for (uint32_t i = 0; i < 3; i++)
+            if (i != kept) assert_int_equal(gpump_context_pool_give(pool, 70 + 34 * i), GPUMP_OK);
+        hashes[kept] = gpump_context_pool_hash(pool);
+    }
+    assert_true(hashes[0] != hashes[1] && hashes[1] != hashes[2] && hashes[0] != hashes[2]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_comes_back),
@@ -412,6 +490,8 @@ int main(void) {
         cmocka_unit_test(replay_and_log_are_missed),
         cmocka_unit_test(the_pool_is_finite),
         cmocka_unit_test(edges_of_sections),
+        cmocka_unit_test(almost_all_is_not_all),
+        cmocka_unit_test(the_pools_hash_sees_each_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

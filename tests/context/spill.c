@@ -573,6 +573,34 @@ static void same_times_and_states(void **state) {
     assert_memory_equal(found, expected, sizeof found);
 }
 
+/* A transfer takes as long whenever it begins, and the first warp of one is the last as well. */
+static void times_do_not_depend_on_the_start(void **state) {
+    gpump_spill_config config;
+    (void)state;
+    assert_int_equal(gpump_spill_config_preset(&config, "gtx480_lin"), GPUMP_OK);
+    for (uint32_t restores = 0; restores < 2; restores++)
+        for (uint32_t count = 1; count < 4; count++) {
+            gpump_spill_times times[2];
+            memset(times, 0, sizeof times);
+            for (uint32_t later = 0; later < 2; later++) {
+                const uint64_t start = later ? 1000000 : 0;
+                gpump_spill_warp warps[3];
+                gpump_spill_transfer transfer = {warps, start, 1, 32, 100, count, 256, 64, 0};
+                for (uint32_t i = 0; i < 3; i++) {
+                    warps[i].point_cycle = warps[i].drained_cycle = start + 50 * i;
+                    warps[i].registers = 70;
+                    warps[i].bytes = 70 * 128; /* more segments than may be under way */
+                }
+                assert_int_equal((restores ? gpump_spill_restore_time : gpump_spill_save_time)(&config, &transfer,
+                                                                                               &times[later], NULL),
+                                 GPUMP_OK);
+            }
+            assert_memory_equal(&times[0], &times[1], sizeof times[0]);
+            assert_true(times[0].first_warp > 0 && times[0].first_warp <= times[0].end);
+            if (restores) assert_int_equal(times[0].first_warp<times[0].end, count> 1);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_warp_by_hand),
@@ -584,6 +612,7 @@ int main(void) {
         cmocka_unit_test(wrong_use),
         cmocka_unit_test(blocks_leave_in_order),
         cmocka_unit_test(same_times_and_states),
+        cmocka_unit_test(times_do_not_depend_on_the_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

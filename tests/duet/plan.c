@@ -1,7 +1,7 @@
 /* labels: unit */
 /* Plans of GPUDuet and Virtual Thread: the worked examples of Lin 3.5.2 and 3.7.2, what binds, the tables' cost, and
  * the classes of Table 3.3. */
-#include "test.h"
+#include "diagnosed.h"
 
 static gpump_duet_config preset(const char *name) {
     gpump_duet_config config;
@@ -213,6 +213,128 @@ static void machines_and_errors(void **state) {
     assert_string_equal(diag.field, "threads");
 }
 
+static gpump_result check_duet(const void *config, gpump_diag *diag) {
+    uint64_t bits;
+    return gpump_duet_bits((const gpump_duet_config *)config, &bits, NULL, diag);
+}
+/* The configuration field by field, as its header says it: what the machine of Lin has, and what is allowed. */
+static void configurations(void **state) {
+#define FIELD(member, minimum, maximum) DIAGNOSED_FIELD(gpump_duet_config, member, minimum, maximum)
+    const diagnosed_field fields[] = {FIELD(mode, 0, 2),
+                                      FIELD(warps, 1, 256),
+                                      FIELD(blocks, 1, 64),
+                                      FIELD(warp_slots, 1, 128),
+                                      FIELD(block_slots, 1, 32),
+                                      FIELD(register_granules, 0, 65536),
+                                      FIELD(shared_granules, 0, 65536),
+                                      FIELD(l1_granules, 0, 65536),
+                                      FIELD(slot_granules, 0, 64),
+                                      FIELD(warp_queue, 1, 256),
+                                      FIELD(block_queue, 1, 256),
+                                      FIELD(port_bytes, 1, 4096),
+                                      FIELD(barriers_leave, 0, 1),
+                                      FIELD(leaves_early, 0, 1),
+                                      FIELD(period_cycles, 1, UINT32_MAX)};
+#undef FIELD
+    const gpump_duet_config lin = {sizeof(gpump_duet_config),
+                                   GPUMP_DUET_MODE_DUET,
+                                   128,
+                                   32,
+                                   64,
+                                   32,
+                                   2048,
+                                   768,
+                                   256,
+                                   2,
+                                   16,
+                                   8,
+                                   128,
+                                   1,
+                                   1,
+                                   GPUMP_DUET_MONITOR,
+                                   10000,
+                                   10000,
+                                   600,
+                                   500,
+                                   800,
+                                   900,
+                                   700,
+                                   30};
+    gpump_duet_config config = preset("maxwell_duet"), kept;
+    gpump_duet_plan plan;
+    gpump_footprint need = {32 * GPUMP_DUET_WARPS + 1, 0, 0};
+    gpump_gpu gpu;
+    gpump_diag diag;
+    uint64_t bits;
+    (void)state;
+    assert_memory_equal(&config, &lin, sizeof lin);
+    diagnosed_fields(&config, sizeof config, fields, sizeof fields / sizeof *fields, check_duet);
+    assert_int_equal(gpump_duet_config_preset(NULL, "maxwell_duet"), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_duet_config_preset(&config, NULL), GPUMP_ERROR_ARGUMENT);
+    diagnosed_null(gpump_duet_bits(NULL, &bits, NULL, DIAG), "config");
+    diagnosed_null(gpump_duet_bits(&config, NULL, NULL, DIAG), "bits");
+    diagnosed_null(gpump_duet_plan_make(&config, &need, 1, NULL, DIAG), "plan");
+    diagnosed(gpump_duet_plan_make(&config, &need, 1, &plan, DIAG), GPUMP_ERROR_ARGUMENT, "threads", 0, 8193, 1, 8192);
+    diagnosed(gpump_duet_plan_make(&config, NULL, 1, &plan, DIAG), GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, 8192);
+    /* a machine's own refusals come through, and tables for twice its warps stop at GPUMP_DUET_WARPS */
+    assert_int_equal(gpump_gpu_config_preset(&gpu, "maxwell_duet"), GPUMP_OK);
+    gpu.warp_slots = 200;
+
+    assert_int_equal(gpump_duet_config_from_gpu(&config, &gpu, 98304, 32768, &diag), GPUMP_OK);
+    assert_int_equal(config.warps, 256);
+    assert_int_equal(config.warp_slots, 200);
+    kept = config;
+    gpu.sms = 0;
+    assert_int_equal(gpump_duet_config_from_gpu(&config, &gpu, 98304, 32768, &diag), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diag.field, "sms");
+    assert_memory_equal(&config, &kept, sizeof kept);
+}
+
+/* Frames begin behind each other in the register file, then in shared memory, then in L1; Virtual Thread has them in
+ * shared memory alone. Moves are rounded up. */
+static void where_frames_lie(void **state) {
+    gpump_duet_config config = preset("maxwell_duet"), slots = preset("virtual_thread");
+    gpump_duet_plan plan = plan_of(&slots, 256, 28, 0, 28);
+    uint32_t frame = 0;
+    (void)state;
+    assert_int_equal(plan.frames[0], 0);
+    assert_int_equal(plan.frames[1], 768 / 16);
+    assert_int_equal(plan.frames[2], 0);
+    config.shared_granules = 40; /* 3 frames in registers and 2 here: a block's 6 warps need L1 as a store */
+    plan = plan_of(&config, 192, 33, 0, 17);
+    assert_int_equal(plan.frames[0], 3);
+    assert_int_equal(plan.frames[1], 2);
+    assert_int_equal(plan.frames[2], 256 / 19);
+    for (uint32_t i = 0; i < 3; i++)
+        for (uint32_t k = 0; k < plan.frames[i]; k++, frame++)
+            assert_int_equal(gpump_duet_frame_granule(&plan, frame), plan.first_frame[i] + k * plan.frame_granules);
+    config.port_bytes = 127;
+    assert_int_equal(gpump_duet_move_cycles(&config, 1), 2);
+    assert_int_equal(gpump_duet_move_cycles(&config, 127), 128);
+    assert_int_equal(gpump_duet_move_cycles(&config, 0), 0);
+}
+
+/* The last value below each threshold of Lin Table 3.3, and the first that is not. */
+static void edges_of_classes(void **state) {
+    const gpump_duet_config config = preset("maxwell_duet");
+    static const uint32_t edges[6][2] = {{39321, 52428}, {39321, 52428}, {39321, 52428},
+                                         {39321, 58982}, {39321, 58982}, {32767, 45875}}; /* 65536 x 0.6, 0.8 ... */
+    (void)state;
+    for (uint32_t i = 0; i < 6; i++) {
+        gpump_utilisation u;
+        uint32_t *const field[6] = {&u.scheduler_q16, &u.l1_q16, &u.l2_q16, &u.up_q16, &u.down_q16, &u.dram_q16};
+        memset(&u, 0, sizeof u);
+        *field[i] = edges[i][0];
+        assert_int_equal(gpump_duet_classify(&config, &u), GPUMP_DUET_UNDERUTILISED);
+        *field[i] = edges[i][0] + 1;
+        assert_int_equal(gpump_duet_classify(&config, &u), GPUMP_DUET_MODERATE);
+        *field[i] = edges[i][1];
+        assert_int_equal(gpump_duet_classify(&config, &u), GPUMP_DUET_MODERATE);
+        *field[i] = edges[i][1] + 1;
+        assert_int_equal(gpump_duet_classify(&config, &u), GPUMP_DUET_SATURATED);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(storage),
@@ -222,6 +344,9 @@ int main(void) {
         cmocka_unit_test(what_binds),
         cmocka_unit_test(classes),
         cmocka_unit_test(machines_and_errors),
+        cmocka_unit_test(configurations),
+        cmocka_unit_test(where_frames_lie),
+        cmocka_unit_test(edges_of_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

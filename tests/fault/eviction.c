@@ -382,6 +382,75 @@ static void a_dropped_holder_lets_go(void **state) {
     nothing(f, 3);
 }
 
+/* When the holder's instruction is through, the warp that has waited longest holds: what it gets is not taken away for
+ * a warp that came later. */
+static void the_longest_waiting_is_next(void **state) {
+    gpump_fault_config config = small("ideal", 1, 1);
+    gpump_fault *f = make(&config);
+    (void)state;
+    assert_int_equal(gpump_fault_map(f, 0, 0, 64, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
+    (void)report(f, 0, 0, 1, 0);
+    (void)report(f, 0, 16, 2, 7);
+    (void)expect(f, 1, GPUMP_FAULT_ACT_MAP, 0);
+    (void)expect(f, 1, GPUMP_FAULT_ACT_WAKE, 0);
+    nothing(f, 1); /* the holder keeps the only frame */
+    assert_int_equal(gpump_fault_release(f, 2, 1, 0), GPUMP_OK);
+    (void)expect(f, 2, GPUMP_FAULT_ACT_UNMAP, 0);
+    (void)report(f, 2, 32, 3, 0);
+    assert_int_equal(gpump_fault_report_unmapped(f, 3, 0, 0, 0), GPUMP_OK);
+    (void)expect(f, 3, GPUMP_FAULT_ACT_MAP, 16);
+    (void)expect(f, 3, GPUMP_FAULT_ACT_WAKE, 16);
+    nothing(f, 9); /* block 2, warp 7 holds */
+    assert_int_equal(gpump_fault_release(f, 9, 2, 7), GPUMP_OK);
+    (void)expect(f, 9, GPUMP_FAULT_ACT_UNMAP, 16);
+}
+
+/* Granules that bounce are named once each, by the buffer that they belong to. */
+static void who_bounces_in_two_buffers(void **state) {
+    gpump_fault_config config = small("ideal", 1, 1);
+    gpump_fault_bounce bounces[4];
+    gpump_fault *f;
+    uint32_t count;
+    (void)state;
+    config.pins = 0;
+    f = make(&config);
+    assert_int_equal(gpump_fault_map(f, 0, 0, 16, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
+    assert_int_equal(gpump_fault_map(f, 0, 160, 16, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
+    for (uint32_t turn = 0; turn < 5; turn++) {
+        const uint64_t page = turn % 2 * 160, other = 160 - page;
+        (void)report(f, turn * 10, page, 1 + turn % 2, 0);
+        if (turn) {
+            (void)expect(f, turn * 10, GPUMP_FAULT_ACT_UNMAP, other);
+            assert_int_equal(gpump_fault_report_unmapped(f, turn * 10, 0, other, 0), GPUMP_OK);
+        }
+        (void)expect(f, turn * 10 + 5, GPUMP_FAULT_ACT_MAP, page);
+        (void)expect(f, turn * 10 + 5, GPUMP_FAULT_ACT_WAKE, page);
+    }
+    assert_int_equal(gpump_fault_stuck(f, 2, bounces, 4, &count), GPUMP_OK);
+    assert_int_equal(count, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(bounces[i].page, 160 * i);
+        assert_int_equal(bounces[i].process, 0);
+        assert_int_equal(bounces[i].evictions, 2);
+    }
+    assert_int_equal(gpump_fault_stuck(f, 3, bounces, 4, &count), GPUMP_OK);
+    assert_int_equal(count, 0);
+}
+
+/* A fault that is served locally may wait for its frame before anybody has taken the news of it. */
+static void a_local_fault_waits_for_its_frame(void **state) {
+    gpump_fault_config config = small("nvlink_local", 1, 1);
+    gpump_fault *f = make(&config);
+    gpump_fault_action action;
+    (void)state;
+    assert_int_equal(gpump_fault_map(f, 0, 0, 64, GPUMP_FAULT_UNALLOCATED, GPUMP_TLB_READ), GPUMP_OK);
+    (void)report(f, 0, 0, 1, 0);
+    (void)report(f, 0, 16, 2, 0); /* `report` checks the unit */
+    assert_int_equal(gpump_fault_next(f, 0, &action), GPUMP_OK);
+    assert_int_equal(action.kind, GPUMP_FAULT_ACT_LOCAL);
+    assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+}
+
 /* Programs with eviction all the time. */
 static void programs_in_a_storm(void **state) {
     static world worlds;
@@ -478,6 +547,9 @@ int main(void) {
         cmocka_unit_test(the_smallest_memory_is_one_instruction),
         cmocka_unit_test(without_pins_nothing_ends),
         cmocka_unit_test(a_dropped_holder_lets_go),
+        cmocka_unit_test(the_longest_waiting_is_next),
+        cmocka_unit_test(who_bounces_in_two_buffers),
+        cmocka_unit_test(a_local_fault_waits_for_its_frame),
         cmocka_unit_test(every_program_ends),
         cmocka_unit_test(programs_in_a_storm),
         cmocka_unit_test(a_storm),

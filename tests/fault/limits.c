@@ -209,10 +209,118 @@ static void test_hash_sees_every_bit(void **state) {
     assert_int_equal(gpump_tlb_hash(tlb), hash);
 }
 
+enum { FAULT_RANGES = 2, FAULT_GRANULES = 4, FAULT_FAULTS = 2 };
+/* Two buffers of two granules, and a fault in each: all tables but `spare` granules are in use. */
+static gpump_fault *full_fault(uint64_t *memory, size_t capacity, gpump_fault_config *config, uint32_t spare,
+                               size_t *bytes) {
+    gpump_fault *f;
+    assert_int_equal(gpump_fault_config_preset(config, "nvlink"), GPUMP_OK);
+    config->sms = config->processes = 2;
+    config->ranges = FAULT_RANGES;
+    config->granules = FAULT_GRANULES + spare;
+    config->faults = FAULT_FAULTS;
+    config->waiters = 3;
+    assert_int_equal(gpump_fault_bytes(config, bytes, NULL), GPUMP_OK);
+    assert_true(*bytes <= capacity);
+    assert_int_equal(gpump_fault_init(memory, *bytes, config, &f, NULL), GPUMP_OK);
+    for (uint32_t process = 0; process < 2; process++) {
+        gpump_fault_access access;
+        uint32_t outcome;
+        assert_int_equal(gpump_fault_map(f, process, 64, 32, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
+        memset(&access, 0, sizeof access);
+        access.page = 64 + 16 * process;
+        access.cookie = 5 + process;
+        access.process = access.sm = process;
+        access.warp = 3;
+        access.rights = GPUMP_TLB_READ;
+        assert_int_equal(gpump_fault_report(f, 10, &access, &outcome), GPUMP_OK);
+        assert_int_equal(outcome, GPUMP_FAULT_OPENED);
+    }
+    assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+    return f;
+}
+
+/* No bit behind the head of a fault unit that is in use may change without its hash; what no buffer has does not count;
+ * and the number itself is the same with every compiler and on every machine. */
+static void test_hash_of_a_fault_unit(void **state) {
+    static uint64_t memory[1 << 10];
+    const size_t counts = sizeof(gpumpi_head) + 28 * 8, unused = 2 * 56, heap = 4 * FAULT_FAULTS;
+    (void)state;
+    for (uint32_t spare = 0; spare < 3; spare += 2) {
+        gpump_fault_config config;
+        size_t bytes;
+        gpump_fault *f = full_fault(memory, sizeof memory, &config, spare, &bytes);
+        const uint64_t hash = gpump_fault_hash(f);
+        assert_true(hash == (spare ? UINT64_C(0x6cc5f07baedfde60) : UINT64_C(0x2bbbf61f50d845c5)));
+        for (size_t bit = sizeof(gpumpi_head) * 8; bit < bytes * 8; bit++) {
+            const int is_unused = spare && bit / 8 >= bytes - heap - unused && bit / 8 < bytes - heap;
+            /* but for the sizes of the tables, which the calls themselves read */
+            if (bit / 8 >= counts && bit / 8 < counts + sizeof config + 3 * 4) continue;
+            memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
+            if ((gpump_fault_hash(f) == hash) != is_unused) fail_msg("bit %u", (unsigned)bit);
+            memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
+        }
+    }
+}
+
+/* Faults x (36 + process + 64 + two waiters + 2), waiters x (64 + 64 + waiter), 64 for each SM. */
+static void test_bits_of_a_fault_unit(void **state) {
+    static uint64_t memory[1 << 10];
+    gpump_fault_config config;
+    gpump_fault *f;
+    uint64_t bits;
+    size_t bytes, at = sizeof(gpumpi_head) + 28 * 8 + offsetof(gpump_fault_config, local_cycles);
+    (void)state;
+    f = full_fault(memory, sizeof memory, &config, 0, &bytes);
+    assert_int_equal(gpump_fault_bits(&config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(bits, 2 * (36 + 1 + 64 + 2 * 2 + 2) + 3 * (64 + 64 + 2) + 2 * 64);
+    assert_int_equal(gpump_fault_release(NULL, 10, 5, 3), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_fault_release(f, 10, 5, 64), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_fault_release(f, 9, 5, 3), GPUMP_ERROR_TIME);
+    ((unsigned char *)memory)[at] ^= 1u; /* its copy of the configuration */
+    diagnosed(gpump_fault_adopt(memory, bytes, &config, &f, DIAG), GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+}
+
+/* Every entry of a TLB is checked, and a list of free misses must stay inside its table. */
+static void test_check_of_a_tlb(void **state) {
+    static uint64_t memory[1 << 12];
+    const size_t links = sizeof(gpumpi_head) + 80 + sizeof(gpump_tlb_config), entries = links + 16;
+    gpump_tlb_config config;
+    gpump_tlb *tlb;
+    uint32_t wrong = GPUMP_TLB_RIGHTS + 1, kept;
+    size_t bytes;
+    (void)state;
+    assert_int_equal(gpump_tlb_config_preset(&config, "table61_l1"), GPUMP_OK);
+    config.entries = 8;
+    config.ways = 2;
+    config.misses = 3;
+    config.waiters = 5;
+    assert_int_equal(gpump_tlb_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_true(bytes <= sizeof memory);
+    assert_int_equal(gpump_tlb_init(memory, bytes, &config, &tlb, NULL), GPUMP_OK);
+    for (uint32_t i = 0; i < config.entries; i++) { /* page, stamp, process, rights */
+        unsigned char *rights = (unsigned char *)memory + entries + i * 24 + 20;
+        memcpy(&kept, rights, 4);
+        memcpy(rights, &wrong, 4);
+        diagnosed(gpump_tlb_check(tlb, DIAG), GPUMP_ERROR_FORMAT, "rights", i, wrong, 0, GPUMP_TLB_RIGHTS);
+        memcpy(rights, &kept, 4);
+    }
+    assert_int_equal(gpump_tlb_check(tlb, NULL), GPUMP_OK);
+    wrong = config.misses; /* the first free miss */
+    memcpy((unsigned char *)memory + links + 8, &wrong, 4);
+    diagnosed(gpump_tlb_check(tlb, DIAG), GPUMP_ERROR_FORMAT, "free misses", 0, 3, 0, 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ranges),   cmocka_unit_test(test_fields_together),     cmocka_unit_test(test_nulls),
-        cmocka_unit_test(test_counters), cmocka_unit_test(test_hash_sees_every_bit),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_fields_together),
+        cmocka_unit_test(test_nulls),
+        cmocka_unit_test(test_counters),
+        cmocka_unit_test(test_hash_sees_every_bit),
+        cmocka_unit_test(test_hash_of_a_fault_unit),
+        cmocka_unit_test(test_bits_of_a_fault_unit),
+        cmocka_unit_test(test_check_of_a_tlb),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

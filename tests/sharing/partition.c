@@ -117,6 +117,18 @@ static void rates_by_hand(void **state) {
     assert_int_equal(nearest((uint64_t)rate * 100, 65536), 1125);
     memset(&demand, 0, sizeof demand);
     assert_int_equal(gpump_partition_rate(&config, &demand, 1 << 16, 1 << 16), GPUMP_RATE_NO_LIMIT);
+    /* Stores alone: what goes out binds. Twice the bytes per miss, half the misses. */
+    memset(&demand, 0, sizeof demand);
+    demand.up_bytes_q16 = 160 << 16;
+    demand.down_bytes_q16 = 32 << 16;
+    rate = gpump_partition_rate(&config, &demand, 100 << 16, 100 << 16);
+    assert_int_equal(tenths(rate), 160);
+    demand.up_bytes_q16 = 320 << 16;
+    assert_int_equal(tenths(gpump_partition_rate(&config, &demand, 100 << 16, 100 << 16)), 80);
+    /* One miss per instruction is 1000 of 1000. */
+    traffic.issued = traffic.l1_load_misses;
+    assert_int_equal(gpump_partition_demand(&config, &traffic, 16, &demand, NULL), GPUMP_OK);
+    assert_int_equal(demand.misses_per_1000_q4, 16000);
     /* Sampled on 4 of 16 SMs, the same traffic stands for four times as much. */
     assert_int_equal(gpump_partition_demand(&config, &traffic, 4, &demand, NULL), GPUMP_OK);
     assert_int_equal(tenths(demand.network_q16), 2000);

@@ -303,12 +303,119 @@ static void requests(void **state) {
     diagnosed(gpump_partition_demand(&config, &traffic, 17, &demand, DIAG), GPUMP_ERROR_ARGUMENT, "sms", 0, 17, 1, 16);
 }
 
+/* What an own policy answers, by its user pointer. */
+static void answer(const gpump_partition_args *args, gpump_partition_share *shares) {
+    memcpy(shares, args->policy->user, args->request->count * sizeof *shares);
+}
+/* An own policy's answer is refused where SMs or memory do not exist, and where kernels do not fit the SMs they share.
+ * No policy writes behind the kernels that it was asked for. */
+static void own_answers(void **state) {
+    gpump_partition_share wrong[2], shares[3], untouched;
+    gpump_partition_policy own = {sizeof own, 0, "own", "An answer of the test.", wrong, answer};
+    gpump_partition_point curve[8];
+    gpump_partition_kernel kernels[2];
+    gpump_partition_request request;
+    gpump_partition_config config;
+    gpump_partition_fixed fixed;
+    (void)state;
+    assert_int_equal(gpump_partition_config_preset(&config, "maxwell_ccbp"), GPUMP_OK);
+    memset(curve, 0, sizeof curve);
+    for (uint32_t i = 0; i < 8; i++) curve[i].speed_q16 = 100 * (i + 1);
+    memset(kernels, 0, sizeof kernels);
+    memset(wrong, 0, sizeof wrong);
+    for (uint32_t k = 0; k < 2; k++) {
+        kernels[k].need.threads = 256;
+        kernels[k].need.registers = config.gpu.registers / 8;
+        kernels[k].blocks = 8;
+        kernels[k].priority = 1;
+        kernels[k].curve = curve;
+        wrong[k].blocks = 4;
+        wrong[k].sms = config.gpu.sms;
+        wrong[k].limits = gpump_rate_limits_none();
+    }
+    memset(&request, 0, sizeof request);
+    request.struct_size = sizeof request;
+    request.count = 2;
+    request.config = &config;
+    request.kernels = kernels;
+    assert_int_equal(gpump_partition_decide(&own, &request, shares, NULL), GPUMP_OK);
+    wrong[1].blocks = 5; /* with the four of the other kernel, nine of eight */
+    diagnosed_reason(gpump_partition_decide(&own, &request, shares, DIAG), GPUMP_ERROR_REFUSED, "blocks", 0,
+                     GPUMP_REASON_NEVER_FITS);
+    wrong[0].sms = 1; /* beside each other they fit */
+    wrong[1].first_sm = 1;
+    wrong[1].sms = config.gpu.sms - 1;
+    assert_int_equal(gpump_partition_decide(&own, &request, shares, NULL), GPUMP_OK);
+    wrong[0].sms = 2; /* SM 1 has both */
+    diagnosed_reason(gpump_partition_decide(&own, &request, shares, DIAG), GPUMP_ERROR_REFUSED, "blocks", 1,
+                     GPUMP_REASON_NEVER_FITS);
+    wrong[0].sms = 1;
+    wrong[1].blocks = 9;
+    diagnosed_reason(gpump_partition_decide(&own, &request, shares, DIAG), GPUMP_ERROR_REFUSED, "blocks", 1,
+                     GPUMP_REASON_NEVER_FITS);
+    wrong[1].blocks = 5;
+    wrong[1].sms = config.gpu.sms;
+    diagnosed_reason(gpump_partition_decide(&own, &request, shares, DIAG), GPUMP_ERROR_REFUSED, "sms", 1,
+                     GPUMP_REASON_NEVER_FITS);
+    wrong[1].sms--;
+    for (uint32_t first = 7; first < 11; first++)
+        for (uint32_t count = 0; count < 3; count++) {
+            wrong[0].first_memory = first;
+            wrong[0].memory = count;
+            if (first + count <= 8)
+                assert_int_equal(gpump_partition_decide(&own, &request, shares, NULL), GPUMP_OK);
+            else
+                diagnosed_reason(gpump_partition_decide(&own, &request, shares, DIAG), GPUMP_ERROR_REFUSED, "memory", 0,
+                                 GPUMP_REASON_NEVER_FITS);
+        }
+    assert_int_equal(gpump_partition_fixed_parse("blocks:2", &config.gpu, &fixed, NULL), GPUMP_OK);
+    memset(&untouched, 0x5a, sizeof untouched);
+    memset(shares, 0x5a, sizeof shares);
+    assert_int_equal(gpump_partition_decide(&fixed.policy, &request, shares, NULL), GPUMP_OK);
+    assert_int_equal(shares[0].blocks, 2);
+    assert_int_equal(shares[1].blocks, 0); /* not named */
+    assert_memory_equal(&shares[2], &untouched, sizeof untouched);
+    /* The hook itself writes to the kernels of the request alone. */
+    assert_int_equal(gpump_partition_fixed_parse("blocks:2:3:4", &config.gpu, &fixed, NULL), GPUMP_OK);
+    for (uint32_t i = 0; i < 2; i++) {
+        gpump_partition_args args;
+        gpump_occupancy alone[2];
+        args.policy = i ? gpump_partition_find("crisp") : &fixed.policy;
+        args.request = &request;
+        args.occupancy = alone;
+        memset(alone, 0, sizeof alone);
+        memset(shares, 0x5a, sizeof shares);
+        args.policy->decide(&args, shares);
+        assert_memory_equal(&shares[2], &untouched, sizeof untouched);
+    }
+}
+
+/* The words that name a division, character by character. */
+static void named_divisions(void **state) {
+    gpump_partition_fixed fixed;
+    gpump_gpu gpu;
+    (void)state;
+    assert_int_equal(gpump_gpu_config_preset(&gpu, "maxwell_ccbp"), GPUMP_OK);
+    diagnosed(gpump_partition_fixed_parse(NULL, &gpu, &fixed, DIAG), GPUMP_ERROR_ARGUMENT, "text", 0, 0, 1, 1);
+    diagnosed(gpump_partition_fixed_parse("mps:1", NULL, &fixed, DIAG), GPUMP_ERROR_ARGUMENT, "fixed", 0, 0, 1, 1);
+    diagnosed(gpump_partition_fixed_parse("mps:1", &gpu, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "fixed", 0, 0, 1, 1);
+    diagnosed(gpump_partition_fixed_parse("red", &gpu, &fixed, DIAG), GPUMP_ERROR_UNKNOWN_NAME, "text", 0, 0, 0, 0);
+    assert_int_equal(gpump_partition_fixed_parse("blocks:000012:8", &gpu, &fixed, NULL), GPUMP_OK); /* six digits */
+    assert_int_equal(fixed.blocks[0], 12);
+    diagnosed(gpump_partition_fixed_parse("blocks:0000012:8", &gpu, &fixed, DIAG), GPUMP_ERROR_ARGUMENT, "number", 0, 0,
+              1, 64);
+    diagnosed(gpump_partition_fixed_parse("green:8x", &gpu, &fixed, DIAG), GPUMP_ERROR_ARGUMENT, "number", 0, 0, 1, 16);
+    diagnosed(gpump_partition_fixed_parse("green:8:x", &gpu, &fixed, DIAG), GPUMP_ERROR_ARGUMENT, "number", 1, 0, 1,
+              16);
+    diagnosed(gpump_partition_fixed_parse("green:8:9", &gpu, &fixed, DIAG), GPUMP_ERROR_ARGUMENT, "sum", 0, 17, 1, 16);
+    diagnosed(gpump_partition_fixed_parse("mig:3g+3g+1g", &gpu, &fixed, DIAG), GPUMP_ERROR_ARGUMENT, "memory", 0, 9, 1,
+              8);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(configurations),
-        cmocka_unit_test(presets),
-        cmocka_unit_test(groups),
-        cmocka_unit_test(requests),
+        cmocka_unit_test(configurations), cmocka_unit_test(presets),     cmocka_unit_test(groups),
+        cmocka_unit_test(requests),       cmocka_unit_test(own_answers), cmocka_unit_test(named_divisions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
