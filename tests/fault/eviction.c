@@ -382,6 +382,42 @@ static void a_dropped_holder_lets_go(void **state) {
     nothing(f, 3);
 }
 
+/* The list of pinned granules, which follows the statistics, the configuration and 26 words: what is beyond its end is
+ * zero, so that equal units have equal hashes. */
+static uint32_t pinned(uint32_t at) {
+    const size_t list = sizeof(gpumpi_head) + 28 * 8 + sizeof(gpump_fault_config) + 26 * 4;
+    uint32_t granule;
+    memcpy(&granule, (const unsigned char *)memory + list + 4 * at, 4);
+    return granule;
+}
+/* A granule that its buffer takes along is not pinned any more; a release ends all pins, and is counted. */
+static void pins_end(void **state) {
+    gpump_fault_config config = small("ideal", 2, 1);
+    gpump_fault_statistics statistics;
+    (void)state;
+    for (uint32_t unmaps = 0; unmaps < 2; unmaps++) {
+        gpump_fault *f = make(&config);
+        assert_int_equal(gpump_fault_map(f, 0, 0, 16, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
+        assert_int_equal(gpump_fault_map(f, 0, 160, 32, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
+        (void)report(f, 0, 176, 1, 0); /* granule 2 */
+        (void)expect(f, 1, GPUMP_FAULT_ACT_MAP, 176);
+        (void)expect(f, 1, GPUMP_FAULT_ACT_WAKE, 176);
+        nothing(f, 1);
+        assert_int_equal(pinned(0), 2);
+        if (unmaps)
+            assert_int_equal(gpump_fault_unmap(f, 0), GPUMP_OK);
+        else
+            assert_int_equal(gpump_fault_release(f, 2, 1, 0), GPUMP_OK);
+        for (uint32_t i = 0; i < 64; i++) assert_int_equal(pinned(i), 0);
+        assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+        gpump_fault_get_statistics(f, &statistics);
+        assert_int_equal(statistics.releases, !unmaps);
+        assert_int_equal(gpump_fault_report_unmapped(NULL, 2, 0, 0, 0), GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_fault_report_unmapped(f, 2, config.processes, 0, 0), GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_fault_report_unmapped(f, 2, 0, 0, 2), GPUMP_ERROR_ARGUMENT);
+    }
+}
+
 /* When the holder's instruction is through, the warp that has waited longest holds: what it gets is not taken away for
  * a warp that came later. */
 static void the_longest_waiting_is_next(void **state) {
@@ -416,6 +452,7 @@ static void who_bounces_in_two_buffers(void **state) {
     f = make(&config);
     assert_int_equal(gpump_fault_map(f, 0, 0, 16, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
     assert_int_equal(gpump_fault_map(f, 0, 160, 16, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
+    assert_int_equal(gpump_fault_release(f, 0, 9, 0), GPUMP_OK); /* evictions count from here */
     for (uint32_t turn = 0; turn < 5; turn++) {
         const uint64_t page = turn % 2 * 160, other = 160 - page;
         (void)report(f, turn * 10, page, 1 + turn % 2, 0);
@@ -426,6 +463,9 @@ static void who_bounces_in_two_buffers(void **state) {
         (void)expect(f, turn * 10 + 5, GPUMP_FAULT_ACT_MAP, page);
         (void)expect(f, turn * 10 + 5, GPUMP_FAULT_ACT_WAKE, page);
     }
+    assert_int_equal(gpump_fault_stuck(f, 0, bounces, 4, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_fault_stuck(f, 2, NULL, 4, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_fault_stuck(f, 2, bounces, 4, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_fault_stuck(f, 2, bounces, 4, &count), GPUMP_OK);
     assert_int_equal(count, 2);
     for (uint32_t i = 0; i < 2; i++) {
@@ -547,6 +587,7 @@ int main(void) {
         cmocka_unit_test(the_smallest_memory_is_one_instruction),
         cmocka_unit_test(without_pins_nothing_ends),
         cmocka_unit_test(a_dropped_holder_lets_go),
+        cmocka_unit_test(pins_end),
         cmocka_unit_test(the_longest_waiting_is_next),
         cmocka_unit_test(who_bounces_in_two_buffers),
         cmocka_unit_test(a_local_fault_waits_for_its_frame),

@@ -1,6 +1,6 @@
 /* labels: unit property */
 /* Partitions: Algorithm 1's golden vectors, demand and rates by hand, every policy against brute force. */
-#include "test.h"
+#include "diagnosed.h"
 
 static uint64_t random_state;
 static uint64_t draw(uint64_t below) {
@@ -597,6 +597,64 @@ static void hold_divides(void **state) {
     assert_int_equal(hold.share_q16, 65536);
 }
 
+/* Hold's numbers: its refusals, the steps down and up, the rate of a batch kernel, and the most urgent kernel first. */
+static void hold_in_numbers(void **state) {
+    const gpump_partition_config config = machine();
+    gpump_partition_hold hold;
+    gpump_partition_kernel kernels[2];
+    gpump_partition_point curves[2][8];
+    gpump_partition_request request;
+    gpump_partition_share shares[3], untouched;
+    gpump_partition_args args;
+    gpump_demand replies;
+    (void)state;
+    memset(&hold, 0x5a, sizeof hold);
+    diagnosed_null(gpump_partition_hold_init(NULL, 1000, 10, DIAG), "hold");
+    diagnosed(gpump_partition_hold_init(&hold, 1000, 1001, DIAG), GPUMP_ERROR_ARGUMENT, "late_permille", 0, 1001, 0,
+              1000);
+    assert_int_equal(gpump_partition_hold_init(&hold, 1000, 1000, NULL), GPUMP_OK);
+    assert_int_equal(hold.policy.candidates, 0);
+    assert_string_equal(hold.policy.name, "hold");
+    assert_int_equal(gpump_partition_hold_init(&hold, 1000, 500, NULL), GPUMP_OK);
+    gpump_partition_hold_report(&hold, 1001);
+    assert_int_equal(hold.share_q16, 32768 - 16 * 500); /* a quarter of 65536 is 16384: 16 per thousandth */
+    gpump_partition_hold_report(&hold, 1000);
+    assert_int_equal(hold.share_q16, 32768);
+    for (uint32_t n = 0; n < 5; n++) gpump_partition_hold_report(&hold, 1001);
+    assert_int_equal(hold.share_q16, 0);
+    assert_int_equal(gpump_partition_hold_init(&hold, 1000, 10, NULL), GPUMP_OK);
+    memset(&request, 0, sizeof request);
+    request.struct_size = sizeof request;
+    request.count = 2;
+    request.config = &config;
+    request.kernels = kernels;
+    memset(&replies, 0, sizeof replies);
+    replies.down_bytes_q16 = 160 << 16; /* a line of 128 bytes and a header of 32 */
+    for (uint32_t urgent = 0; urgent < 2; urgent++) {
+        const uint32_t batch = 1 - urgent;
+        fill(&kernels[batch], curves[0], "CFD", 1);
+        fill(&kernels[urgent], curves[1], "BP", 2);
+        assert_int_equal(gpump_partition_decide(&hold.policy, &request, shares, NULL), GPUMP_OK);
+        assert_int_equal(shares[urgent].limits.misses_q16, GPUMP_RATE_NO_LIMIT);
+        assert_int_equal(shares[urgent].blocks, 4);
+        assert_int_equal(shares[batch].blocks, 4);
+        assert_int_equal(shares[batch].limits.misses_q16,
+                         gpump_partition_rate(&config, &replies, 50 << 16, 0) + GPUMP_RATE_MISS / 16);
+    }
+    fill(&kernels[0], curves[0], "CFD", 1); /* nobody is more urgent: all are requests */
+    fill(&kernels[1], curves[1], "BP", 1);
+    assert_int_equal(gpump_partition_decide(&hold.policy, &request, shares, NULL), GPUMP_OK);
+    assert_int_equal(shares[0].blocks, 8);
+    assert_int_equal(shares[1].blocks, 0);
+    memset(&untouched, 0x5a, sizeof untouched);
+    memset(shares, 0x5a, sizeof shares);
+    args.policy = &hold.policy;
+    args.request = &request;
+    args.occupancy = NULL;
+    hold.policy.decide(&args, shares); /* writes to the kernels of the request alone */
+    assert_memory_equal(&shares[2], &untouched, sizeof untouched);
+}
+
 static void nonsense(const gpump_partition_args *args, gpump_partition_share *shares) {
     uint32_t k;
     for (k = 0; k < args->request->count; k++) shares[k].blocks = answer_blocks, shares[k].sms = answer_sms;
@@ -698,7 +756,8 @@ int main(void) {
         cmocka_unit_test(dai_limits),       cmocka_unit_test(fixed_divisions),
         cmocka_unit_test(slack_candidates), cmocka_unit_test(slack_by_hand),
         cmocka_unit_test(holds_a_tail),     cmocka_unit_test(hold_divides),
-        cmocka_unit_test(same_decisions),   cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(hold_in_numbers),  cmocka_unit_test(same_decisions),
+        cmocka_unit_test(wrong_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
