@@ -8,10 +8,8 @@ static const lanes_operand *const *flushed(const instruction *i, const lanes_ope
                                            const lanes_operand *copies[3]) {
     if (!(i->flags & FLAG_FTZ) || i->type != TYPE_F32) return s;
     uint32_t count = i->source_count < 3 ? i->source_count : 3;
-    for (uint32_t k = 0; k < count; k++) {
-        EACH_LANE copy[k].word[0][l] = flush_bits(s[k]->word[0][l]);
-        copies[k] = &copy[k];
-    }
+    for (uint32_t k = 0; k < count; k++) EACH_LANE copy[k].word[0][l] = flush_bits(s[k]->word[0][l]);
+    for (uint32_t k = 0; k < 3; k++) copies[k] = &copy[k < count ? k : 0]; /* operations of one source read two */
     return copies;
 }
 
