@@ -8,9 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "in_copy.h"
 #include "machine/machine.h"
 #include "output.h"
 #include "preemption/preemption.h"
@@ -74,24 +73,7 @@ static outcome empty(machine *m, uint32_t n) {
     return result;
 }
 
-static outcome in_copy(machine *m, uint32_t n) {
-    outcome result;
-    int ends[2], status;
-    pid_t pid;
-    memset(&result, 0, sizeof result);
-    if (pipe(ends)) exit(2);
-    fflush(stdout);
-    if ((pid = fork()) < 0) exit(2);
-    if (pid == 0) {
-        result = empty(m, n);
-        _exit(write(ends[1], &result, sizeof result) == (ssize_t)sizeof result ? 0 : 1);
-    }
-    close(ends[1]);
-    if (read(ends[0], &result, sizeof result) != (ssize_t)sizeof result) result.taken = 0;
-    close(ends[0]);
-    if (waitpid(pid, &status, 0) != pid) exit(2);
-    return result;
-}
+static void empty_copy(machine *m, uint32_t n, void *result) { *(outcome *)result = empty(m, n); }
 
 /* Adds the switches of one kernel. */
 static void measure(const char *kernel, const way *how, double service_us, int absent, uint32_t moments, sums *all) {
@@ -115,7 +97,7 @@ static void measure(const char *kernel, const way *how, double service_us, int a
         const double us = service_us * (0.5 + 0.25 * n * MOMENTS / moments);
         outcome one;
         if (machine_run(m, gpump_gpu_cycles_from_ns(&m->config.gpu, (uint64_t)(us * 1000))) != 0) break;
-        one = in_copy(m, n);
+        if (in_copy(empty_copy, m, n, &one, sizeof one)) continue;
         if (!one.taken) continue;
         all->taken++;
         all->waiting += one.waiting;
