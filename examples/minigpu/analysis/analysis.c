@@ -460,6 +460,12 @@ static int make_instruction(const target_file *file, const gpump_instruction *fr
     }
 }
 
+/* The origin of the first instruction behind `i` that has one: what a check there is for. */
+static uint32_t origin_behind(const uint32_t *origins, uint32_t i, uint32_t count) {
+    while (i < count && origins[i] == GPUMP_NONE) i++;
+    return i < count ? origins[i] : GPUMP_NONE;
+}
+
 /* origins: of each instruction, its number in the kernel; GPUMP_NONE for those put in. */
 static gpump_result rewrite(const kernel_program *kernel, const gpump_program *program, const uint32_t *origins,
                             const target_file *file, kernel_program *allocated) {
@@ -473,10 +479,11 @@ static gpump_result rewrite(const kernel_program *kernel, const gpump_program *p
         gpump_instruction from;
         gpump_program_instruction(program, i, &from);
         if (origin == GPUMP_NONE || from.operation == GPUMP_OP_CONSTANT || from.operation == GPUMP_OP_PARAMETER) {
+            const uint32_t place = from.operation == GPUMP_OP_CHECK ? origin_behind(origins, i, count) : origin;
             if (make_instruction(file, &from, to)) return GPUMP_ERROR_STATE;
-            if (origin != GPUMP_NONE) {
-                to->line = kernel->instructions[origin].line;
-                to->column = kernel->instructions[origin].column;
+            if (place != GPUMP_NONE) {
+                to->line = kernel->instructions[place].line;
+                to->column = kernel->instructions[place].column;
             } else if (i > 0) {
                 to->line = to[-1].line;
                 to->column = to[-1].column;

@@ -57,9 +57,14 @@ static void wake(machine *m, const gpump_fault_action *action) {
             w->awaited[n] = w->awaited[--w->awaited_count];
             if (w->awaited_count) continue;
         }
+        s->wake = m->now;
+        if (w->calls) {
+            w->calls = 0;
+            w->called_until = m->now;
+            continue;
+        }
         w->fault_cycle = m->now;
         s->faults->held_cycle = m->now;
-        s->wake = m->now;
     }
 }
 

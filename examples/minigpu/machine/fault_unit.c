@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "machine/fault_facts.h"
+#include "machine/page_faults.h"
 #include "memory/translation.h"
 
 #define GRANULE_PAGES 16u /* 64 KB (Tanasic 6.5.1) */
@@ -93,9 +94,11 @@ static gpump_result configure(machine *m, const launch_file *launch, const fault
     return GPUMP_OK;
 }
 
-static uint32_t owner_of(const launch_buffer *buffer, const char *absent) {
-    if (absent && !strcmp(absent, "all")) return GPUMP_FAULT_CPU;
-    return buffer->owner;
+/* Where only checks find absent pages, what a texture reads stays with the GPU under --absent all: nothing checks it.
+ */
+static uint32_t owner_of(const machine *m, const launch_file *launch, uint32_t buffer, const char *absent) {
+    if (!absent || strcmp(absent, "all")) return launch->buffers[buffer].owner;
+    return m->faults_may_happen || !page_faults_is_texture(launch, buffer) ? GPUMP_FAULT_CPU : GPUMP_FAULT_GPU;
 }
 
 static int map_buffer(machine *m, const launch_buffer *buffer, uint32_t owner) {
@@ -160,7 +163,7 @@ int fault_unit_make(machine *m, const launch_file *launch, const faults_options 
     for (i = 0; i < launch->buffer_count; i++) {
         const launch_buffer *buffer = &launch->buffers[i];
         if (buffer->symbol || !buffer->bytes) continue; /* variables of a PTX file are loaded with it */
-        if (!map_buffer(m, buffer, owner_of(buffer, options->absent))) continue;
+        if (!map_buffer(m, buffer, owner_of(m, launch, i, options->absent))) continue;
         if (!options->memory) goto memory;
         snprintf(error, LAUNCH_ERROR_BYTES,
                  "%s:%u: --gpu-memory has no room for this buffer, which the GPU has at first; more memory, or owner: "
@@ -206,14 +209,11 @@ static uint32_t lanes_on(const in_flight *r, uint64_t page) {
     return lanes;
 }
 
-uint64_t fault_unit_report(machine *m, sm *s, const in_flight *r, uint64_t address, translation found) {
-    fault_unit *u = m->fault_unit;
+gpump_fault_access fault_unit_access(const machine *m, const sm *s, const in_flight *r, uint64_t address,
+                                     translation found) {
     const block *b = &m->blocks[r->block];
-    warp *w = &m->warps[r->warp];
     const uint64_t page = (address - DEVICE_BASE) / PAGE_BYTES;
     gpump_fault_access access;
-    uint32_t outcome = GPUMP_FAULT_RETRY;
-    gpump_result result;
     memset(&access, 0, sizeof access);
     access.lanes = lanes_on(r, page);
     access.address = access.lanes ? r->addresses[gpump_bits_lowest64(access.lanes)]
@@ -224,22 +224,33 @@ uint64_t fault_unit_report(machine *m, sm *s, const in_flight *r, uint64_t addre
     access.process = m->kernels[b->kernel].process;
     access.kernel = b->kernel;
     access.sm = s->index;
-    access.warp = w->index;
+    access.warp = m->warps[r->warp].index;
     access.pc = r->pc;
     access.rights = instruction_only_reads(r->instruction) ? GPUMP_TLB_READ : GPUMP_TLB_WRITE;
-    result = gpump_fault_report(u->fault, m->now, &access, &outcome);
+    return access;
+}
+
+uint64_t fault_unit_open(machine *m, warp *w, const gpump_fault_access *access) {
+    fault_unit *u = m->fault_unit;
+    uint32_t outcome = GPUMP_FAULT_RETRY;
+    const gpump_result result = gpump_fault_report(u->fault, m->now, access, &outcome);
     fault_unit_refresh(m);
     if (result == GPUMP_BUSY) return u->next == NEVER ? m->now + 1 : u->next + 1; /* when a fault ends, there is room */
     machine_must(m, "gpump_fault_report", result, NULL);
     switch (outcome) {
     case GPUMP_FAULT_OPENED:
         fault_unit_count(m, 1);
-        m->page_table[page / GRANULE_PAGES * GRANULE_PAGES] |= PAGE_REPORTED_READ; /* until MAP */
+        m->page_table[access->page / GRANULE_PAGES * GRANULE_PAGES] |= PAGE_REPORTED_READ; /* until MAP */
         /* fall through */
-    case GPUMP_FAULT_MERGED: await(w, page / GRANULE_PAGES); return NEVER;
+    case GPUMP_FAULT_MERGED: await(w, access->page / GRANULE_PAGES); return NEVER;
     case GPUMP_FAULT_INVALID: return NEVER;
     default: return m->now + 1;
     }
+}
+
+uint64_t fault_unit_report(machine *m, sm *s, const in_flight *r, uint64_t address, translation found) {
+    const gpump_fault_access access = fault_unit_access(m, s, r, address, found);
+    return fault_unit_open(m, &m->warps[r->warp], &access);
 }
 
 int fault_unit_is_served(const machine *m, const in_flight *r) {

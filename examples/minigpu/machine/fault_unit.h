@@ -27,6 +27,8 @@ typedef struct fault_leaving {
     uint32_t process, unused;
 } fault_leaving;
 
+typedef struct fault_found fault_found;
+
 typedef struct fault_unit {
     gpump_fault *fault;
     const char *link;
@@ -43,6 +45,7 @@ typedef struct fault_unit {
     uint64_t maps, release_cycle;          /* granules mapped; when an instruction last passed its last check */
     uint8_t *written;                      /* by granule of device memory: 1: since it was mapped */
     fault_abort *aborts;                   /* by process */
+    fault_found *found;                    /* by warp: what its checks have found absent (fault_calls.h) */
     uint32_t *unmap;                       /* by process: 1: its buffers go when no fault of it is being served */
 } fault_unit;
 
@@ -59,6 +62,12 @@ int fault_unit_make(machine *m, const launch_file *launch, const faults_options 
 /* The look-up of a record's segment has found no page: absent, or none at all. Returns the cycle from which the record
  * may look up again; NEVER: when the unit says so. */
 uint64_t fault_unit_report(machine *m, sm *s, const in_flight *r, uint64_t address, translation found);
+/* That access of a record, as the unit is told of it. */
+gpump_fault_access fault_unit_access(const machine *m, const sm *s, const in_flight *r, uint64_t address,
+                                     translation found);
+/* Reports an access; a warp that must wait for its granule does. Returns the cycle from which it may be tried again;
+ * NEVER: when the unit says so. */
+uint64_t fault_unit_open(machine *m, warp *w, const gpump_fault_access *access);
 static inline uint64_t fault_unit_next(const machine *m) { return m->fault_unit ? m->fault_unit->next : NEVER; }
 /* Is a fault being served? Then its page comes. */
 static inline int fault_unit_is_serving(const machine *m) {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "machine/fault_calls.h"
 #include "machine/fault_facts.h"
 #include "machine/fault_memory.h"
 #include "machine/fault_switch.h"
@@ -61,7 +62,7 @@ static int make_sm(machine *m, sm *s, const gpump_replay_config *config, char er
 int faults_make(machine *m, const faults_options *options, char error[LAUNCH_ERROR_BYTES]) {
     gpump_replay_config config;
     uint32_t i;
-    if (!options->scheme && !m->config.l1_tlb_entries) return 0;
+    if (!options->scheme && !options->link && !m->config.l1_tlb_entries) return 0;
     if (gpump_replay_config_preset(&config, options->scheme ? options->scheme : "stall") != GPUMP_OK) {
         snprintf(error, LAUNCH_ERROR_BYTES, "there is no scheme \"%s\" for faults", options->scheme);
         return -1;
@@ -131,6 +132,7 @@ void faults_prepare(const kernel_program *program, replay_info *info, issue_info
 /* ---- warps come and go ---- */
 
 void faults_open_warp(machine *m, sm *s, const warp *w) {
+    if (m->fault_unit) fault_calls_open(m, w);
     machine_must(m, "gpump_replay_open", gpump_replay_open(s->faults->replay, w->slot, m->blocks[w->block].ref.slot),
                  NULL);
 }
@@ -375,7 +377,7 @@ void faults_cycle(machine *m, sm *s) {
         replay(m, s);
         actions(m, s);
     }
-    if (s->fault_switch && (f->held || f->parked_count)) fault_switch_watch(m, s);
+    if (s->fault_switch && (f->held || f->parked_count || s->calling)) fault_switch_watch(m, s);
 }
 
 uint64_t faults_next(const sm *s) {

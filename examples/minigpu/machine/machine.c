@@ -15,6 +15,7 @@
 #include "machine/fault_exchange.h"
 #include "machine/fault_service.h"
 #include "machine/fault_switch.h"
+#include "machine/fault_calls.h"
 #include "machine/fault_unit.h"
 #include "machine/faults.h"
 #include "machine/gate.h"
@@ -723,7 +724,7 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
         uint64_t per_kernel;
         if (prepare_kernel(m, launch, i, programs[i], error)) goto done;
         k->info = p->infos[i];
-        if (m->config.l1_tlb_entries || faults->scheme) {
+        if (m->config.l1_tlb_entries || faults->scheme || faults->link) {
             replay_info *replays = (replay_info *)arena_take_array(&m->arena, k->program->count + 1, sizeof *k->replay);
             if (!replays) goto memory;
             faults_prepare(k->program, replays, p->infos[i]);
@@ -916,7 +917,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->beyond_room = options->duet != NULL;
     m->regions = choose_regions(launch, options) != REGIONS_NONE;
     m->shared_restart = m->regions ? options->shared_restart : (uint32_t)SHARED_CUTS;
-    m->faults_stall = options->faults.link && !strcmp(options->faults.scheme, "stall");
+    m->faults_stall = options->faults.link && options->faults.scheme && !strcmp(options->faults.scheme, "stall");
     m->restarts_travel = m->regions && (errors_wanted(&options->errors) ||
                                         (options->faults.scheme && !strcmp(options->faults.scheme, "regions")));
     if (build(m, launch, programs, p, &options->faults, errors_wanted(&options->errors), error)) {
@@ -936,7 +937,8 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         shared_log_make(m, error) ||
         ((options->absent || options->faults.scheme) &&
          page_faults_make(m, launch, options->absent && !options->faults.link ? options->absent : "", error)) ||
-        fault_unit_make(m, launch, &options->faults, error) || fault_switch_make(m, options->faults.extra, error)) {
+        fault_unit_make(m, launch, &options->faults, error) || fault_calls_make(m, error) ||
+        fault_switch_make(m, options->faults.extra, error)) {
         machine_free(m);
         return NULL;
     }

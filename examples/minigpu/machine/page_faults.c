@@ -15,8 +15,7 @@ static void absent_buffer(machine *m, const launch_buffer *buffer) {
         m->page_table[page] |= PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
 }
 
-/* Does a texture read it? Its accesses are not checked. */
-static int is_texture(const launch_file *launch, uint32_t buffer) {
+int page_faults_is_texture(const launch_file *launch, uint32_t buffer) {
     uint32_t k, i;
     for (k = 0; k < launch->kernel_count; k++) {
         const launch_kernel *l = &launch->kernels[k];
@@ -35,7 +34,7 @@ int page_faults_make(machine *m, const launch_file *launch, const char *what, ch
     uint32_t n;
     if (!strcmp(what, "all")) {
         for (n = 0; n < launch->buffer_count; n++)
-            if (!is_texture(launch, n)) absent_buffer(m, &launch->buffers[n]);
+            if (!page_faults_is_texture(launch, n)) absent_buffer(m, &launch->buffers[n]);
     } else {
         while (*what) {
             const size_t length = strcspn(what, ",");

@@ -4,7 +4,8 @@
  * an error, unless the pipeline can go on behind such an access (--faults; faults.h). A checked load, or a pfchk,
  * reports it to the fault buffer and sets its predicate. A sw_call whose guard is true asks the handler for all that
  * has been reported; page_service_cycles later the pages are there, and the warp goes on at its marker. A page asked
- * for only to be read comes read-only: the first write to it is a fault of its own. */
+ * for only to be read comes read-only: the first write to it is a fault of its own. With a link the fault unit brings
+ * pages instead, for checks too (fault_calls.h). */
 #ifndef MINIGPU_PAGE_FAULTS_H
 #define MINIGPU_PAGE_FAULTS_H
 
@@ -13,6 +14,8 @@
 /* Makes pages absent and the fault buffer for them. what: "all" (every buffer that no texture reads), or names of
  * buffers with commas between them. Returns 0, or -1 with the reason in error. */
 int page_faults_make(machine *m, const launch_file *launch, const char *what, char error[LAUNCH_ERROR_BYTES]);
+/* Does a texture read this buffer? Its accesses are not checked. */
+int page_faults_is_texture(const launch_file *launch, uint32_t buffer);
 /* A check has found the page of this address absent for reading, or for writing. */
 void page_faults_report(machine *m, uint64_t address, int write);
 /* Hands all that has been reported to the handler. Returns the cycle at which every page reported so far is there. */

@@ -10,6 +10,7 @@
 #include "machine/gate.h"
 #include "machine/issue_queue.h"
 #include "memory/memory_path.h"
+#include "machine/fault_calls.h"
 #include "machine/page_faults.h"
 #include "machine/region.h"
 #include "machine/scoreboard.h"
@@ -409,7 +410,7 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
         if (simt_branch(&w->stack, r->active, instruction->target, instruction->reconvergence))
             wrong(m, r, "branches nest deeper than the SIMT stack");
         if (!r->active) break;
-        w->called_until = page_faults_call(m);
+        w->called_until = m->fault_unit ? fault_calls_call(m, s, w) : page_faults_call(m);
         gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
         break;
     case OPCODE_RET:

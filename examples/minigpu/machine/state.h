@@ -84,9 +84,9 @@ typedef struct sm_faults {
     uint64_t held;                                  /* slots whose warp waits for its pages, off the pipeline */
     uint64_t held_cycle;                            /* when the next of them has all its pages; NEVER */
     uint64_t draining;                              /* slots whose warp drains, and has nothing left that can fault */
-    uint32_t again;                                 /* 1: a replay waits for a unit or room alone */
-    uint64_t replaying;                             /* slots whose warp has entries to issue again */
-    uint64_t checks, faults, held_cycles;           /* look-ups; instructions that faulted; cycles of held warps */
+    uint32_t again;                       /* 1: the next cycle matters: a replay waits for a unit or room alone */
+    uint64_t replaying;                   /* slots whose warp has entries to issue again */
+    uint64_t checks, faults, held_cycles; /* look-ups; instructions that faulted; cycles of held warps */
     uint64_t translating; /* slots of which an instruction has its turn to be translated (fault_memory.h) */
     uint32_t turns_wait;  /* 1: all that is in the check queue waits for such a turn */
     uint32_t unused;

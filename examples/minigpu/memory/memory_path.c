@@ -8,6 +8,7 @@
 #include "machine/error_facts.h"
 #include "memory/memory_access.h"
 #include "memory/translation.h"
+#include "machine/fault_calls.h"
 #include "machine/fault_facts.h"
 #include "machine/fault_memory.h"
 #include "machine/fault_switch.h"
@@ -297,14 +298,22 @@ static void report(machine *m, sm *s, in_flight *r, uint32_t segment, translatio
     r->absent |= 1u << segment;
 }
 
+/* Does the run go on when a look-up finds that? */
+static int is_served(const machine *m, translation found) {
+    return found == TRANSLATION_ABSENT ? m->faults_may_happen != 0
+                                       : found == TRANSLATION_FAULT && m->fault_unit != NULL;
+}
+
 /* The page of a segment is there, or it is not; with the last answer the record is complete. */
 static void answered(machine *m, sm *s, uint32_t record, uint32_t segment, translation found) {
     in_flight *r = &s->records[record];
     const int write = !instruction_only_reads(r->instruction);
     uint32_t i;
-    if (found == TRANSLATION_ABSENT && r->info->is_checked) {
+    if (found == TRANSLATION_ABSENT && r->info->is_checked && m->fault_unit) {
+        fault_calls_found(m, s, r, r->segments[segment]);
+    } else if (found == TRANSLATION_ABSENT && r->info->is_checked) {
         page_faults_report(m, r->segments[segment], write);
-    } else if (m->fault_unit ? found != TRANSLATION_HIT : found == TRANSLATION_ABSENT && m->faults_may_happen) {
+    } else if (is_served(m, found)) {
         report(m, s, r, segment, found);
     } else if (found != TRANSLATION_HIT) {
         wrong_translation(m, r, r->segments[segment], found);

@@ -308,7 +308,7 @@ static uint32_t waits_of(const machine *m, const block *b) {
     if (b->registers_pending) waits |= GPUMP_SM_WAIT_SCOREBOARD;
     if (b->to_point) waits |= GPUMP_SM_WAIT_PREEMPTION_POINT;
     for (i = 0; m->faults_stall && i < b->warp_count; i++)
-        if (m->warps[b->warps[i]].awaited_count) waits |= GPUMP_SM_WAIT_FAULT;
+        if (m->warps[b->warps[i]].awaited_count && !m->warps[b->warps[i]].calls) waits |= GPUMP_SM_WAIT_FAULT;
     for (i = 0; m->faults_may_happen && i < b->warp_count; i++) /* what it gave up is in its context once it is held */
         if (faults_is_draining(m, &m->warps[b->warps[i]])) waits |= GPUMP_SM_WAIT_PIPELINE;
     return waits;

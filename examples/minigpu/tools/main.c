@@ -170,7 +170,8 @@ static const char run_usage[] =
     "--regions)\n"
     "  --fault-at N[:M]      with --faults: the N-th look-up of a page evicts that page first; then every M-th\n"
     "  --fault-service US    with --faults: how long a page takes to come (default: page_service_cycles)\n"
-    "  --link NAME           with --faults: the CPU serves faults over this link, in granules of 64 KB: nvlink, pcie3, "
+    "  --link NAME           with --faults or --page-checks: the CPU serves faults over this link, in granules of 64 "
+    "KB: nvlink, pcie3, "
     "nvlink_pipelined,\n"
     "                        pcie3_pipelined, ideal, or by NVIDIA's driver in batches: uvm595; buffers with owner: cpu "
     "or unallocated are absent at first (with "
@@ -301,8 +302,8 @@ static const char *contradiction(const machine_options *o, uint64_t limit_ns, ui
     if (!o->sharing.policy && (o->sharing.leave || o->sharing.places || o->sharing.in_turn || o->sharing.unsampled))
         return "--move, --places, --in-turn and --unsampled need --partition NAME";
     if (o->sharing.policy && (o->schedule || o->policy)) return "--partition excludes --schedule and --policy";
-    if (o->duet && (o->schedule || o->policy || o->sharing.policy || o->in_place || o->faults.scheme || o->absent ||
-                    o->regions || o->point_interval || o->threads))
+    if (o->duet && (o->schedule || o->policy || o->sharing.policy || o->in_place || o->faults.scheme ||
+                    o->faults.link || o->absent || o->regions || o->point_interval || o->threads))
         return "--duet excludes --schedule, --policy, --partition, --in-place, --points, --regions, faults and "
                "--threads; --preempt CYCLE:switch, flush and drain go with it";
     if ((o->schedule || o->policy) && o->technique != GPUMP_TECHNIQUES)
@@ -318,13 +319,14 @@ static const char *contradiction(const machine_options *o, uint64_t limit_ns, ui
     if (!o->faults.scheme &&
         (o->faults.check != NEVER || o->fault_service_ns || o->faults.lazy || o->faults.order != GPUMP_REPLAY_CLASS))
         return "--fault-at, --fault-service, --fault-order and --fault-lazy need --faults SCHEME";
-    if (o->faults.link && !o->faults.scheme) return "--link needs --faults SCHEME";
+    if (o->faults.link && !o->faults.scheme && !o->page_checks)
+        return "--link needs --faults SCHEME or --page-checks FORM: somebody must find absent pages";
     if (o->faults.link && (o->fault_service_ns || o->faults.check != NEVER))
         return "--link serves faults in its own time: no --fault-service, and no --fault-at";
     if (o->faults.link && o->threads)
         return "--link and --threads exclude each other: the fault unit is one for all SMs";
     if (o->faults.link && o->in_place) return "--link and --in-place exclude each other";
-    if (o->faults.extra && (!o->faults.link || !strcmp(o->faults.scheme, "stall")))
+    if (o->faults.extra && (!o->faults.link || (o->faults.scheme && !strcmp(o->faults.scheme, "stall"))))
         return "--switch-on-fault needs --link NAME, and a scheme under which a warp can leave: not stall";
     if (o->faults.extra && (o->schedule || o->policy || o->sharing.policy))
         return "--switch-on-fault excludes --schedule, --policy and --partition";
@@ -332,13 +334,12 @@ static const char *contradiction(const machine_options *o, uint64_t limit_ns, ui
     if (o->faults.local && !strcmp(o->faults.link, "uvm595"))
         return "--local-handler needs a link that serves faults one by one: not uvm595";
     if ((o->faults.memory || o->faults.remote) && !o->faults.link) return "--gpu-memory and --remote need --link NAME";
+    if (o->faults.memory && o->page_checks)
+        return "--gpu-memory excludes --page-checks: a page could be evicted between its check and its access";
     if (o->faults.memory && !strcmp(o->faults.scheme, "regions"))
         return "--gpu-memory excludes --faults regions: the pages of a whole region would have to stay";
     if (o->faults.memory && o->faults.lazy)
         return "--gpu-memory excludes --fault-lazy: warps that wait in place keep others out of the load-store unit";
-    if (o->faults.link && o->page_checks)
-        return "--link excludes --page-checks: pages that checks find absent are brought by Kim's handler, not over a "
-               "link";
     if (o->faults.remote == FAULT_REMOTE_THRASHING && strcmp(o->faults.link, "uvm595"))
         return "--remote thrashing needs --link uvm595: other links do not look for pages that thrash";
     if (vacate && !o->schedule) return "--vacate needs --schedule NAME";
