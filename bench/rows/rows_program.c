@@ -157,7 +157,8 @@ static int run_watching(machine *m, void *user) {
 
 /* The paper's suite, GPGPU-Sim's, as far as we have it. */
 static int in_suite(const char *name) {
-    static const char *const suite[] = {"bfs_1", "cp", "lib", "lps", "nn_1", "nn_2", "nn_3", "nn_4", "sto"};
+    static const char *const suite[] = {"bfs_1", "cp",   "lib",  "lps", "mum", "nn_1",
+                                        "nn_2",  "nn_3", "nn_4", "ray", "sto"};
     uint32_t i;
     for (i = 0; i < sizeof suite / sizeof *suite; i++)
         if (!strcmp(name, suite[i])) return 1;

@@ -100,6 +100,8 @@ static void only_clobbering_blocks_refuse_a_flush(void **state) {
                                              "lps",
                                              "sto",
                                              "lib",
+                                             "ray",
+                                             "mum",
                                              "add_strings",
                                              "random_graph",
                                              "demand"};
