@@ -90,6 +90,7 @@ const char *minigpu_config_check(const minigpu_config *config) {
     const gpump_gpu *gpu = &config->gpu;
     if (gpump_gpu_check(gpu, NULL) != GPUMP_OK) return "the GPU's numbers contradict each other";
     if (gpu->lanes != 32) return "the mini-GPU has warps of 32 lanes";
+    if (!config->instruction_bytes || config->instruction_bytes > 4096) return "instruction_bytes is 1 to 4096";
     if (gpu->warp_slots > WARP_SLOTS_MAX) return "the mini-GPU has at most 64 warp slots per SM";
     if (gpu->sms > SMS_MAX) return "the mini-GPU has at most 1024 SMs";
     if (!config->kernels_per_sm || !config->l1_ways || !config->l2_ways || !config->l2_banks ||

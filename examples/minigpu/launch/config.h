@@ -130,6 +130,7 @@ typedef enum sm_form {
     X(exception_cycles, 400, "cycles", ASSUMED, "from an exception of arithmetic until its warp goes on") \
     X(emulation_cycles, 400, "cycles", ASSUMED, "one instruction emulated for all its lanes, and its trap") \
     X(step_cycles, 8, "cycles", ASSUMED, "of each lane when a warp executes in single steps") \
+    X(instruction_bytes, 8, "bytes", ASSUMED, "of code: where its pages begin and end (--absent code); Fermi's") \
     X(page_service_cycles, 14000, "cycles", ASSUMED, \
       "from the call of the fault handler until the page is there: 20 us over PCIe at 700 MHz") \
     X(print_bytes, 1048576, "bytes", PUBLISHED, "of text that kernels print: CUDA's cudaLimitPrintfFifoSize") \

@@ -32,6 +32,16 @@ void fault_calls_found(machine *m, sm *s, const in_flight *r, uint64_t segment) 
     if (found->count < LANES) found->accesses[found->count++] = access;
 }
 
+uint64_t fault_calls_wait(machine *m, sm *s, warp *w) {
+    if (!w->awaited_count) return m->now + 1;
+    w->calls = 1;
+    if (s->fault_switch) {
+        fault_switch_pending(m, block_cookie(&m->blocks[w->block]));
+        s->faults->again = 1; /* fault_switch_watch in the next cycle */
+    }
+    return NEVER;
+}
+
 uint64_t fault_calls_call(machine *m, sm *s, warp *w) {
     fault_found *found = found_by(m, w);
     uint64_t cycle = m->now + 1;
@@ -42,11 +52,5 @@ uint64_t fault_calls_call(machine *m, sm *s, warp *w) {
     }
     found->count = 0;
     m->page_faults.calls++;
-    if (!w->awaited_count) return cycle;
-    w->calls = 1;
-    if (s->fault_switch) {
-        fault_switch_pending(m, block_cookie(&m->blocks[w->block]));
-        s->faults->again = 1; /* fault_switch_watch in the next cycle */
-    }
-    return NEVER;
+    return w->awaited_count ? fault_calls_wait(m, s, w) : cycle;
 }

@@ -18,5 +18,9 @@ void fault_calls_found(machine *m, sm *s, const in_flight *r, uint64_t segment);
 /* The warp calls the handler. Returns the cycle in which it goes on; NEVER: when the unit has served what it asked
  * for. */
 uint64_t fault_calls_call(machine *m, sm *s, warp *w);
+/* The warp goes on when the unit has served what it has just asked for. Returns the cycle; NEVER: when the unit says
+ * so.
+ */
+uint64_t fault_calls_wait(machine *m, sm *s, warp *w);
 
 #endif

@@ -1,5 +1,7 @@
 #include "machine/fault_service.h"
 
+#include <string.h>
+
 #include "machine/fault_memory.h"
 #include "machine/fault_switch.h"
 #include "machine/fault_unit.h"
@@ -58,11 +60,8 @@ static void wake(machine *m, const gpump_fault_action *action) {
             if (w->awaited_count) continue;
         }
         s->wake = m->now;
-        if (w->calls) {
-            w->calls = 0;
-            w->called_until = m->now;
-            continue;
-        }
+        if (w->calls) w->called_until = m->now;
+        w->calls = 0;
         w->fault_cycle = m->now;
         s->faults->held_cycle = m->now;
     }
@@ -85,6 +84,9 @@ static void abort_process(machine *m, const gpump_fault_access *access) {
     a->warp = access->warp;
     a->lanes = (uint32_t)access->lanes;
     a->killed = preemption_kill_process(m, access->process);
+    for (i = 0; i < m->kernel_count; i++)
+        if (m->kernels[i].process == access->process)
+            memset(m->page_table + m->kernels[i].code_page, 0, m->kernels[i].code_pages);
     for (i = 0; i < m->launch->buffer_count; i++) {
         const launch_buffer *buffer = &m->launch->buffers[i];
         uint64_t page = (buffer->address - DEVICE_BASE) / PAGE_BYTES;

@@ -68,7 +68,7 @@ static gpump_result configure(machine *m, const launch_file *launch, const fault
     if (result) return result;
     config->sms = m->sm_count;
     config->processes = launch->process_count;
-    config->ranges = launch->buffer_count ? launch->buffer_count : 1;
+    config->ranges = launch->buffer_count + 2 * launch->kernel_count; /* code, and the handler's by process */
     config->granules = granules < 1 ? 1 : granules < (1u << 24) ? (uint32_t)granules : 1u << 24;
     config->faults = config->granules < 4096 ? config->granules : 4096;
     config->waiters = (uint32_t)(blocks * 32 < (1u << 20) ? blocks * 32 : 1u << 20);
@@ -97,7 +97,8 @@ static gpump_result configure(machine *m, const launch_file *launch, const fault
 /* Where only checks find absent pages, what a texture reads stays with the GPU under --absent all: nothing checks it.
  */
 static uint32_t owner_of(const machine *m, const launch_file *launch, uint32_t buffer, const char *absent) {
-    if (!absent || strcmp(absent, "all")) return launch->buffers[buffer].owner;
+    if (page_faults_list_has_buffer(absent, launch, buffer)) return GPUMP_FAULT_CPU;
+    if (!page_faults_list_has(absent, "all")) return launch->buffers[buffer].owner;
     return m->faults_may_happen || !page_faults_is_texture(launch, buffer) ? GPUMP_FAULT_CPU : GPUMP_FAULT_GPU;
 }
 
@@ -111,6 +112,25 @@ static int map_buffer(machine *m, const launch_buffer *buffer, uint32_t owner) {
     for (page = first; owner != GPUMP_FAULT_GPU && page < first + pages; page++)
         m->page_table[page] |= PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
     if (owner != GPUMP_FAULT_GPU) m->page_faults.absent += pages;
+    return 0;
+}
+
+/* The CPU has the code that is absent at first; every process has the handler's. */
+static int map_code(machine *m) {
+    const uint64_t handler = m->code.first + m->code.count - 1;
+    uint32_t i;
+    if (!m->code.count) return 0;
+    for (i = 0; i < m->kernel_count; i++) {
+        const kernel *k = &m->kernels[i];
+        if (gpump_fault_map(m->fault_unit->fault, k->process, k->code_page,
+                            (k->code_pages + GRANULE_PAGES - 1) / GRANULE_PAGES * GRANULE_PAGES, GPUMP_FAULT_CPU,
+                            GPUMP_TLB_EXECUTE) != GPUMP_OK)
+            return -1;
+    }
+    for (i = 0; i < m->fault_unit->processes; i++)
+        if (gpump_fault_map(m->fault_unit->fault, i, handler, GRANULE_PAGES, GPUMP_FAULT_CPU, GPUMP_TLB_EXECUTE) !=
+            GPUMP_OK)
+            return -1;
     return 0;
 }
 
@@ -138,6 +158,7 @@ int fault_unit_make(machine *m, const launch_file *launch, const faults_options 
     char text[256];
     if (!options->link) return 0;
     for (i = 0; i < launch->buffer_count; i++) granules += launch->buffers[i].bytes / fault_unit_granule_bytes() + 1;
+    if (m->code.count) granules += m->code.count / GRANULE_PAGES + 1 + launch->kernel_count + launch->process_count;
     memset(&diag, 0, sizeof diag);
     u = (fault_unit *)arena_take(&m->arena, sizeof *u);
     if (u) u->aborts = (fault_abort *)arena_take_array(&m->arena, launch->process_count, sizeof *u->aborts);
@@ -159,7 +180,7 @@ int fault_unit_make(machine *m, const launch_file *launch, const faults_options 
     u->finite = options->memory != 0;
     u->leaving = (fault_leaving *)arena_take_array(&m->arena, config.faults, sizeof *u->leaving);
     u->written = (uint8_t *)arena_take(&m->arena, m->memory_bytes / fault_unit_granule_bytes() + 1);
-    if (!u->leaving || !u->written || make_remote(m)) goto memory;
+    if (!u->leaving || !u->written || make_remote(m) || map_code(m)) goto memory;
     for (i = 0; i < launch->buffer_count; i++) {
         const launch_buffer *buffer = &launch->buffers[i];
         if (buffer->symbol || !buffer->bytes) continue; /* variables of a PTX file are loaded with it */

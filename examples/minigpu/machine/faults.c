@@ -62,7 +62,7 @@ static int make_sm(machine *m, sm *s, const gpump_replay_config *config, char er
 int faults_make(machine *m, const faults_options *options, char error[LAUNCH_ERROR_BYTES]) {
     gpump_replay_config config;
     uint32_t i;
-    if (!options->scheme && !options->link && !m->config.l1_tlb_entries) return 0;
+    if (!options->scheme && !options->link && !m->code.count && !m->config.l1_tlb_entries) return 0;
     if (gpump_replay_config_preset(&config, options->scheme ? options->scheme : "stall") != GPUMP_OK) {
         snprintf(error, LAUNCH_ERROR_BYTES, "there is no scheme \"%s\" for faults", options->scheme);
         return -1;

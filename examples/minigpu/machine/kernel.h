@@ -173,8 +173,9 @@ typedef struct kernel {
     uint32_t resident;                        /* blocks on SMs */
     uint64_t round_cycle;                     /* when its present round became ready */
     uint32_t iteration;                       /* rounds of its loop that it has ended (loops.h) */
+    uint64_t code_page;                       /* of its first instruction, where code is absent at first */
+    uint32_t code_pages;                      /* code_pages.h; 0: code is always there */
     uint32_t killed;                          /* 1: its process was aborted (fault_unit.h) */
-    uint32_t unused;
 } kernel;
 
 #endif

@@ -15,6 +15,7 @@
 #include "machine/fault_exchange.h"
 #include "machine/fault_service.h"
 #include "machine/fault_switch.h"
+#include "machine/code_pages.h"
 #include "machine/fault_calls.h"
 #include "machine/fault_unit.h"
 #include "machine/faults.h"
@@ -724,7 +725,7 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
         uint64_t per_kernel;
         if (prepare_kernel(m, launch, i, programs[i], error)) goto done;
         k->info = p->infos[i];
-        if (m->config.l1_tlb_entries || faults->scheme || faults->link) {
+        if (m->config.l1_tlb_entries || faults->scheme || faults->link || m->code_is_absent) {
             replay_info *replays = (replay_info *)arena_take_array(&m->arena, k->program->count + 1, sizeof *k->replay);
             if (!replays) goto memory;
             faults_prepare(k->program, replays, p->infos[i]);
@@ -781,6 +782,7 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     m->context_base = address;
     m->context_stride = align_up(context_bytes, DEVICE_ALIGNMENT);
     address = align_up(address + m->context_stride * contexts * m->kernel_count, PAGE_BYTES) + PAGE_BYTES;
+    if (m->code_is_absent) address = code_pages_place(m, address, alignment);
     m->memory_bytes = address - DEVICE_BASE;
     m->memory = (uint8_t *)arena_take(&m->arena, m->memory_bytes);
     m->page_table = (uint8_t *)arena_take(&m->arena, m->memory_bytes / PAGE_BYTES + 1);
@@ -915,6 +917,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->context_form = options->context_form;
     m->in_place = options->in_place || options->sharing.parks;
     m->beyond_room = options->duet != NULL;
+    m->code_is_absent = (uint32_t)page_faults_list_has(options->absent, "code");
     m->regions = choose_regions(launch, options) != REGIONS_NONE;
     m->shared_restart = m->regions ? options->shared_restart : (uint32_t)SHARED_CUTS;
     m->faults_stall = options->faults.link && options->faults.scheme && !strcmp(options->faults.scheme, "stall");
@@ -933,10 +936,15 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->forced_check = options->faults.check;
     m->sources_released = config.sources_released;
     m->switches = options->faults.extra != 0;
+    if (code_pages_make(m)) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the pages of code", launch->path);
+        machine_free(m);
+        return NULL;
+    }
     if (faults_make(m, &options->faults, error) || errors_make(m, &options->errors, error) ||
         shared_log_make(m, error) ||
         ((options->absent || options->faults.scheme) &&
-         page_faults_make(m, launch, options->absent && !options->faults.link ? options->absent : "", error)) ||
+         page_faults_make(m, launch, options->absent, options->faults.link != NULL, error)) ||
         fault_unit_make(m, launch, &options->faults, error) || fault_calls_make(m, error) ||
         fault_switch_make(m, options->faults.extra, error)) {
         machine_free(m);

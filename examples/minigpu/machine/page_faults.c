@@ -27,32 +27,62 @@ int page_faults_is_texture(const launch_file *launch, uint32_t buffer) {
     return 0;
 }
 
-int page_faults_make(machine *m, const launch_file *launch, const char *what, char error[LAUNCH_ERROR_BYTES]) {
+/* ---- what is absent at first ---- */
+
+/* The length of the list's first word; *rest: what follows it. */
+static size_t first_word(const char *list, const char **rest) {
+    const size_t length = strcspn(list, ",");
+    *rest = list + length + (list[length] == ',');
+    return length;
+}
+
+static int is_word(const char *word, size_t length, const char *name) {
+    return name && strlen(name) == length && !strncmp(word, name, length);
+}
+
+int page_faults_list_has(const char *list, const char *word) {
+    const char *rest = list;
+    while (list && *list) {
+        if (is_word(list, first_word(list, &rest), word)) return 1;
+        list = rest;
+    }
+    return 0;
+}
+
+int page_faults_list_has_buffer(const char *list, const launch_file *launch, uint32_t buffer) {
+    const char *name = launch->buffers[buffer].name;
+    return name && page_faults_list_has(list, name);
+}
+
+/* Does every word of the list mean something? */
+static int check_list(const launch_file *launch, const char *list, char error[LAUNCH_ERROR_BYTES]) {
+    const char *rest = list;
+    for (; list && *list; list = rest) {
+        const size_t length = first_word(list, &rest);
+        uint32_t i;
+        if (is_word(list, length, "all") || is_word(list, length, "code")) continue;
+        for (i = 0; i < launch->buffer_count && !is_word(list, length, launch->buffers[i].name); i++) {}
+        if (i < launch->buffer_count) continue;
+        snprintf(
+            error, LAUNCH_ERROR_BYTES,
+            "%s: no buffer is named \"%.*s\" (buffers get names by name: ...; beside names there are all and code)",
+            launch->path, (int)length, list);
+        return -1;
+    }
+    return 0;
+}
+
+int page_faults_make(machine *m, const launch_file *launch, const char *list, int linked,
+                     char error[LAUNCH_ERROR_BYTES]) {
+    const int all = page_faults_list_has(list, "all");
     pipe_stage *faults = &m->page_faults.buffer;
     pipe_entry *room;
     uint64_t pages = 0, entries = 1, i;
     uint32_t n;
-    if (!strcmp(what, "all")) {
-        for (n = 0; n < launch->buffer_count; n++)
-            if (!page_faults_is_texture(launch, n)) absent_buffer(m, &launch->buffers[n]);
-    } else {
-        while (*what) {
-            const size_t length = strcspn(what, ",");
-            uint32_t found = 0;
-            for (n = 0; n < launch->buffer_count; n++) {
-                const char *name = launch->buffers[n].name;
-                if (!name || strlen(name) != length || strncmp(name, what, length)) continue;
-                absent_buffer(m, &launch->buffers[n]);
-                found = 1;
-            }
-            if (!found) {
-                snprintf(error, LAUNCH_ERROR_BYTES, "%s: no buffer is named \"%.*s\" (buffers get names by name: ...)",
-                         launch->path, (int)length, what);
-                return -1;
-            }
-            what += length + (what[length] == ',');
-        }
-    }
+    if (check_list(launch, list, error)) return -1;
+    for (n = 0; !linked && n < launch->buffer_count; n++)
+        if ((all && !page_faults_is_texture(launch, n)) || page_faults_list_has_buffer(list, launch, n))
+            absent_buffer(m, &launch->buffers[n]);
     for (i = 0; i < m->memory_bytes / PAGE_BYTES; i++) pages += (m->page_table[i] & PAGE_ABSENT_READ) != 0;
     m->page_faults.absent = pages;
     if (m->forced_check != NEVER) pages = m->memory_bytes / PAGE_BYTES; /* any page may be evicted */

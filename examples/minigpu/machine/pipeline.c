@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "machine/code_pages.h"
 #include "machine/corun.h"
 #include "machine/duet.h"
 #include "machine/error_facts.h"
@@ -73,6 +74,7 @@ static void refresh_clear(machine *m, sm *s, warp *w) {
     if (!w->stack.depth) return;
     info = &w->program[simt_top(&w->stack)->pc];
     if (runs_past_end(m, w, info)) return;
+    if (HAS(s, faults) && !gate_in_control(w)) (void)code_pages_stop(m, s, w);
     if (s->slot_info[w->slot] != info) {
         if (s->slot_info[w->slot]) s->unit_slots[s->slot_info[w->slot]->unit] &= ~BIT(w->slot);
         s->unit_slots[info->unit] |= BIT(w->slot);
@@ -385,6 +387,12 @@ void pipeline_commit(machine *m, sm *s, uint32_t record) {
         commit(m, s, record);
 }
 
+/* Returns the cycle in which the warp goes on, at its marker; NEVER: when the fault unit says so. */
+static uint64_t call_handler(machine *m, sm *s, warp *w) {
+    const uint64_t cycle = HAS(s, faults) ? code_pages_call(m, s, w) : 0;
+    return cycle ? cycle : m->fault_unit ? fault_calls_call(m, s, w) : page_faults_call(m);
+}
+
 /* Control instructions take effect here: until now the warp's fetch has waited. */
 static void commit_control(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
@@ -410,7 +418,7 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
         if (simt_branch(&w->stack, r->active, instruction->target, instruction->reconvergence))
             wrong(m, r, "branches nest deeper than the SIMT stack");
         if (!r->active) break;
-        w->called_until = m->fault_unit ? fault_calls_call(m, s, w) : page_faults_call(m);
+        w->called_until = call_handler(m, s, w);
         gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
         break;
     case OPCODE_RET:
@@ -452,12 +460,16 @@ static uint64_t end_calls(machine *m, sm *s) {
         const uint32_t slot = gpump_bits_lowest64(left);
         warp *w = &m->warps[s->slot_warp[slot]];
         left &= left - 1;
+        if (HAS(s, faults) && w->fetch_faults && !w->in_flight) w->called_until = code_pages_drained(m, s, w);
         if (w->called_until > s->now) {
             if (w->called_until < next) next = w->called_until;
             continue;
         }
         gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
-        if (gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched |= BIT(slot);
+        if (HAS(s, faults) && code_pages_stop(m, s, w))
+            next = s->now + 1;
+        else if (gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH))
+            s->fetched |= BIT(slot);
     }
     return next;
 }
@@ -877,7 +889,7 @@ static void fetch_line(machine *m, sm *s, uint32_t slot) {
         const uint32_t pc = simt_top(&w->stack)->pc;
         const issue_info *info = &w->program[pc];
         queue_entry e;
-        if (runs_past_end(m, w, info)) return;
+        if (runs_past_end(m, w, info) || (HAS(s, faults) && code_pages_stop(m, s, w))) return;
         e.info = info;
         e.sequence = w->sequence++;
         e.warp = warp_index;

@@ -10,6 +10,7 @@
  *   memory_path      coalesced requests through L1, miss queue, network, L2 and DRAM
  *   runtime_calls    printf, assert, malloc and free of kernels
  *   page_faults      absent pages: found by checks, brought by a handler
+ *   code_pages       absent pages of code, found by fetching
  *   errors           results that are wrong, exceptions of arithmetic, and what is done about both
  *   shared_log       shared memory that can go back, too
  *   restart          warps go back to the start of their idempotent region
@@ -208,6 +209,20 @@ typedef struct fault_buffer {
     uint32_t unused;
 } fault_buffer;
 
+/* The first fetch that found a page of code absent. */
+typedef struct code_page {
+    uint64_t cycle, linear; /* linear: the block */
+    uint64_t faults;        /* warps that have waited for it; 0: nobody has wanted it */
+    uint32_t kernel, warp, pc, unused;
+} code_page;
+
+/* All pages of code that was absent at first (code_pages.h); the handler's is the last one. */
+typedef struct code_pages {
+    code_page *pages;
+    uint32_t count, unused;
+    uint64_t first; /* page number */
+} code_pages;
+
 /* What has come of a process: its kernels, in order, are one run. */
 typedef struct process_runs {
     uint32_t ended; /* runs */
@@ -232,6 +247,8 @@ typedef struct machine {
     uint64_t memory_bytes;
     uint8_t *page_table; /* per page: PAGE_... bits; 0: nobody's */
     fault_buffer page_faults;
+    code_pages code;                      /* count 0: code is always there */
+    uint32_t code_is_absent;              /* 1: at first */
     struct fault_unit *fault_unit;        /* what serves faults (fault_unit.h); NULL: pages come after a fixed time */
     struct translation_unit *translation; /* the L2 TLB and the page walkers; NULL: none */
     uint32_t fault_scheme, fault_order;   /* gpump_replay_scheme, gpump_replay_order */

@@ -77,7 +77,8 @@ typedef struct warp {
     uint64_t fault_address; /* ... and where; 0: it waits for no page */
     uint64_t awaited[AWAITED_MAX]; /* with a fault unit: granules that it waits for ... */
     uint32_t awaited_count;        /* ... and how many; AWAITS_BLOCK (fault_unit.h) */
-    uint32_t calls;                /* 1: Kim's handler waits for them (fault_calls.h) */
+    uint32_t calls;                /* 1: Kim's handler, or its fetch, waits for them (fault_calls.h) */
+    uint32_t fetch_faults;         /* 1: it waits until its fetch from an absent page may fault (code_pages.h) */
     uint32_t pinned;               /* whose pages no forced eviction takes: pinned_pages */
 } warp;
 

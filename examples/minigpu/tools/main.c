@@ -26,6 +26,7 @@
 #include "tools/policies_command.h"
 #include "tools/races.h"
 #include "machine/fault_unit.h"
+#include "machine/page_faults.h"
 #include "tools/report.h"
 #include "tools/sharing_options.h"
 #include "tools/tail_command.h"
@@ -162,7 +163,9 @@ static const char run_usage[] =
     "arrays: where they enter\n"
     "                        a page), pointer (loops that follow pointers: by the loads themselves), kim (array and "
     "pointer), none (default)\n"
-    "  --absent all|NAMES    pages of all buffers, or of those named (a,b,...), are absent at first\n"
+    "  --absent LIST         pages that are absent at first: all (buffers), NAMES of buffers, code (of kernels and of "
+    "the "
+    "fault handler), as in a,b,code\n"
     "  --faults SCHEME       an access to an absent page faults, and its warp can leave the SM and come back: stall "
     "(it "
     "waits in place), wd_commit,\n"
@@ -334,6 +337,8 @@ static const char *contradiction(const machine_options *o, uint64_t limit_ns, ui
     if (o->faults.local && !strcmp(o->faults.link, "uvm595"))
         return "--local-handler needs a link that serves faults one by one: not uvm595";
     if ((o->faults.memory || o->faults.remote) && !o->faults.link) return "--gpu-memory and --remote need --link NAME";
+    if (o->faults.memory && page_faults_list_has(o->absent, "code"))
+        return "--gpu-memory excludes --absent code: what code occupies is no buffer's, and is not evicted";
     if (o->faults.memory && o->page_checks)
         return "--gpu-memory excludes --page-checks: a page could be evicted between its check and its access";
     if (o->faults.memory && !strcmp(o->faults.scheme, "regions"))

@@ -294,6 +294,7 @@ void report_text(const run_result *result, FILE *file) {
     report_page_faults(m, file);
     report_replays(m, file);
     recovery_text(result, file);
+    report_code_pages(m, file);
     report_fault_unit(m, result->launch, file);
     for (i = 0; i < m->preemption_count && i < 32; i++) {
         const preemption_entry *entry = &m->preemptions[i];
@@ -503,6 +504,7 @@ int report_json(const run_result *result, FILE *file) {
                         json_pack("{s:o,s:o,s:o}", "absent_pages", number(m->page_faults.absent), "served",
                                   number(m->page_faults.served), "calls", number(m->page_faults.calls)));
     if ((recovery = recovery_json(result))) json_object_set_new(root, "recovery", recovery);
+    if (m->code.count) json_object_set_new(root, "code_pages", report_code_pages_json(m));
     if (m->fault_unit) report_fault_unit_json(m, result->launch, root);
     if (result->races) json_object_set_new(root, "races", races_json(result));
     json_object_set_new(root, "model_version", json_integer(GPUMP_MODEL_VERSION));

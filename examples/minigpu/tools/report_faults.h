@@ -12,5 +12,9 @@
 void report_fault_unit(const machine *m, const launch_file *launch, FILE *file);
 /* The same as members "fault_unit" and "aborts" of a report. */
 void report_fault_unit_json(const machine *m, const launch_file *launch, json_t *root);
+/* Writes which warp wanted each absent page of code first, with its PTX line; nothing where code is always there. */
+void report_code_pages(const machine *m, FILE *file);
+/* The same as an array; NULL: no memory. */
+json_t *report_code_pages_json(const machine *m);
 
 #endif
