@@ -1,8 +1,10 @@
 /* labels: equivalence unit link: minigpu_core */
 /* The forms of an SM's code (machine/sm_form.h) compute the same, to the last bit of the machine, whoever is preempted
- * meanwhile; and a machine with a part that the plain form lacks runs in the general one. */
+ * meanwhile; and a machine with a part that the plain form lacks runs in the general one. In the general form no SM
+ * goes ahead of the others (machine/ahead.h); in the others SMs do, which nobody may notice at any cycle. */
 #include "test.h"
 
+#include "machine/ahead.h"
 #include "machine/machine.h"
 #include "machine/sm_cycle.h"
 #include "machine/sm_form.h"
@@ -90,10 +92,79 @@ static void test_what_the_plain_form_lacks_wants_the_general_one(void **state) {
     end(m);
 }
 
+/* Hashes of the machine at every `step`-th cycle of a run, until it ends; returns how many. */
+static uint32_t hashes_on_the_way(const char *path, const char *config, uint32_t form, uint64_t step, uint64_t *hashes,
+                                  uint32_t most) {
+    machine_options options;
+    machine *m;
+    uint32_t count = 0;
+    machine_options_default(&options);
+    m = build(path, config, &options);
+    m->config.sm_form = form;
+    assert_int_equal(ahead_is_possible(m), form != SM_FORM_GENERAL);
+    while (count < most && !machine_run(m, m->now + step)) hashes[count++] = machine_hash(m);
+    if (m->failed) fail_msg("%s in form %u: %s", path, form, m->error);
+    if (count < most) hashes[count++] = machine_hash(m);
+    end(m);
+    return count;
+}
+
+static void test_nobody_sees_an_sm_ahead(void **state) {
+    static const char *const files[] = {"hotspot", "pathfinder", "sgemm", "bfs_1", "histogram", "lavamd"};
+    static const char *const configs[] = {
+        "", "memory_model=1,network_cycles=60", "network_cycles=300,l1_misses=2,l1_merges=1,miss_queue_entries=2",
+        "alu_cycles=1,fetch_cycles=1,operand_read_cycles=1,shared_cycles=1,l1_cycles=1"};
+    enum { MOST = 40 };
+    uint32_t f, c, i;
+    (void)state;
+    for (f = 0; f < sizeof files / sizeof *files; f++) {
+        char path[256];
+        snprintf(path, sizeof path, "examples/minigpu/kernels/%s/small.yaml", files[f]);
+        for (c = 0; c < sizeof configs / sizeof *configs; c++) {
+            uint64_t in_turn[MOST], ahead[MOST];
+            const uint64_t step = 101 + 16 * f + 3 * c;
+            const uint32_t count = hashes_on_the_way(path, configs[c], SM_FORM_GENERAL, step, in_turn, MOST);
+            assert_int_equal(hashes_on_the_way(path, configs[c], SM_FORM_FASTEST, step, ahead, MOST), count);
+            for (i = 0; i < count; i++)
+                if (ahead[i] != in_turn[i])
+                    fail_msg("%s, %s: another machine at cycle %u", files[f], configs[c], (uint32_t)(step * (i + 1)));
+        }
+    }
+}
+
+/* Of several SMs the one that fails first is reported, in the cycle in which it fails. */
+static void test_errors_are_those_of_sms_in_turn(void **state) {
+    static const char *const files[] = {"shared_outside", "traps", "misaligned", "reads_outside"};
+    uint32_t f, form;
+    (void)state;
+    for (f = 0; f < sizeof files / sizeof *files; f++) {
+        char path[256], error[LAUNCH_ERROR_BYTES] = "";
+        uint64_t cycle = 0;
+        snprintf(path, sizeof path, "tests/minigpu/bad_run/%s.yaml", files[f]);
+        for (form = SM_FORM_GENERAL; form <= SM_FORM_PLAIN; form++) {
+            machine_options options;
+            machine *m;
+            machine_options_default(&options);
+            m = build(path, "", &options);
+            m->config.sm_form = form;
+            assert_int_equal(machine_run(m, NEVER), -1);
+            if (form == SM_FORM_GENERAL) {
+                cycle = m->now;
+                memcpy(error, m->error, sizeof error);
+            }
+            assert_int_equal(m->now, cycle);
+            assert_string_equal(m->error, error);
+            end(m);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms_compute_the_same),
         cmocka_unit_test(test_what_the_plain_form_lacks_wants_the_general_one),
+        cmocka_unit_test(test_nobody_sees_an_sm_ahead),
+        cmocka_unit_test(test_errors_are_those_of_sms_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

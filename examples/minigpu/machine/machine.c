@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analysis/analysis.h"
+#include "machine/ahead.h"
 #include "preemption/context_forms.h"
 #include "machine/corun_group.h"
 #include "machine/duet.h"
@@ -1054,13 +1055,16 @@ static void sum_executed(machine *m) {
     }
 }
 
-/* The cycle m->now of all SMs, in turn, and of what lies behind them. */
-static void run_cycle(machine *m, sm_cycle_form *cycle) {
+/* The cycle m->now of all SMs, in turn, and of what lies behind them. ahead: the cycle before which SMs may go ahead;
+ * 0: they may not. */
+static void run_cycle(machine *m, sm_cycle_form *cycle, uint64_t ahead) {
     uint32_t i;
     for (i = 0; i < m->sm_count; i++) {
         sm *s = m->sms[i];
+        if (ahead_settles(s) == m->now) ahead_settle(m, s);
         if (s->wake > m->now && memory_sm_cycle(m->memory_system, i) > m->now) continue;
         cycle(m, s, m->now);
+        if (ahead) ahead_go(m, s, cycle, ahead);
         if (s->progress_cycle > m->progress_cycle) m->progress_cycle = s->progress_cycle;
     }
     memory_advance(m->memory_system, m->now);
@@ -1072,6 +1076,7 @@ static uint64_t next_of_sms(const machine *m) {
     uint32_t i;
     for (i = 0; i < m->sm_count; i++) {
         if (m->sms[i]->wake < next) next = m->sms[i]->wake;
+        if (ahead_settles(m->sms[i]) < next) next = ahead_settles(m->sms[i]);
         if (memory_sm_cycle(m->memory_system, i) < next) next = memory_sm_cycle(m->memory_system, i);
     }
     return next;
@@ -1082,6 +1087,7 @@ static uint64_t stop_from(const machine *m, uint64_t cycle) { return m->window_c
 
 static int run(machine *m, uint64_t until, team *team) {
     sm_cycle_form *const cycle = sm_form_choose(m);
+    const int ahead = ahead_is_possible(m);
     while (!m->failed) {
         uint64_t next = NEVER, arrival, switching;
         if (m->now >= m->stop_cycle) return 1;
@@ -1101,7 +1107,8 @@ static int run(machine *m, uint64_t until, team *team) {
         if (m->window_cycles)
             window_run(m, team);
         else
-            run_cycle(m, cycle);
+            run_cycle(m, cycle, ahead ? ahead_end(m, arrival, until) : 0);
+        if (m->failed) break;
         if (m->translation) next = translation_advance(m);
         if (next_of_sms(m) < next) next = next_of_sms(m);
         if (arrival < next) next = arrival;
@@ -1116,7 +1123,7 @@ static int run(machine *m, uint64_t until, team *team) {
         if (m->dispatch_needed || m->switch_needed || !m->config.skip_idle) next = m->now + !m->window_cycles;
         if (next == NEVER) return deadlock(m);
         if (next < m->now) next = m->now; /* it was due within the window */
-        if (next - m->progress_cycle > m->config.watchdog_cycles) {
+        if (next > m->progress_cycle && next - m->progress_cycle > m->config.watchdog_cycles) {
             if (is_active(m) && !fault_unit_is_serving(m)) return deadlock(m);
             m->progress_cycle = next; /* everybody has ended, is still to come, or waits for a page that comes */
         }

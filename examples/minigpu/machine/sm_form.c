@@ -2,7 +2,7 @@
 
 #include "machine/sm_cycle.h"
 
-static int is_plain(const machine *m) {
+int sm_form_is_plain(const machine *m) {
     uint32_t i;
     for (i = 0; i < m->sm_count; i++) {
         const sm *s = m->sms[i];
@@ -21,7 +21,7 @@ static int has_avx2(void) {
 }
 
 sm_cycle_form *sm_form_choose(const machine *m) {
-    const int plain = m->config.sm_form != SM_FORM_GENERAL && is_plain(m),
+    const int plain = m->config.sm_form != SM_FORM_GENERAL && sm_form_is_plain(m),
               avx2 = m->config.sm_form == SM_FORM_FASTEST && has_avx2();
     if (plain) return avx2 ? sm_cycle_plain_avx2 : sm_cycle_plain;
     return avx2 ? sm_cycle_general_avx2 : sm_cycle;

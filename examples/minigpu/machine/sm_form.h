@@ -15,6 +15,8 @@ typedef void sm_cycle_form(machine *m, sm *s, uint64_t now);
 
 sm_cycle_form sm_cycle_plain, sm_cycle_plain_avx2, sm_cycle_general_avx2;
 
+/* Have its SMs none of the parts that the plain form lacks? */
+int sm_form_is_plain(const machine *m);
 /* Returns the form that runs this machine on this processor (config.sm_form). */
 sm_cycle_form *sm_form_choose(const machine *m);
 

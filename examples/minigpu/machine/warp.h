@@ -36,6 +36,9 @@ typedef enum pinned_pages {
     PINNED_REGION, /* of everything up to the next sparse boundary (regions) */
 } pinned_pages;
 
+/* Vectors of the host that lie in one cache line each. */
+#define LINE_ALIGNED __attribute__((aligned(64)))
+
 #define AWAITED_MAX 8u /* granules that a warp waits for by name */
 
 /* A warp is (block instance, index in it). It sits in a physical slot while its block is resident; its registers are
@@ -188,7 +191,7 @@ typedef struct in_flight {
     uint32_t turn;        /* 1: the one instruction of its warp that is being translated (fault_memory.h) */
     uint32_t erred;       /* with errors (errors.h): 1: its result is wrong */
     uint32_t trapped;     /* trap_state */
-    lanes_operand results[INSTRUCTION_DESTINATIONS];
+    LINE_ALIGNED lanes_operand results[INSTRUCTION_DESTINATIONS];
     lanes_operand sources[INSTRUCTION_SOURCES]; /* of memory and control instructions; arithmetic needs none: it is
                                                    computed when they are read */
     uint64_t addresses[LANES];

@@ -1,0 +1,62 @@
+#include "machine/ahead.h"
+
+#include <string.h>
+
+#include "preemption/block_life.h"
+
+int ahead_is_possible(const machine *m) {
+    return m->config.skip_idle && m->config.sm_form != SM_FORM_GENERAL && sm_form_is_plain(m) && !m->window_cycles &&
+           !m->policy && !m->schedule && !m->corun && !m->duet && !m->fault_unit && !m->translation && !m->switches &&
+           !m->faults_may_happen && !m->page_faults.absent && !m->trace && !m->region_log && !m->on_access &&
+           !m->clobbered_at;
+}
+
+/* While only one kernel runs, and nothing of it moves or waits for a place, an SM gets no block before one of its own
+ * has ended. */
+static int is_settled(const machine *m) {
+    uint32_t i, active = 0;
+    if (m->dispatch_needed) return 0;
+    for (i = 0; i < m->kernel_count; i++) active += m->kernels[i].state == KERNEL_ACTIVE;
+    if (active != 1) return 0;
+    for (i = 0; i < m->sm_count; i++)
+        if (m->sms[i]->stopping | m->sms[i]->contexts_moving || m->sms[i]->stall_cycle != NEVER) return 0;
+    return 1;
+}
+
+uint64_t ahead_end(const machine *m, uint64_t arrival, uint64_t until) {
+    uint64_t end = m->now + minigpu_config_window_cycles(&m->config);
+    if (!is_settled(m)) return 0;
+    if (arrival < end) end = arrival;
+    if (until < end) end = until;
+    if (m->stop_cycle < end) end = m->stop_cycle;
+    return m->preempt_cycle < end ? m->preempt_cycle : end;
+}
+
+/* Does the SM's next cycle concern it alone? An access that waits for room does so until a reply comes or a miss
+ * leaves.
+ */
+static int is_alone(const sm *s) {
+    return !s->queued_misses && !(s->check_count && s->records[s->check_queue[s->check_head]].info->is_global) &&
+           !(s->access_count && !s->access_waits && s->records[s->access_queue[s->access_head]].info->is_global);
+}
+
+void ahead_go(machine *m, sm *s, sm_cycle_form *cycle, uint64_t end) {
+    const uint64_t reply = memory_sm_cycle(m->memory_system, s->index);
+    if (reply < end) end = reply;
+    if (s->wake >= end || !s->resident || !is_alone(s)) return;
+    s->ends_wait = 1;
+    machine_fail_into(&s->failure);
+    do cycle(m, s, s->wake);
+    while (s->wake < end && !s->ended_count && !s->failure.failed && is_alone(s));
+    machine_fail_into(NULL);
+    s->ends_wait = 0;
+}
+
+void ahead_settle(machine *m, sm *s) {
+    uint32_t i;
+    for (i = 0; i < s->ended_count; i++) preemption_block_done(m, s, &m->blocks[s->ended[i]]);
+    s->ended_count = 0;
+    if (!s->failure.failed || m->failed) return;
+    m->failed = 1;
+    memcpy(m->error, s->failure.text, sizeof m->error);
+}
