@@ -143,7 +143,9 @@ static const char *gpumpi_restart_contradiction(const gpump_restart_config *conf
     if (w->mode >= GPUMP_RESTART_MODES) return "mode";
     if (w->depth[0] > config->frames || w->depth[1] > config->frames) return "depth";
     if (w->mode != GPUMP_RESTART_RUN && !w->depth[0] && !w->depth[1]) return "mode";
-    if ((w->mode == GPUMP_RESTART_AGAIN) != (w->exception_pc != GPUMP_NONE) && w->mode != GPUMP_RESTART_STEP)
+    /* Patched once, an instruction that has been emulated is known, and is not patched any more. */
+    if (w->exception_pc == GPUMP_NONE ? w->mode == GPUMP_RESTART_AGAIN
+                                      : w->mode == GPUMP_RESTART_RUN && config->patch != GPUMP_RESTART_PATCH_ONCE)
         return "exception_pc";
     if (w->restarts > config->most_restarts) return "restarts";
     return NULL;

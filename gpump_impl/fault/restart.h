@@ -276,9 +276,10 @@ GPUMP_API void gpump_restart_report_emulated(gpump_restart *restart, uint32_t wa
 /* Makes the warp execute in single steps until its next boundary: the cure of a host that could not split. */
 GPUMP_API gpump_result gpump_restart_step(gpump_restart *restart, uint32_t warp);
 /* Sends the warp back: copies the SIMT stack that it goes on with into frames[capacity] and sets *depth. What it has
- * executed since counts as given up, and errors not detected yet and stores in the queue are gone with it. From its
- * sparse region it goes on as if it had never raised an exception there. GPUMP_BUSY when it may not, and
- * GPUMP_ERROR_CAPACITY: unchanged. Cost: linear in depth. */
+ * executed since counts as given up, and errors not detected yet and stores in the queue are gone with it. A patched
+ * instruction stays patched. Only where a warp goes back to its sparse region, and its short one began further on, the
+ * exceptions of that short region are forgotten. GPUMP_BUSY when it may not, and GPUMP_ERROR_CAPACITY: unchanged.
+ * Cost: linear in depth. */
 GPUMP_API gpump_result gpump_restart_go_back(gpump_restart *restart, uint32_t warp, uint32_t region,
                                              gpump_restart_frame *frames, uint32_t capacity, uint32_t *depth);
 /* Reports that a store of the warp enters the store queue, where it waits `latency_cycles`; GPUMP_BUSY: it is full. */

@@ -35,15 +35,20 @@ void errors_prepare(const kernel_program *program, issue_info *info) {
 
 /* ---- errors ---- */
 
+/* Is it the turn of the next instruction of those that errors_options.at counts? */
+static int has_turn(machine *m) {
+    if (++m->error_candidates != m->error_at) return 0;
+    m->error_at += m->error_interval ? m->error_interval : NEVER - m->error_at - 1;
+    return 1;
+}
+
 /* A circuit at less than its safe voltage: does this instruction err? */
 static int strikes(machine *m, sm *s, const warp *w) {
     const gpump_restart_config *config = &m->restart_config;
     if (!config->latency_cycles || s->errors->margin >> w->slot & 1 || !restart_may(s, w, GPUMP_RESTART_SHORT))
         return 0;
-    if (m->error_at == NEVER) return gpump_random_next(&s->errors->random) >> 32 < config->error_rate_q32;
-    if (++m->error_candidates != m->error_at) return 0;
-    m->error_at += m->error_interval ? m->error_interval : NEVER - m->error_at - 1;
-    return 1;
+    if (m->error_at != NEVER && !(m->traps & ERRORS_TRAP_AT)) return has_turn(m);
+    return gpump_random_next(&s->errors->random) >> 32 < config->error_rate_q32;
 }
 
 /* One bit of one active lane is wrong. */
@@ -124,12 +129,13 @@ static int is_nan(const instruction *in, const lanes_operand *value, uint32_t la
 }
 
 /* The lanes in which an instruction raises an exception that traps. */
-static uint32_t excepting_lanes(const machine *m, const in_flight *r, const lanes_operand *const *sources) {
+static uint32_t excepting_lanes(machine *m, const in_flight *r, const lanes_operand *const *sources) {
     const instruction *in = r->instruction;
     uint32_t lane, k, lanes = 0;
     if (m->traps & ERRORS_TRAP_LINES && errors_can_trap(r->info) &&
         (in->line == m->trap_lines[0] || in->line == m->trap_lines[1]))
         lanes = UINT32_MAX;
+    if (m->traps & ERRORS_TRAP_AT && errors_can_trap(r->info) && has_turn(m)) lanes = UINT32_MAX;
     if (m->traps & ERRORS_TRAP_DIVISION && (in->opcode == OPCODE_DIV || in->opcode == OPCODE_REM) &&
         !type_is_float(in->type)) {
         for (lane = 0; lane < LANES; lane++)

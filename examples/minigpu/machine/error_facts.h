@@ -9,7 +9,8 @@
 enum {
     ERRORS_TRAP_DIVISION = 1, /* an integer divided by zero */
     ERRORS_TRAP_INVALID = 2,  /* a NaN of operands that are none */
-    ERRORS_TRAP_LINES = 4     /* arithmetic of one of two lines of the PTX file, whenever it executes */
+    ERRORS_TRAP_LINES = 4,    /* arithmetic of one of two lines of the PTX file, whenever it executes */
+    ERRORS_TRAP_AT = 8 /* the arithmetic instruction errors_options.at, once, and every `interval`-th behind it */
 };
 enum { ERRORS_LINES = 2 };
 

@@ -83,7 +83,7 @@ int errors_make(machine *m, const errors_options *options, char error[LAUNCH_ERR
     if (options->detection && options->latency_cycles != NONE) config.latency_cycles = options->latency_cycles;
     if (options->rate_q32 != NEVER) config.error_rate_q32 = (uint32_t)options->rate_q32;
     if (options->detection) config.store_entries = options->no_store_queue ? 0 : m->config.memory_queue_entries;
-    if (options->at != NEVER) config.error_rate_q32 = 0;
+    if (options->at != NEVER && !(options->traps & ERRORS_TRAP_AT)) config.error_rate_q32 = 0;
     m->restart_config = config;
     m->error_at = options->at;
     m->error_interval = options->interval;

@@ -16,14 +16,15 @@
 
 /* What may go wrong. */
 typedef struct errors_options {
-    const char *detection; /* a preset of gpump_restart: "razor2", ...; NULL: no errors */
-    uint64_t rate_q32;     /* errors per warp instruction, times 2^32; NEVER: the detection's */
-    uint64_t at, interval; /* that instruction errs, counted from 1 over all SMs, and every N-th behind it; NEVER, 0 */
-    uint32_t latency_cycles;      /* of the detection; NONE: the preset's */
-    uint32_t traps;               /* ERRORS_TRAP_... */
-    uint32_t cure;                /* gpump_restart_cure: of a live-lock */
-    uint32_t patch;               /* gpump_restart_patch */
-    uint32_t no_store_queue;      /* 1: tests: stores do not wait for verification */
+    const char *detection;   /* a preset of gpump_restart: "razor2", ...; NULL: no errors */
+    uint64_t rate_q32;       /* errors per warp instruction, times 2^32; NEVER: the detection's */
+    uint64_t at, interval;   /* that instruction errs, or traps (ERRORS_TRAP_AT), counted from 1 over all SMs, and every
+                              * N-th behind it; NEVER, 0 */
+    uint32_t latency_cycles; /* of the detection; NONE: the preset's */
+    uint32_t traps;          /* ERRORS_TRAP_... */
+    uint32_t cure;           /* gpump_restart_cure: of a live-lock */
+    uint32_t patch;          /* gpump_restart_patch */
+    uint32_t no_store_queue; /* 1: tests: stores do not wait for verification */
     uint32_t lines[ERRORS_LINES]; /* of ERRORS_TRAP_LINES, from 1; 0: none */
     uint32_t unused;
 } errors_options;

@@ -201,6 +201,7 @@ static const char run_usage[] =
     "  --trap WHAT           exceptions of arithmetic trap, and are emulated: division (by zero), invalid (a new NaN), "
     "all; or N,\n"
     "                        the arithmetic of that line of the PTX file whenever it executes, up to two of them\n"
+    "  --trap-at N[:M]       the N-th arithmetic instruction traps, once, then every M-th behind it\n"
     "  --cure NAME           with --trap: what ends a live-lock of two exceptions: split (default), step\n"
     "  --policy NAME         who makes room for a kernel of higher priority, block by block: dual, chimera, chimera+, "
     "switch, drain, flush,\n"
@@ -406,6 +407,7 @@ static int command_run(int argc, char **argv) {
                                           {"detection", required_argument, NULL, 'X'},
                                           {"error-at", required_argument, NULL, 'X'},
                                           {"trap", required_argument, NULL, 'X'},
+                                          {"trap-at", required_argument, NULL, 'X'},
                                           {"cure", required_argument, NULL, 'X'},
                                           {"policy", required_argument, NULL, 'o'},
                                           {"limit", required_argument, NULL, 'l'},

@@ -37,7 +37,7 @@ static int read_detection(const char *text, errors_options *errors) {
     return 0;
 }
 
-static int read_places(const char *text, errors_options *errors) {
+static int read_places(const char *option, const char *text, errors_options *errors) {
     char *end;
     errno = 0;
     errors->at = strtoull(text, &end, 10);
@@ -48,7 +48,7 @@ static int read_places(const char *text, errors_options *errors) {
             if (!*end && !errno) return 0;
         }
     }
-    fprintf(stderr, "minigpu: --error-at wants N or N:M, both from 1, not \"%s\"\n", text);
+    fprintf(stderr, "minigpu: --%s wants N or N:M, both from 1, not \"%s\"\n", option, text);
     return -1;
 }
 
@@ -80,7 +80,14 @@ int recovery_option(const char *name, const char *text, machine_options *options
     uint32_t which;
     if (!strcmp(name, "errors")) return read_rate(text, &errors->rate_q32);
     if (!strcmp(name, "detection")) return read_detection(text, errors);
-    if (!strcmp(name, "error-at")) return read_places(text, errors);
+    if (!strcmp(name, "error-at") || !strcmp(name, "trap-at")) {
+        if (errors->at != NEVER) {
+            fprintf(stderr, "minigpu: --error-at and --trap-at are given once, and exclude each other\n");
+            return -1;
+        }
+        if (*name == 't') errors->traps |= ERRORS_TRAP_AT;
+        return read_places(name, text, errors);
+    }
     if (!strcmp(name, "trap") && *text >= '0' && *text <= '9') {
         uint64_t line;
         const uint32_t second = errors->lines[0] != 0;
@@ -100,10 +107,11 @@ int recovery_option(const char *name, const char *text, machine_options *options
 
 const char *recovery_contradiction(machine_options *options) {
     const errors_options *errors = &options->errors;
-    if (!errors->detection && (errors->rate_q32 != NEVER || errors->at != NEVER))
+    const int places_error = errors->at != NEVER && !(errors->traps & ERRORS_TRAP_AT);
+    if (!errors->detection && (errors->rate_q32 != NEVER || places_error))
         return "--errors and --error-at need --detection NAME: an error that nobody detects is a wrong result";
-    if (errors->rate_q32 != NEVER && errors->at != NEVER) return "--errors and --error-at exclude each other";
-    if (errors->cure && !errors->traps) return "--cure needs --trap WHAT: errors do not come back";
+    if (errors->rate_q32 != NEVER && places_error) return "--errors and --error-at exclude each other";
+    if (errors->cure && !errors->traps) return "--cure needs --trap WHAT or --trap-at N: errors do not come back";
     if (errors_wanted(errors) && options->point_interval)
         return "--detection and --trap exclude --points: a warp that goes back may stand between two points";
     if (options->shared_restart && options->page_checks)

@@ -1,0 +1,277 @@
+/* bench/every_instruction [--every K] [--shard I/N] [--log FILE] [KERNEL...]: an error, and an exception of arithmetic,
+ * in every single instruction of every small launch, or of the named ones, as CSV.
+ *
+ * Each instruction that a warp executes is one place. The machine runs up to the cycle before it. There it is copied
+ * (the process forks), and in the copy one bit of that instruction is wrong, or it traps, once. The copy then runs to
+ * its end, where memory must be as without. So a place costs only what lies behind it. Errors are detected 8 cycles
+ * later under sparse regions, and 4 under regions of 32. One exception alone is no live-lock.
+ *
+ *   --every K     only every K-th place, by chance from which on (GPUMP_TEST_SEED)
+ *   --shard I/N   of these, only those of shard I of N, from 0: for several processes
+ *   --log FILE    adds the lines to FILE, and leaves out what FILE has already: an interrupted run goes on
+ *
+ * A line stands for the places `first` to `last` of a kernel. `places` were taken, `recovered` of them took effect and
+ * were repaired, and `wrong` of them ended with other memory, another count of recoveries, or not at all. Exit status 1
+ * when one was wrong, 2 on a usage error. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analysis.h"
+#include "in_copy.h"
+#include "kernels/reference.h"
+#include "machine/machine.h"
+#include "output.h"
+#include "progress.h"
+#include "tools/check.h"
+#include "tools/recovery.h"
+
+#define PROGRAM "every_instruction"
+#define WATCHDOG_CYCLES 50000000u /* a copy that has not ended by then never will */
+#define PIECE 4000u               /* places of a line at most */
+
+typedef struct kind {
+    const char *name, *detection; /* NULL: exceptions */
+    uint32_t regions;
+} kind;
+static const kind kinds[] = {{"error", "decor", REGIONS_SPARSE},
+                             {"error", "razor2", 32},
+                             {"exception", NULL, REGIONS_SPARSE},
+                             {"exception", NULL, 32}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+typedef struct task {
+    uint64_t every, shard, shards, offset;
+    const char *log;
+    char *done; /* the text of the log as it was; NULL */
+} task;
+
+/* A launch, and what is known of its run without errors. */
+typedef struct subject {
+    const char *name;
+    const kind *kind;
+    launch_file launch;
+    uint64_t result, places;
+    uint32_t *cycle_of; /* by place, from 1: the cycle in which it executes */
+} subject;
+
+typedef struct outcome {
+    uint64_t recovered, wrong;
+    char error[LAUNCH_ERROR_BYTES];
+} outcome;
+
+static void give_up(const char *what, const char *why) {
+    fprintf(stderr, PROGRAM ": %s: %s\n", what, why);
+    exit(2);
+}
+
+static machine *build(subject *s) {
+    char error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    machine *m;
+    machine_options_default(&options);
+    options.regions = s->kind->regions;
+    options.errors.detection = s->kind->detection;
+    options.errors.traps = s->kind->detection ? 0 : ERRORS_TRAP_AT;
+    options.errors.at = NEVER - 1; /* places are counted, and nothing happens */
+    s->launch.regions = REGIONS_NONE;
+    if (!(m = machine_build(&s->launch, &options, error))) give_up(s->name, error);
+    return m;
+}
+
+/* Runs without errors, and notes in which cycle each place executes. */
+static void look(subject *s) {
+    machine *m = build(s);
+    kernel_check check[16];
+    uint64_t capacity = 1u << 16, place = 1;
+    int ended;
+    if (s->launch.kernel_count > 16) give_up(s->name, "more than 16 kernels");
+    s->cycle_of = (uint32_t *)malloc(capacity * sizeof *s->cycle_of);
+    do {
+        ended = machine_run(m, m->now + 1);
+        for (; place <= m->error_candidates && s->cycle_of; place++) {
+            if (place == capacity)
+                s->cycle_of = (uint32_t *)realloc(s->cycle_of, (capacity *= 2) * sizeof *s->cycle_of);
+            if (s->cycle_of) s->cycle_of[place] = (uint32_t)m->now;
+        }
+        if (!s->cycle_of) give_up(s->name, "out of memory");
+    } while (!ended);
+    if (ended < 0 || check_results(m, &s->launch, check)) give_up(s->name, m->failed ? m->error : "wrong by itself");
+    s->places = m->error_candidates;
+    s->result = machine_result_hash(m, &s->launch);
+    machine_free(m);
+}
+
+static const subject *measured; /* of whom `in_copy` takes the place; it hands over one number only */
+
+/* In a copy: the next place `n` places further on errs or traps. */
+static void inject(machine *m, uint32_t n, void *result) {
+    const subject *s = measured;
+    outcome *out = (outcome *)result;
+    gpump_restart_statistics before, after;
+    kernel_check check[16];
+    memset(out, 0, sizeof *out);
+    recovery_statistics(m, &before);
+    m->error_at = m->error_candidates + n;
+    if (machine_run(m, m->now + WATCHDOG_CYCLES) != 1) {
+        snprintf(out->error, sizeof out->error, "%s", m->failed ? m->error : "it does not end");
+    } else if (machine_result_hash(m, &s->launch) != s->result && check_results(m, &s->launch, check)) {
+        snprintf(out->error, sizeof out->error, "other memory");
+    } else {
+        recovery_statistics(m, &after);
+        out->recovered = s->kind->detection ? after.detected - before.detected : after.emulated - before.emulated;
+        if (m->error_at != NEVER - 1)
+            snprintf(out->error, sizeof out->error, "the place never executes");
+        else if (!out->recovered || (s->kind->detection && after.errors - before.errors != 1))
+            snprintf(out->error, sizeof out->error, "it took no effect");
+        else if (after.live_locks != before.live_locks)
+            snprintf(out->error, sizeof out->error, "a live-lock of one exception");
+    }
+    out->wrong = out->error[0] != 0;
+}
+
+/* One place, on a machine that has not come to it. */
+static int take(subject *s, machine *m, uint64_t place, outcome *sum) {
+    outcome one;
+    if (machine_run(m, s->cycle_of[place] - 1) < 0) give_up(s->name, m->error);
+    measured = s;
+    if (in_copy(inject, m, (uint32_t)(place - m->error_candidates), &one, sizeof one)) {
+        one.wrong = 1;
+        one.recovered = 0;
+        snprintf(one.error, sizeof one.error, "the copy crashed");
+    }
+    sum->recovered += one.recovered != 0;
+    sum->wrong += one.wrong;
+    if (one.wrong)
+        fprintf(stderr, PROGRAM ": %s, %s, regions %u, place %" PRIu64 ": %s\n", s->name, s->kind->name,
+                s->kind->regions, place, one.error);
+    return (int)one.wrong;
+}
+
+static int is_taken(const task *t, uint64_t place) {
+    return (place - 1) % t->every == t->offset && (place - 1) / t->every % t->shards == t->shard;
+}
+
+/* Has the log a line that starts so? */
+static int is_done(const task *t, const char *line) {
+    const char *at = t->done;
+    const size_t length = strlen(line);
+    while (at && (at = strstr(at, line))) {
+        if (at == t->done || at[-1] == '\n') return 1;
+        at += length;
+    }
+    return 0;
+}
+
+static uint64_t sweep(const task *t, subject *s, progress *shown, double from, double share) {
+    uint64_t first, last, place, wrong = 0;
+    machine *m;
+    look(s);
+    m = build(s);
+    for (first = 1; first <= s->places; first = last + 1) {
+        outcome sum;
+        uint64_t places = 0;
+        char line[256];
+        FILE *log = stdout;
+        last =
+            first + PIECE * t->every * t->shards - 1 < s->places ? first + PIECE * t->every * t->shards - 1 : s->places;
+        snprintf(line, sizeof line, "%s,%s,%s,%" PRIu64 "/%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", s->name,
+                 s->kind->name, s->kind->regions == REGIONS_SPARSE ? "sparse" : "32", t->shard, t->shards, t->every,
+                 first, last);
+        if (is_done(t, line)) continue;
+        memset(&sum, 0, sizeof sum);
+        for (place = first; place <= last; place++) {
+            if (!is_taken(t, place)) continue;
+            progress_show(shown, from + share * (double)place / (double)s->places, line);
+            take(s, m, place, &sum);
+            places++;
+        }
+        if (t->log && !(log = fopen(t->log, "a"))) give_up(t->log, "cannot be written");
+        fprintf(log, "%s%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", line, places, sum.recovered, sum.wrong);
+        if (t->log && output_close(log, PROGRAM, t->log)) exit(2);
+        fflush(stdout);
+        wrong += sum.wrong;
+    }
+    machine_free(m);
+    free(s->cycle_of);
+    return wrong;
+}
+
+static uint64_t sweep_kernel(const task *t, const char *name, progress *shown, double from, double share) {
+    char path[1024], error[LAUNCH_ERROR_BYTES];
+    uint64_t wrong = 0;
+    uint32_t k;
+    for (k = 0; k < KINDS; k++) {
+        subject s;
+        memset(&s, 0, sizeof s);
+        s.name = name;
+        s.kind = &kinds[k];
+        snprintf(path, sizeof path, "%s/kernels/%s/small.yaml", MINIGPU_SOURCE_DIR, name);
+        if (launch_file_read(&s.launch, path, error)) give_up(path, error);
+        wrong += sweep(t, &s, shown, from + share * k / KINDS, share / KINDS);
+        launch_file_free(&s.launch);
+    }
+    return wrong;
+}
+
+static char *read_log(const char *path) {
+    FILE *file = fopen(path, "r");
+    char *text;
+    long bytes;
+    if (!file) return NULL;
+    if (fseek(file, 0, SEEK_END) || (bytes = ftell(file)) < 0 || fseek(file, 0, SEEK_SET) ||
+        !(text = (char *)calloc((size_t)bytes + 1, 1)) || fread(text, 1, (size_t)bytes, file) != (size_t)bytes)
+        give_up(path, "cannot be read");
+    fclose(file);
+    return text;
+}
+
+static int usage(int status) {
+    fputs("usage: " PROGRAM " [--every K] [--shard I/N] [--log FILE] [KERNEL...]: an error, and an exception, in every "
+          "instruction of every small launch, as CSV\n",
+          status ? stderr : stdout);
+    return status ? status : output_status(0, PROGRAM);
+}
+
+int main(int argc, char **argv) {
+    const char *seed = getenv("GPUMP_TEST_SEED");
+    task t;
+    progress shown;
+    uint64_t wrong = 0;
+    uint32_t i, count = 0;
+    int a;
+    memset(&t, 0, sizeof t);
+    t.every = t.shards = 1;
+    for (a = 1; a < argc && argv[a][0] == '-'; a++) {
+        if (!strcmp(argv[a], "--help")) return usage(0);
+        if (a + 1 == argc) return usage(2);
+        if (!strcmp(argv[a], "--log"))
+            t.log = argv[++a];
+        else if (!strcmp(argv[a], "--every"))
+            t.every = strtoull(argv[++a], NULL, 10);
+        else if (strcmp(argv[a], "--shard") || sscanf(argv[++a], "%" SCNu64 "/%" SCNu64, &t.shard, &t.shards) != 2)
+            return usage(2);
+    }
+    if (!t.every || t.shard >= t.shards) return usage(2);
+    t.offset = (seed ? strtoull(seed, NULL, 0) : 1) % t.every;
+    if (t.log && (t.done = read_log(t.log)) == NULL) {
+        FILE *log = fopen(t.log, "w");
+        if (!log) give_up(t.log, "cannot be written");
+        fputs("kernel,kind,regions,shard,every,first,last,places,recovered,wrong\n", log);
+        if (output_close(log, PROGRAM, t.log)) return 2;
+    }
+    if (!t.log) puts("kernel,kind,regions,shard,every,first,last,places,recovered,wrong");
+    progress_begin(&shown, PROGRAM);
+    if (a < argc) {
+        for (i = (uint32_t)a; i < (uint32_t)argc; i++)
+            wrong += sweep_kernel(&t, argv[i], &shown, (double)((int)i - a) / (argc - a), 1.0 / (argc - a));
+    } else {
+        while (reference_entries[count].name) count++;
+        for (i = 0; i < count; i++)
+            wrong += sweep_kernel(&t, reference_entries[i].name, &shown, (double)i / count, 1.0 / count);
+    }
+    progress_end(&shown);
+    free(t.done);
+    return output_status(wrong != 0, PROGRAM);
+}
