@@ -489,15 +489,25 @@ static void test_bits(void **state) {
     gpump_restart_config config;
     uint64_t pcs, bits;
     (void)state;
-    assert_int_equal(gpump_restart_config_preset(&config, "razor2"), GPUMP_OK); /* 4 cycles, 64 stores */
+    assert_int_equal(gpump_restart_config_preset(&config, "razor2"), GPUMP_OK);
     config.warps = 10;
     config.lanes = 16;
     config.frames = 7;
+    config.latency_cycles = 3;
+    config.store_entries = 63;
+    config.most_restarts = 7;
     assert_int_equal(gpump_restart_bits(&config, &pcs, &bits, NULL), GPUMP_OK);
     assert_int_equal(pcs, 10 * 2 * 32);
-    /* stacks of 7 entries of two PCs and 16 lanes, 3 bits of depth; two PCs, mode 2, forbidden 2, count 0 to 8: 4;
-     * cycles 0 to 4: 3, twice; stores 0 to 64: 7; a queue of address, data and lanes */
-    assert_int_equal(bits, 10 * (2 * (7 * (64 + 16) + 3) + 64 + 2 + 2 + 4 + 2 * 3 + 7) + 64 * (64 + 64 + 16));
+    /* stacks of 7 entries of two PCs and 16 lanes, 0 to 7 of them: 3 bits; two PCs, mode 2, forbidden 2, restarts 0 to
+     * 7: 3; cycles 0 to 3: 2, twice; stores 0 to 63: 6; a queue of address, data and lanes. One more needs a bit more.
+     */
+    assert_int_equal(bits, 10 * (2 * (7 * (64 + 16) + 3) + 64 + 2 + 2 + 3 + 2 * 2 + 6) + 63 * (64 + 64 + 16));
+    config.frames++;
+    config.latency_cycles++;
+    config.store_entries++;
+    config.most_restarts++;
+    assert_int_equal(gpump_restart_bits(&config, &pcs, &bits, NULL), GPUMP_OK);
+    assert_int_equal(bits, 10 * (2 * (8 * (64 + 16) + 4) + 64 + 2 + 2 + 4 + 2 * 3 + 7) + 64 * (64 + 64 + 16));
     assert_int_equal(gpump_restart_bits(&config, &pcs, NULL, NULL), GPUMP_OK);
     diagnosed_null(gpump_restart_bits(&config, NULL, &bits, DIAG), "restart_pcs");
 }
@@ -812,7 +822,7 @@ static void test_energy(void **state) {
     }
     assert_int_equal(gpump_restart_energy(65535, UINT64_C(1) << 31), 1); /* half of the last place: up */
     assert_int_equal(gpump_restart_energy(65535, (UINT64_C(1) << 31) - 1), 0);
-    assert_int_equal(gpump_restart_energy(70000, 65536), 0);
+    assert_int_equal(gpump_restart_energy(70000, UINT64_C(1) << 40), 0);
     assert_true(gpump_restart_energy(0, UINT64_MAX / 4) == UINT64_MAX / 4);
 }
 
