@@ -2,56 +2,7 @@
 /* Instructions that compute something wrong, and arithmetic that traps: memory at the end is that of a run without
  * them. One bit of a result, an address or a value to store is really flipped, at every instruction of every small
  * launch (a sample of them here; all with GPUMP_TEST_CASES=100000), and in storms. */
-#include "test.h"
-
-#include "analysis/analysis.h"
-#include "kernels/reference.h"
-#include "machine/shared_log.h"
-#include "preemption/context_forms.h"
-#include "tools/check.h"
-#include "tools/recovery.h"
-
-#define KERNELS GPUMP_SOURCE_DIR "/examples/minigpu/kernels/"
-
-#define WATCHDOG_CYCLES 200000000u /* a run that has not ended by then never will: a live-lock that nobody sees */
-
-typedef struct ran {
-    gpump_restart_statistics recovery;
-    uint64_t candidates, cycles, result;
-    int wrong;
-    char error[LAUNCH_ERROR_BYTES];
-} ran;
-
-static void run_launch_logged(const char *path, const machine_options *options, ran *r, shared_log_statistics *log) {
-    launch_file launch;
-    kernel_check check[8];
-    machine *m;
-    memset(r, 0, sizeof *r);
-    if (launch_file_read(&launch, path, r->error)) fail_msg("%s", r->error);
-    launch.regions = REGIONS_NONE;
-    assert_true(launch.kernel_count <= 8);
-    if (!(m = machine_build(&launch, options, r->error))) fail_msg("%s: %s", path, r->error);
-    r->wrong = machine_run(m, WATCHDOG_CYCLES) != 1 || check_results(m, &launch, check) != 0;
-    snprintf(r->error, sizeof r->error, "%s", m->failed ? m->error : r->wrong ? "other results" : "right");
-    r->candidates = m->error_candidates;
-    r->result = machine_result_hash(m, &launch);
-    r->cycles = m->now;
-    recovery_statistics(m, &r->recovery);
-    if (log) shared_log_sum(m, log);
-    machine_free(m);
-    launch_file_free(&launch);
-}
-static void run_launch(const char *path, const machine_options *options, ran *r) {
-    run_launch_logged(path, options, r, NULL);
-}
-
-static machine_options options_with(uint32_t regions, const char *detection) {
-    machine_options options;
-    machine_options_default(&options);
-    options.regions = regions;
-    options.errors.detection = detection;
-    return options;
-}
+#include "minigpu/error_runs.h"
 
 /* ==== errors ==== */
 
@@ -306,6 +257,36 @@ static void traps_at_every_instruction(void **state) {
     assert_true(alone.exceptions > 100 && pairs.live_locks > 10);
 }
 
+/* ==== exceptions in storms ==== */
+
+/* Every third, or every seventeenth, instruction that may trap does: every run ends, with memory as without, under
+ * either cure. A live-lock that nobody saw would not end before the watchdog. */
+static void exceptions_in_storms(void **state) {
+    static const uint64_t intervals[] = {3, 17};
+    const reference_entry *entry;
+    uint64_t exceptions = 0, live_locks = 0, n = test_seed();
+    (void)state;
+    for (entry = reference_entries; entry->name; entry++, n++) {
+        char path[1024];
+        machine_options options = options_with(n % 2 ? REGIONS_SPARSE : 32, NULL);
+        ran r;
+        snprintf(path, sizeof path, KERNELS "%s/small.yaml", entry->name);
+        options.errors.traps = ERRORS_TRAP_AT;
+        options.errors.at = 1 + n % 5;
+        options.errors.interval = intervals[n / 2 % 2];
+        options.errors.cure = (uint32_t)(n / 4 % 2);
+        run_launch(path, &options, &r);
+        if (r.wrong)
+            fail_msg("%s, one of %llu traps, cure %u: %s", entry->name, (unsigned long long)options.errors.interval,
+                     options.errors.cure, r.error);
+        exceptions += r.recovery.exceptions;
+        live_locks += r.recovery.live_locks;
+    }
+    print_message("%llu exceptions in storms, %llu live-locks\n", (unsigned long long)exceptions,
+                  (unsigned long long)live_locks);
+    assert_true(exceptions > 1000 && live_locks > 10);
+}
+
 /* ==== preemptions on top ==== */
 
 /* Warps leave while they execute again, are emulated or step, with errors on top, and come back elsewhere. */
@@ -399,6 +380,7 @@ int main(void) {
         cmocka_unit_test(both_cures),
         cmocka_unit_test(every_kernel_with_traps),
         cmocka_unit_test(traps_at_every_instruction),
+        cmocka_unit_test(exceptions_in_storms),
         cmocka_unit_test(preempted),
         cmocka_unit_test(everything_at_once),
         cmocka_unit_test(refused),
