@@ -5,7 +5,7 @@
 #define GPUMPI_DUET_MAGIC UINT64_C(0x67706d7064756574) /* "gpmpduet" */
 enum { GPUMPI_DUET_LEAVE = 0, GPUMPI_DUET_COME = 1 };
 typedef char gpumpi_duet_has_no_padding
-    [sizeof(gpump_duet) == sizeof(gpumpi_head) + 8 * (3 + 13 * GPUMPI_DUET_WORDS + 1) + sizeof(gpump_duet_statistics) +
+    [sizeof(gpump_duet) == sizeof(gpumpi_head) + 8 * (3 + 14 * GPUMPI_DUET_WORDS + 1) + sizeof(gpump_duet_statistics) +
                                sizeof(gpump_duet_config) + sizeof(gpump_duet_plan) +
                                4 * (16 + 3 * GPUMP_DUET_WARPS + 3 * GPUMP_DUET_BLOCKS) + 2 * sizeof(gpumpi_duet_queue)
          ? 1
@@ -55,7 +55,7 @@ GPUMP_API gpump_result gpump_duet_adopt(void *memory, size_t bytes, const gpump_
 }
 
 GPUMP_API uint64_t gpump_duet_hash(const gpump_duet *duet) {
-    const size_t words = 3 + 13 * GPUMPI_DUET_WORDS + 1 + sizeof duet->statistics / 8;
+    const size_t words = 3 + 14 * GPUMPI_DUET_WORDS + 1 + sizeof duet->statistics / 8;
     const size_t halves = (sizeof *duet - sizeof duet->head - words * 8) / 4;
     return gpump_hash_u32s(gpump_hash_u64s(GPUMP_HASH_SEED, &duet->now, words), &duet->config.struct_size, halves);
 }
@@ -353,7 +353,7 @@ GPUMP_API gpump_result gpump_duet_freeze(gpump_duet *duet, uint64_t now, uint32_
 
 GPUMP_API gpump_result gpump_duet_report_stall(gpump_duet *duet, uint64_t now, uint32_t warp, uint32_t why,
                                                uint32_t replies) {
-    gpump_result result = why > GPUMP_DUET_BARRIER || !replies ? GPUMP_ERROR_ARGUMENT : GPUMP_OK;
+    gpump_result result = why >= GPUMP_DUET_STALLS || !replies ? GPUMP_ERROR_ARGUMENT : GPUMP_OK;
     if (!result) result = gpumpi_duet_check_call(duet, now, warp);
     if (!result && (!gpump_duet_may_issue(duet, warp) || gpump_bits_get(duet->waiting, warp)))
         result = GPUMP_ERROR_STATE;
@@ -363,6 +363,7 @@ GPUMP_API gpump_result gpump_duet_report_stall(gpump_duet *duet, uint64_t now, u
     duet->replies[warp] = replies;
     duet->stalled[duet->block_of[warp]]++;
     gpump_bits_set(duet->waiting, warp);
+    gpumpi_duet_put(duet->for_page, warp, why == GPUMP_DUET_PAGE);
     if (why == GPUMP_DUET_BARRIER) {
         duet->in_barrier[duet->block_of[warp]]++;
         gpump_bits_set(duet->at_barrier, warp);
@@ -374,7 +375,8 @@ GPUMP_API gpump_result gpump_duet_report_stall(gpump_duet *duet, uint64_t now, u
 GPUMP_API void gpump_duet_report_reply(gpump_duet *duet, uint32_t warp) {
     const uint32_t unit = gpumpi_duet_unit_of(duet, warp);
     if (!gpump_bits_get(duet->waiting, warp)) return;
-    if (!gpump_bits_get(duet->present, unit) && !gpump_bits_get(duet->at_barrier, warp)) {
+    if (!gpump_bits_get(duet->present, unit) && !gpump_bits_get(duet->at_barrier, warp) &&
+        !gpump_bits_get(duet->for_page, warp)) {
         duet->statistics.frame_replies++;
         duet->debt_cycles++;
     }

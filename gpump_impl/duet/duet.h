@@ -28,7 +28,9 @@ typedef enum gpump_duet_state {
 /* Why a warp stalls. */
 typedef enum gpump_duet_stall {
     GPUMP_DUET_LOAD = 0, /* for loads that have left L1 */
-    GPUMP_DUET_BARRIER   /* at a barrier */
+    GPUMP_DUET_BARRIER,  /* at a barrier */
+    GPUMP_DUET_PAGE,     /* for pages that it has faulted on; one reply: it may go on */
+    GPUMP_DUET_STALLS
 } gpump_duet_stall;
 
 typedef enum gpump_duet_action_kind {
@@ -90,6 +92,7 @@ typedef struct gpump_duet {
     uint64_t alive[GPUMPI_DUET_WORDS];           /* per warp: placed and not ended */
     uint64_t waiting[GPUMPI_DUET_WORDS];         /* per warp: stalled */
     uint64_t at_barrier[GPUMPI_DUET_WORDS];      /* per warp: of these, at a barrier */
+    uint64_t for_page[GPUMPI_DUET_WORDS];        /* per warp: of these, for pages */
     uint64_t resident[GPUMPI_DUET_WORDS];        /* per unit: placed and not ended */
     uint64_t present[GPUMPI_DUET_WORDS];         /* per unit: at home */
     uint64_t moving[GPUMPI_DUET_WORDS];          /* per unit: in the job */
@@ -146,7 +149,7 @@ GPUMP_API gpump_result gpump_duet_set_kernel(gpump_duet *duet, uint64_t now, con
 GPUMP_API gpump_result gpump_duet_place_block(gpump_duet *duet, uint64_t now, int at_home, uint32_t *block,
                                               gpump_diag *diag);
 /* Reports that a RUNNING `warp` stalls, `why` (gpump_duet_stall), until `replies` replies have come, at least 1; a
- * barrier is one. The warp must have nothing in flight but these loads. GPUMP_ERROR_STATE. */
+ * barrier is one, and so are pages. The warp must have nothing in flight but these loads. GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_duet_report_stall(gpump_duet *duet, uint64_t now, uint32_t warp, uint32_t why,
                                                uint32_t replies);
 /* Reports one reply that a stalled `warp` awaits, or that its barrier has opened. The value goes to where the warp's

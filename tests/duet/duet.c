@@ -618,7 +618,7 @@ static void wrong_calls(void **state) {
     assert_int_equal(diag.reason, GPUMP_REASON_FRAME);
     assert_int_equal(gpump_duet_place_block(duet, 4, 0, &block, &diag), GPUMP_ERROR_TIME);
     assert_int_equal(gpump_duet_set_kernel(duet, 5, &plan), GPUMP_ERROR_STATE);
-    assert_int_equal(gpump_duet_report_stall(duet, 5, 0, 2, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_duet_report_stall(duet, 5, 0, GPUMP_DUET_STALLS, 1), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_duet_report_stall(duet, 5, 0, 0, 0), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_duet_report_stall(duet, 5, 4, 0, 1), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_duet_report_stall(duet, 5, 3, 0, 1), GPUMP_ERROR_STATE); /* READY */

@@ -94,9 +94,9 @@ static int run_to_replay(machine *m, const warp *w) {
         if (machine_run(m, w->fault_cycle == NEVER ? m->now + 20 : w->fault_cycle) != 0) return 0;
     if (m->fault_scheme != GPUMP_REPLAY_QUEUE && m->fault_scheme != GPUMP_REPLAY_LOG)
         return machine_run(m, m->now + 1) == 0 && s->kernel_resident[VICTIM];
-    for (i = 0; i < REPLAYS_WITHIN && !s->faults->replaying; i++)
+    for (i = 0; i < REPLAYS_WITHIN && !s->faults->replaying[0]; i++)
         if (machine_run(m, m->now + 1) != 0) return 0;
-    return s->faults->replaying != 0 && s->kernel_resident[VICTIM];
+    return s->faults->replaying[0] != 0 && s->kernel_resident[VICTIM];
 }
 
 /* Every wait for a page has ended one way or the other. */

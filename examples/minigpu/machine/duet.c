@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/faults.h"
 #include "machine/gate.h"
 #include "preemption/context_view.h"
 
@@ -90,6 +91,7 @@ static int make_sm(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
         gpump_duet_init(memory, bytes, config, &d->gpump, &diag))
         return refuse(error, "out of memory");
     d->kernel = NONE;
+    if (s->faults) s->faults->warp_of = d->warp_of;
     s->duet = d;
     return 0;
 }
@@ -97,8 +99,12 @@ static int make_sm(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
 int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]) {
     machine_duet *d = (machine_duet *)arena_take(&m->arena, sizeof *d);
     uint32_t i;
-    if (m->sms[0]->queue || m->sms[0]->faults) return refuse(error, "not with out-of-order issue, TLBs or faults yet");
-    if (m->regions || m->in_place || m->policy) return refuse(error, "not with regions, --in-place or --policy yet");
+    if (m->sms[0]->queue) return refuse(error, "not with out-of-order issue, whose queue names warps by their slots");
+    if (m->regions || m->in_place)
+        return refuse(error, "not with regions or --in-place, which name warps by their slots");
+    if (m->policy && !(m->policy->flags & GPUMP_VICTIM_WHOLE_SM))
+        return refuse(error,
+                      "an SM serves one kernel: take a --policy that gives SMs over as a whole, such as chimera");
     if (m->config.kernels_per_sm > 1) return refuse(error, "one kernel per SM: not with kernels_per_sm above 1");
     if (!d) return refuse(error, "out of memory");
     m->duet = d;
@@ -146,15 +152,15 @@ static gpump_duet_place place_of(machine *m, const sm *s, uint32_t number) {
 
 uint32_t *duet_open(machine *m, sm *s, warp *w) {
     sm_duet *d = s->duet;
-    const gpump_duet_place place = place_of(m, s, w->duet);
+    const gpump_duet_place place = place_of(m, s, w->number);
     if (w->slot != NONE || !plan_of(m, s)->moves_registers) return s->registers + w->register_base;
-    frame_unpack(&d->kept[w->duet], d->scratch, granule(m, s, place.registers));
+    frame_unpack(&d->kept[w->number], d->scratch, granule(m, s, place.registers));
     return d->scratch;
 }
 void duet_close(machine *m, sm *s, warp *w) {
     sm_duet *d = s->duet;
     if (w->slot != NONE || !plan_of(m, s)->moves_registers || m->duet->omit == DUET_OMIT_REPLIES) return;
-    frame_pack(&d->kept[w->duet], d->scratch, granule(m, s, place_of(m, s, w->duet).registers));
+    frame_pack(&d->kept[w->number], d->scratch, granule(m, s, place_of(m, s, w->number).registers));
 }
 
 static int alive(const sm *s, uint32_t number) {
@@ -182,16 +188,21 @@ gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index, int restores) {
     return gpump_duet_room(d->gpump, restores);
 }
 
+uint32_t duet_most_blocks(const machine *m, uint32_t kernel_index) {
+    const gpump_duet_plan *plan = &m->duet->plans[kernel_index];
+    return plan->native_blocks + plan->extra_blocks_l1;
+}
+
 /* A warp that has a home takes its slot. */
 static void take_slot(machine *m, sm *s, block *b, warp *w) {
     sm_duet *d = s->duet;
-    const gpump_duet_place place = place_of(m, s, w->duet);
+    const gpump_duet_place place = place_of(m, s, w->number);
     if (plan_of(m, s)->moves_registers || plan_of(m, s)->unit != GPUMP_DUET_BLOCK || place.is_present)
         w->register_base = place.registers * LANES;
     b->shared_base = (place.shared - m->duet->config.register_granules) * GRANULE;
     w->slot = place.slot;
-    s->slot_age[w->slot] = d->age_of[w->duet];
-    s->slot_warp[w->slot] = d->warp_of[w->duet];
+    s->slot_age[w->slot] = d->age_of[w->number];
+    s->slot_warp[w->slot] = d->warp_of[w->number];
     s->occupied |= BIT(w->slot);
     b->slots |= BIT(w->slot);
     gpump_warp_gate_open(&w->gate, GPUMP_WARP_FETCH, GPUMP_WARP_RESIDENCY);
@@ -228,11 +239,11 @@ void duet_place(machine *m, sm *s, block *b, int restores) {
     for (i = 0; i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
         const gpump_duet_place place = place_of(m, s, number * b->warp_count + i);
-        w->duet = number * b->warp_count + i;
-        d->warp_of[w->duet] = b->warps[i];
-        d->age_of[w->duet] = m->ages++;
-        memset(&d->kept[w->duet], 0, sizeof d->kept[0]); /* a new warp has no values yet */
-        w->register_base = place.registers * LANES;      /* of a warp in a frame: when it has come in */
+        w->number = number * b->warp_count + i;
+        d->warp_of[w->number] = b->warps[i];
+        d->age_of[w->number] = m->ages++;
+        memset(&d->kept[w->number], 0, sizeof d->kept[0]); /* a new warp has no values yet */
+        w->register_base = place.registers * LANES;        /* of a warp in a frame: when it has come in */
         b->shared_base = (place.shared - m->duet->config.register_granules) * GRANULE;
         w->slot = NONE;
         if (place.is_present)
@@ -246,7 +257,7 @@ void duet_place(machine *m, sm *s, block *b, int restores) {
 /* What a warp held is overwritten, at home or in its frame. */
 static void vacate(machine *m, sm *s, block *b, warp *w) {
     const gpump_duet_plan *plan = plan_of(m, s);
-    const gpump_duet_place place = place_of(m, s, w->duet);
+    const gpump_duet_place place = place_of(m, s, w->number);
     if (w->slot == NONE && plan->moves_registers)
         overwrite(granule(m, s, place.registers), (size_t)plan->frame_registers * GRANULE);
     else
@@ -259,7 +270,7 @@ void duet_left(machine *m, sm *s, block *b) {
     uint32_t i;
     overwrite(duet_shared(m, b), (size_t)plan_of(m, s)->shared_granules * GRANULE);
     for (i = 0; i < b->warp_count; i++)
-        if (alive(s, m->warps[b->warps[i]].duet)) vacate(m, s, b, &m->warps[b->warps[i]]);
+        if (alive(s, m->warps[b->warps[i]].number)) vacate(m, s, b, &m->warps[b->warps[i]]);
     s->duet->dropping -= b->dropping;
     b->dropping = 0;
     machine_must(m, "gpump_duet_report_block_done", gpump_duet_report_block_done(s->duet->gpump, m->now, b->duet),
@@ -281,8 +292,8 @@ void duet_release(machine *m, sm *s, const block *b) {
 const uint8_t *duet_frame(machine *m, const warp *w, uint64_t *bytes) {
     const sm *s = m->sms[w->sm];
     if (w->slot != NONE || !plan_of(m, s)->moves_registers) return NULL;
-    *bytes = (uint64_t)frame_content_granules(&s->duet->kept[w->duet]) * GRANULE;
-    return granule(m, s, place_of(m, s, w->duet).registers);
+    *bytes = (uint64_t)frame_content_granules(&s->duet->kept[w->number]) * GRANULE;
+    return granule(m, s, place_of(m, s, w->number).registers);
 }
 
 uint8_t *duet_shared(machine *m, const block *b) {
@@ -290,7 +301,7 @@ uint8_t *duet_shared(machine *m, const block *b) {
     uint32_t i;
     for (i = 0; plan_of(m, s)->moves_shared && i < b->warp_count; i++) { /* of a block that is switched out */
         const warp *w = &m->warps[b->warps[i]];
-        if (w->slot == NONE && alive(s, w->duet)) return granule(m, s, place_of(m, s, w->duet).shared);
+        if (w->slot == NONE && alive(s, w->number)) return granule(m, s, place_of(m, s, w->number).shared);
     }
     return s->shared + b->shared_base;
 }
@@ -304,7 +315,7 @@ void duet_load_sent(machine *m, in_flight *r) {
 }
 
 static void replies(sm *s, warp *w, uint32_t count) {
-    for (; count; count--, w->stall_replies--) gpump_duet_report_reply(s->duet->gpump, w->duet);
+    for (; count; count--, w->stall_replies--) gpump_duet_report_reply(s->duet->gpump, w->number);
     if (!w->stall_replies && w->slot != NONE) s->duet->reported &= ~BIT(w->slot);
     if (s->wake > s->now + 1) s->wake = s->now + 1;
 }
@@ -324,9 +335,24 @@ void duet_barrier_opened(machine *m, sm *s, warp *w) {
     if (w->stall_replies) replies(s, w, w->stall_replies);
 }
 
+int duet_page_came(sm *s, warp *w) {
+    if (w->stall_replies) replies(s, w, w->stall_replies);
+    return w->slot != NONE && gpump_duet_may_issue(s->duet->gpump, w->number);
+}
+
+uint32_t duet_content(const machine *m, const warp *w, frame_content *content) {
+    const uint32_t index = m->blocks[w->block].kernel;
+    uint64_t replayed[CONTEXT_LIVE_WORDS];
+    (void)frame_look(&m->duet->views[index], &m->kernels[index], w, content);
+    memset(replayed, 0, sizeof replayed);
+    faults_sources(m, w, replayed);
+    frame_add(content, replayed);
+    return frame_content_granules(content);
+}
+
 /* Does everything that a warp needs to go on fit a frame? Sets *content to it. */
-static int fits_frame(machine *m, const sm *s, const block *b, const warp *w, frame_content *content) {
-    const uint32_t granules = frame_look(&m->duet->views[b->kernel], &m->kernels[b->kernel], w, content);
+static int fits_frame(const machine *m, const sm *s, const warp *w, frame_content *content) {
+    const uint32_t granules = duet_content(m, w, content);
     return !plan_of(m, s)->moves_registers || granules <= plan_of(m, s)->frame_registers;
 }
 
@@ -337,7 +363,17 @@ static int copies_under_way(const warp *w) {
     return any != 0;
 }
 
-/* Reports the warps that wait for loads beyond L1, or at a barrier, and have nothing else in flight. */
+/* Is the warp held for pages that are still to come, so that it may leave? Its state is complete then. Under an operand
+ * log it keeps its home: warps at home may wait for the room in the log that it holds, and would never leave theirs. */
+static int waits_for_page(const machine *m, const sm *s, const warp *w) {
+    return s->faults && m->fault_scheme != GPUMP_REPLAY_LOG && w->fault_cycle > s->now && faults_is_held(m, w);
+}
+/* Has it neither faulted, nor entries to issue again? */
+static int runs(const sm *s, const warp *w) {
+    return gpump_replay_state_of(s->faults->replay, w->number) == GPUMP_REPLAY_RUN;
+}
+
+/* Reports the warps that wait for loads beyond L1, for pages, or at a barrier, and have nothing else in flight. */
 static void report_stalls(machine *m, sm *s) {
     sm_duet *d = s->duet;
     uint64_t left = s->present & (~s->clear | s->held) & ~d->reported;
@@ -345,19 +381,23 @@ static void report_stalls(machine *m, sm *s) {
     for (; left; left &= left - 1) {
         const uint32_t slot = gpump_bits_lowest64(left);
         warp *w = &m->warps[s->slot_warp[slot]];
-        const int at_barrier = w->barrier != NONE;
+        const int at_barrier = w->barrier != NONE, for_page = waits_for_page(m, s, w);
+        if (gate_calling(w) || (s->faults && !for_page && !runs(s, w))) continue;
         if (w->in_flight != w->missed_loads || w->unchecked || gate_in_control(w) || copies_under_way(w)) continue;
-        if (!at_barrier && (!w->missed_loads || s->clear & BIT(slot))) continue;
-        if (!gpump_duet_may_issue(d->gpump, w->duet)) continue; /* on its way in or out */
-        if (!fits_frame(m, s, &m->blocks[w->block], w, &content)) {
+        if (!at_barrier && !for_page && (!w->missed_loads || s->clear & BIT(slot))) continue;
+        if (!gpump_duet_may_issue(d->gpump, w->number)) continue; /* on its way in or out */
+        if (!fits_frame(m, s, w, &content)) {
             d->too_large++;
             continue;
         }
-        w->stall_replies = at_barrier ? 1 : w->missed_loads;
+        w->stall_replies = at_barrier || for_page ? 1 : w->missed_loads;
         d->reported |= BIT(slot);
         machine_must(m, "gpump_duet_report_stall",
-                     gpump_duet_report_stall(d->gpump, s->now, w->duet,
-                                             at_barrier ? GPUMP_DUET_BARRIER : GPUMP_DUET_LOAD, w->stall_replies),
+                     gpump_duet_report_stall(d->gpump, s->now, w->number,
+                                             at_barrier ? GPUMP_DUET_BARRIER
+                                             : for_page ? GPUMP_DUET_PAGE
+                                                        : GPUMP_DUET_LOAD,
+                                             w->stall_replies),
                      NULL);
     }
 }
@@ -370,9 +410,9 @@ static void report_ended(machine *m, sm *s) {
     for (; left; left &= left - 1) {
         warp *w = &m->warps[s->slot_warp[gpump_bits_lowest64(left)]];
         block *b = &m->blocks[w->block];
-        if (w->stack.depth || w->in_flight || gate_stopped(w) || !gpump_duet_may_issue(d->gpump, w->duet))
+        if (w->stack.depth || w->in_flight || gate_stopped(w) || !gpump_duet_may_issue(d->gpump, w->number))
             continue; /* of a block that is restored, nothing is there yet */
-        machine_must(m, "gpump_duet_report_warp_done", gpump_duet_report_warp_done(d->gpump, s->now, w->duet), NULL);
+        machine_must(m, "gpump_duet_report_warp_done", gpump_duet_report_warp_done(d->gpump, s->now, w->number), NULL);
         overwrite((uint8_t *)(s->registers + w->register_base), (size_t)plan_of(m, s)->warp_granules * GRANULE);
         give_slot(s, b, w);
     }
@@ -390,9 +430,9 @@ static uint32_t warps_of(const gpump_duet_plan *plan, uint32_t unit, uint32_t *f
 static void count_registers(const machine *m, sm *s, const warp *w) {
     sm_duet *d = s->duet;
     const kernel *k = &m->kernels[d->kernel];
-    const uint32_t dynamic = frame_dynamic_granules(&d->kept[w->duet], s->registers + w->register_base, k->registers);
+    const uint32_t dynamic = frame_dynamic_granules(&d->kept[w->number], s->registers + w->register_base, k->registers);
     d->left++;
-    d->static_granules += frame_content_granules(&d->kept[w->duet]);
+    d->static_granules += frame_content_granules(&d->kept[w->number]);
     d->dynamic_granules += dynamic;
     if (dynamic > d->dynamic_most) d->dynamic_most = dynamic;
 }
@@ -410,9 +450,9 @@ static void take_out(machine *m, sm *s, uint32_t unit, uint8_t *frame) {
         b = &m->blocks[w->block];
         if (plan->moves_registers) {
             uint32_t *registers = s->registers + w->register_base;
-            if (!fits_frame(m, s, b, w, &d->kept[w->duet])) machine_fail(m, "--duet: a frame is too small");
+            if (!fits_frame(m, s, w, &d->kept[w->number])) machine_fail(m, "--duet: a frame is too small");
             count_registers(m, s, w);
-            frame_pack(&d->kept[w->duet], registers,
+            frame_pack(&d->kept[w->number], registers,
                        frame + (size_t)i * (plan->frame_registers + m->duet->config.slot_granules) * GRANULE);
             overwrite((uint8_t *)registers, (size_t)plan->warp_granules * GRANULE);
         }
@@ -435,12 +475,13 @@ static uint64_t put_in(machine *m, sm *s, uint32_t unit, const uint8_t *frame) {
         b = &m->blocks[w->block];
         take_slot(m, s, b, w);
         if (plan->moves_registers && m->duet->omit != DUET_OMIT_REGISTERS)
-            frame_unpack(&d->kept[w->duet], s->registers + w->register_base,
+            frame_unpack(&d->kept[w->number], s->registers + w->register_base,
                          frame + (size_t)i * (plan->frame_registers + m->duet->config.slot_granules) * GRANULE);
         if (plan->moves_shared && m->duet->omit != DUET_OMIT_SHARED)
             memcpy(s->shared + b->shared_base, frame, (size_t)plan->shared_granules * GRANULE);
         slots |= BIT(w->slot);
         if (w->stall_replies) d->reported |= BIT(w->slot);
+        if (s->faults) s->faults->held_cycle = s->now; /* its pages may have come meanwhile */
         if (w->stack.depth && gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH))
             pipe_put(&s->pipes[PIPE_FETCH], s->now, d->warp_of[first + i]);
     }

@@ -5,7 +5,7 @@
  *
  * One kernel runs on an SM at a time. Blocks can be flushed, saved and drained: a block that is to leave is held where
  * it lies, a context carries the frames of its switched-out warps as they are, and a block that is restored gets homes
- * for all its warps. Faults and shared SMs are refused beside it. */
+ * for all its warps. A warp that waits for pages is switched out, too, and comes in when they are there. */
 #ifndef MINIGPU_DUET_H
 #define MINIGPU_DUET_H
 
@@ -62,6 +62,8 @@ void duet_place(machine *m, sm *s, block *b, int restores);
 /* A block that is to leave, or that is restored, stays where it is. Returns 0 while some of it is still on its way. */
 int duet_hold(machine *m, sm *s, const block *b);
 void duet_release(machine *m, sm *s, const block *b);
+/* Returns the most blocks of a kernel on an SM. */
+uint32_t duet_most_blocks(const machine *m, uint32_t kernel_index);
 /* The frame's bytes of a warp whose registers lie there, and how many; NULL: they are at home. */
 const uint8_t *duet_frame(machine *m, const warp *w, uint64_t *bytes);
 /* The shared memory of a block, wherever it lies. */
@@ -72,6 +74,11 @@ void duet_left(machine *m, sm *s, block *b);
 void duet_load_sent(machine *m, in_flight *r);
 /* A load of a warp has committed. next_is_clear: nothing in flight keeps its next instruction from issuing. */
 void duet_load_done(sm *s, warp *w, int counted, int next_is_clear);
+/* The pages of a held warp have come. Returns 0 when it is switched out, or on its way: it goes on when it is at home.
+ */
+int duet_page_came(sm *s, warp *w);
+/* Sets *content to what a frame holds of a warp that stands still, and returns its granules. */
+uint32_t duet_content(const machine *m, const warp *w, frame_content *content);
 /* The barrier of a warp has opened. */
 void duet_barrier_opened(machine *m, sm *s, warp *w);
 /* The registers of a warp that is switched out, to be written to; duet_close puts them back into its frame. */

@@ -19,8 +19,8 @@ static inline int faults_tracks(const machine *m, const in_flight *r) {
 static inline void faults_fetched(machine *m, sm *s, warp *w, uint32_t pc) {
     if (!faults_info(m, w, pc)->can_fault) return;
     w->stack_depth = w->stack.depth;
-    gpump_replay_report_fetched(s->faults->replay, w->slot);
-    if (gpump_replay_may_fetch(s->faults->replay, w->slot) != GPUMP_REASON_YES)
+    gpump_replay_report_fetched(s->faults->replay, w->number);
+    if (gpump_replay_may_fetch(s->faults->replay, w->number) != GPUMP_REASON_YES)
         gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
 }
 
@@ -28,7 +28,7 @@ static inline void faults_fetched(machine *m, sm *s, warp *w, uint32_t pc) {
 static inline int faults_have_room(const machine *m, const sm *s, const warp *w, uint32_t pc) {
     const replay_info *info = faults_info(m, w, pc);
     return info->kind <= GPUMP_REPLAY_SYNC ||
-           gpump_replay_may_issue_memory(s->faults->replay, w->slot, info->log_units) == GPUMP_REASON_YES;
+           gpump_replay_may_issue_memory(s->faults->replay, w->number, info->log_units) == GPUMP_REASON_YES;
 }
 
 /* A memory instruction has issued for the first time. */
@@ -46,7 +46,7 @@ static inline void faults_issued(machine *m, sm *s, warp *w, uint32_t record) {
     entry.kind = info->kind;
     entry.log_units = info->log_units;
     machine_must(m, "gpump_replay_report_issued",
-                 gpump_replay_report_issued(s->faults->replay, w->slot, &entry, &r->entry), NULL);
+                 gpump_replay_report_issued(s->faults->replay, w->number, &entry, &r->entry), NULL);
     if (!m->failed) s->faults->records[r->entry] = record;
 }
 
@@ -65,9 +65,9 @@ static inline void faults_committed(machine *m, sm *s, const in_flight *r) {
 /* The warp forgets what it had in flight. */
 static inline void faults_forget(machine *m, sm *s, const warp *w) {
     uint32_t i;
-    for (i = 0; i < GPUMP_REPLAY_WINDOW; i++) s->faults->records[w->slot * GPUMP_REPLAY_WINDOW + i] = NONE;
-    machine_must(m, "gpump_replay_close", gpump_replay_close(s->faults->replay, w->slot), NULL);
-    machine_must(m, "gpump_replay_open", gpump_replay_open(s->faults->replay, w->slot, m->blocks[w->block].ref.slot),
+    for (i = 0; i < GPUMP_REPLAY_WINDOW; i++) s->faults->records[w->number * GPUMP_REPLAY_WINDOW + i] = NONE;
+    machine_must(m, "gpump_replay_close", gpump_replay_close(s->faults->replay, w->number), NULL);
+    machine_must(m, "gpump_replay_open", gpump_replay_open(s->faults->replay, w->number, m->blocks[w->block].ref.slot),
                  NULL);
 }
 

@@ -49,7 +49,7 @@ static int waits_for_log(const machine *m, const sm *s, const warp *w) {
     const replay_info *info;
     if (w->in_flight > queued) return 0;
     info = faults_info(m, w, simt_top(&w->stack)->pc - queued);
-    return info->kind > GPUMP_REPLAY_SYNC && gpump_replay_waits_for_page(s->faults->replay, w->slot, info->log_units);
+    return info->kind > GPUMP_REPLAY_SYNC && gpump_replay_waits_for_page(s->faults->replay, w->number, info->log_units);
 }
 
 static uint64_t stopped_warps(const machine *m, const sm *s, const block *b) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "machine/fault_calls.h"
+#include "machine/duet.h"
 #include "machine/fault_facts.h"
 #include "machine/fault_memory.h"
 #include "machine/fault_switch.h"
@@ -12,10 +13,9 @@
 #include "machine/page_faults.h"
 #include "machine/pipeline.h"
 #include "machine/restart.h"
+#include "machine/scoreboard.h"
 #include "memory/memory_path.h"
 #include "memory/translation.h"
-
-#define BIT(slot) (UINT64_C(1) << (slot))
 
 /* ---- making ---- */
 
@@ -47,6 +47,7 @@ static int make_sm(machine *m, sm *s, const gpump_replay_config *config, char er
         return -1;
     }
     for (i = 0; i < handles; i++) f->records[i] = NONE;
+    f->warp_of = s->slot_warp;
     f->parked_cycle = f->held_cycle = NEVER;
     pipe_make(&f->remote, NULL, 1, 0); /* until there is a link (fault_unit.h) */
     if (gpump_replay_bytes(config, &bytes, &diag) == GPUMP_OK && (part = arena_take(&m->arena, bytes)) != NULL &&
@@ -67,7 +68,7 @@ int faults_make(machine *m, const faults_options *options, char error[LAUNCH_ERR
         snprintf(error, LAUNCH_ERROR_BYTES, "there is no scheme \"%s\" for faults", options->scheme);
         return -1;
     }
-    config.warps = m->config.gpu.warp_slots;
+    config.warps = m->beyond_room ? GPUMP_DUET_WARPS : m->config.gpu.warp_slots;
     config.blocks = m->in_place ? BLOCK_ENTRIES_MAX : m->config.gpu.block_slots;
     config.order = options->order;
     config.on_fault = options->lazy ? GPUMP_REPLAY_LAZY : GPUMP_REPLAY_EAGER;
@@ -133,7 +134,7 @@ void faults_prepare(const kernel_program *program, replay_info *info, issue_info
 
 void faults_open_warp(machine *m, sm *s, const warp *w) {
     if (m->fault_unit) fault_calls_open(m, w);
-    machine_must(m, "gpump_replay_open", gpump_replay_open(s->faults->replay, w->slot, m->blocks[w->block].ref.slot),
+    machine_must(m, "gpump_replay_open", gpump_replay_open(s->faults->replay, w->number, m->blocks[w->block].ref.slot),
                  NULL);
 }
 
@@ -141,15 +142,15 @@ void faults_close_warp(machine *m, sm *s, const warp *w) {
     sm_faults *f = s->faults;
     uint32_t i;
     for (i = 0; i < GPUMP_REPLAY_WINDOW; i++) { /* what its log held goes, too */
-        uint32_t *record = &f->records[w->slot * GPUMP_REPLAY_WINDOW + i];
+        uint32_t *record = &f->records[w->number * GPUMP_REPLAY_WINDOW + i];
         if (*record != NONE && s->records[*record].stage == RECORD_HELD) pipeline_free_record(s, *record);
         *record = NONE;
     }
     if (w->fault_address) f->held_cycles += m->now - w->fault_since;
-    f->held &= ~BIT(w->slot);
-    f->draining &= ~BIT(w->slot);
-    f->replaying &= ~BIT(w->slot);
-    machine_must(m, "gpump_replay_close", gpump_replay_close(f->replay, w->slot), NULL);
+    gpump_bits_clear(f->held, w->number);
+    gpump_bits_clear(f->draining, w->number);
+    gpump_bits_clear(f->replaying, w->number);
+    machine_must(m, "gpump_replay_close", gpump_replay_close(f->replay, w->number), NULL);
 }
 
 void faults_share_log(machine *m, sm *s, uint32_t blocks) {
@@ -160,7 +161,18 @@ void faults_share_log(machine *m, sm *s, uint32_t blocks) {
 
 /* ---- draining ---- */
 
-static warp *warp_in(machine *m, const sm *s, uint32_t slot) { return &m->warps[s->slot_warp[slot]]; }
+static warp *warp_in(machine *m, const sm *s, uint32_t number) { return &m->warps[s->faults->warp_of[number]]; }
+
+/* Returns the lowest number of a set from `number` on; NONE. */
+static uint32_t number_from(const uint64_t set[FAULT_WORDS], uint32_t number) {
+    for (; number < 64 * FAULT_WORDS; number = (number | 63u) + 1) {
+        const uint64_t rest = set[number / 64] >> (number % 64);
+        if (rest) return number + gpump_bits_lowest64(rest);
+    }
+    return NONE;
+}
+static int any(const uint64_t set[FAULT_WORDS]) { return number_from(set, 0) != NONE; }
+#define FOR_EACH_NUMBER(set, n) for (n = number_from(set, 0); n != NONE; n = number_from(set, n + 1))
 
 /* Nothing of the warp is fetched any more, and under a replay queue nothing issues. */
 static void begin_drain(machine *m, sm *s, warp *w) {
@@ -171,7 +183,7 @@ static void begin_drain(machine *m, sm *s, warp *w) {
 
 /* Returns the cycle in which a held warp has all its pages. */
 static void hold(sm *s, const warp *w) {
-    s->faults->held |= BIT(w->slot);
+    gpump_bits_set(s->faults->held, w->number);
     if (w->fault_cycle < s->faults->held_cycle) s->faults->held_cycle = w->fault_cycle;
 }
 
@@ -180,17 +192,18 @@ static void hold(sm *s, const warp *w) {
 static void complete_drains(machine *m, sm *s) {
     const int keeps = m->fault_scheme == GPUMP_REPLAY_QUEUE || m->fault_scheme == GPUMP_REPLAY_LOG;
     sm_faults *f = s->faults;
-    uint64_t left = f->draining;
-    for (; left; left &= left - 1) {
-        warp *w = warp_in(m, s, gpump_bits_lowest64(left));
+    uint32_t number;
+    FOR_EACH_NUMBER(f->draining, number) {
+        warp *w = warp_in(m, s, number);
         gpump_replay_entry entries[GPUMP_REPLAY_WINDOW];
         uint32_t count = 0;
         if (w->in_flight > (keeps ? pipeline_queued(s, w) : 0)) continue;
         if (s->queue && keeps) count = pipeline_take_queued(m, s, w, entries);
         machine_must(m, "gpump_replay_report_unissued",
-                     gpump_replay_report_unissued(f->replay, w->slot, entries, count), NULL);
-        f->draining &= ~BIT(w->slot);
-        f->replaying &= ~BIT(w->slot); /* it was stopped while it replayed: what it had issued again is held, too */
+                     gpump_replay_report_unissued(f->replay, w->number, entries, count), NULL);
+        gpump_bits_clear(f->draining, number);
+        gpump_bits_clear(f->replaying,
+                         number); /* it was stopped while it replayed: what it had issued again is held, too */
         hold(s, w);
     }
 }
@@ -229,9 +242,9 @@ static void faulted(machine *m, sm *s, uint32_t record) {
     machine_must(m, "gpump_replay_report_faulted", gpump_replay_report_faulted(f->replay, r->entry), NULL);
     /* Pages that its younger instructions want must not be kept beside its own, and who waits in place would take the
      * room in the load-store unit that the holder needs. */
-    if (fault_memory_is_finite(m)) (void)gpump_replay_squash(f->replay, w->slot);
-    if (gpump_replay_state_of(f->replay, w->slot) == GPUMP_REPLAY_RUN ||
-        gpump_replay_state_of(f->replay, w->slot) == GPUMP_REPLAY_REPLAY)
+    if (fault_memory_is_finite(m)) (void)gpump_replay_squash(f->replay, w->number);
+    if (gpump_replay_state_of(f->replay, w->number) == GPUMP_REPLAY_RUN ||
+        gpump_replay_state_of(f->replay, w->number) == GPUMP_REPLAY_REPLAY)
         memory_path_park(s, record);
     else
         begin_drain(m, s, w);
@@ -257,7 +270,7 @@ static void look_ups(machine *m, sm *s) {
             faulted(m, s, record);
             continue;
         }
-        if (w->fault_cycle <= m->now && gpump_replay_state_of(s->faults->replay, w->slot) == GPUMP_REPLAY_RUN)
+        if (w->fault_cycle <= m->now && gpump_replay_state_of(s->faults->replay, w->number) == GPUMP_REPLAY_RUN)
             forget_fault(s, w);
         if (m->fault_order == GPUMP_REPLAY_ADDRESS)
             machine_must(m, "gpump_replay_report_segments",
@@ -273,21 +286,22 @@ static void look_ups(machine *m, sm *s) {
 
 static void pages_have_come(machine *m, sm *s) {
     sm_faults *f = s->faults;
-    uint64_t left = f->held;
+    uint32_t number;
     f->held_cycle = NEVER;
-    for (; left; left &= left - 1) {
-        warp *w = warp_in(m, s, gpump_bits_lowest64(left));
+    FOR_EACH_NUMBER(f->held, number) {
+        warp *w = warp_in(m, s, number);
         if (gate_stopped(w)) continue; /* it stays as it is, to be saved */
         if (w->fault_cycle > m->now) {
             if (w->fault_cycle < f->held_cycle) f->held_cycle = w->fault_cycle;
             continue;
         }
-        f->held &= ~BIT(w->slot);
+        if (s->duet && !duet_page_came(s, w)) continue; /* it goes on when it is at home (duet.c looks again) */
+        gpump_bits_clear(f->held, number);
         if (m->fault_scheme == GPUMP_REPLAY_REGIONS) {
             forget_fault(s, w);
             gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
         } else {
-            machine_must(m, "gpump_replay_report_served", gpump_replay_report_served(f->replay, w->slot), NULL);
+            machine_must(m, "gpump_replay_report_served", gpump_replay_report_served(f->replay, w->number), NULL);
         }
     }
 }
@@ -300,6 +314,17 @@ static void fetch_again(machine *m, sm *s, warp *w, uint32_t pc) {
     w->stack.entries[w->stack.depth - 1].pc = pc;
     w->pinned = PINNED_NEXT;
     pipeline_refresh_warp(m, s, w);
+}
+
+/* Nothing of its memory instructions keeps the warp from issuing. It may be switched out: then it issues when it comes
+ * in. */
+static void go_on(machine *m, sm *s, warp *w) {
+    if (w->slot == NONE) {
+        gpump_warp_gate_open(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
+        return;
+    }
+    gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
+    if (!s->queue) pipeline_refresh_warp(m, s, w);
 }
 
 static void actions(machine *m, sm *s) {
@@ -321,16 +346,15 @@ static void actions(machine *m, sm *s) {
             f->records[action.entry] = NONE;
             fetch_again(m, s, w, action.what.pc);
             break;
-        case GPUMP_REPLAY_ACT_DRAINED: f->draining |= BIT(action.warp); break;
+        case GPUMP_REPLAY_ACT_DRAINED: gpump_bits_set(f->draining, action.warp); break;
         case GPUMP_REPLAY_ACT_REPLAY:
-            f->replaying |= BIT(action.warp);
+            gpump_bits_set(f->replaying, action.warp);
             w->reinserted = 0;
             break;
         case GPUMP_REPLAY_ACT_FETCH:
-            f->replaying &= ~BIT(action.warp);
+            gpump_bits_clear(f->replaying, action.warp);
             forget_fault(s, w);
-            gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
-            if (!s->queue) pipeline_refresh_warp(m, s, w);
+            go_on(m, s, w);
             break;
         default: break;
         }
@@ -342,16 +366,16 @@ static void actions(machine *m, sm *s) {
 /* Issues what the warp had to give up, in program order. In order: one after the other, when registers and units allow
  * it. Out of order: into the issue queue, as fetch would do it. */
 static void replay(machine *m, sm *s) {
-    uint64_t left = s->faults->replaying;
-    for (; left; left &= left - 1) {
-        const uint32_t slot = gpump_bits_lowest64(left);
+    uint32_t number;
+    FOR_EACH_NUMBER(s->faults->replaying, number) {
+        const warp *w = warp_in(m, s, number);
         uint32_t entries[GPUMP_REPLAY_WINDOW], count, i;
-        if (gpump_replay_pending(s->faults->replay, slot, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK) continue;
+        if (gpump_replay_pending(s->faults->replay, number, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK) continue;
         for (i = 0; i < count; i++) {
             const gpump_replay_entry what = gpump_replay_look(s->faults->replay, entries[i]);
             pipeline_replay_result result;
-            if (s->queue && what.sequence < warp_in(m, s, slot)->reinserted) continue;
-            result = pipeline_replay(m, s, slot, entries[i], &what);
+            if (s->queue && what.sequence < w->reinserted) continue;
+            result = pipeline_replay(m, s, w->slot, entries[i], &what);
             s->faults->again |= result == PIPELINE_REPLAY_LATER;
             if (result != PIPELINE_REPLAYED) break;
         }
@@ -373,11 +397,11 @@ void faults_cycle(machine *m, sm *s) {
         actions(m, s);
     }
     f->again = 0;
-    if (f->replaying) {
+    if (any(f->replaying)) {
         replay(m, s);
         actions(m, s);
     }
-    if (s->fault_switch && (f->held || f->parked_count || s->calling)) fault_switch_watch(m, s);
+    if (s->fault_switch && (any(f->held) || f->parked_count || s->calling)) fault_switch_watch(m, s);
 }
 
 uint64_t faults_next(const sm *s) {
@@ -391,11 +415,11 @@ uint64_t faults_next(const sm *s) {
 
 void faults_stop_warp(machine *m, sm *s, warp *w) {
     sm_faults *f = s->faults;
-    const uint32_t scheme = m->fault_scheme, state = gpump_replay_state_of(f->replay, w->slot);
+    const uint32_t scheme = m->fault_scheme, state = gpump_replay_state_of(f->replay, w->number);
     if (scheme != GPUMP_REPLAY_QUEUE && scheme != GPUMP_REPLAY_LOG) return;
     if (state == GPUMP_REPLAY_HELD || state == GPUMP_REPLAY_DRAIN) return;
     if (state == GPUMP_REPLAY_RUN && !w->fault_address && !pipeline_queued(s, w)) return;
-    if (gpump_replay_squash(f->replay, w->slot) != GPUMP_OK) return;
+    if (gpump_replay_squash(f->replay, w->number) != GPUMP_OK) return;
     begin_drain(m, s, w);
     if (s->wake > m->now + 1) s->wake = m->now + 1;
 }
@@ -408,13 +432,33 @@ uint64_t faults_context_bytes(const kernel *k) {
 uint32_t faults_entries(machine *m, const warp *w, gpump_replay_entry entries[GPUMP_REPLAY_WINDOW]) {
     uint32_t count = 0;
     machine_must(m, "gpump_replay_save",
-                 gpump_replay_save(m->sms[w->sm]->faults->replay, w->slot, entries, GPUMP_REPLAY_WINDOW, &count), NULL);
+                 gpump_replay_save(m->sms[w->sm]->faults->replay, w->number, entries, GPUMP_REPLAY_WINDOW, &count),
+                 NULL);
     return count;
+}
+
+void faults_sources(const machine *m, const warp *w, uint64_t *set) {
+    const kernel *k = &m->kernels[m->blocks[w->block].kernel];
+    const sm *s = m->sms[w->sm];
+    gpump_replay_entry entries[GPUMP_REPLAY_WINDOW];
+    uint32_t count = 0, i, n, at, r;
+    if (!s->faults || gpump_replay_state_of(s->faults->replay, w->number) != GPUMP_REPLAY_HELD ||
+        gpump_replay_save(s->faults->replay, w->number, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK)
+        return;
+    for (i = 0; i < count; i++) {
+        const issue_info *info = &k->info[entries[i].pc];
+        for (n = 0; n < info->words; n++) {
+            uint64_t sources = issue_word_at(info, n, &at)->sources;
+            for (; sources; sources &= sources - 1)
+                if ((r = at * 64 + gpump_bits_lowest64(sources)) < k->registers) gpump_bits_set(set, r);
+        }
+    }
 }
 
 static uint32_t handle_of(const sm *s, const warp *w, uint64_t sequence) {
     uint32_t entries[GPUMP_REPLAY_WINDOW], count, i;
-    if (gpump_replay_pending(s->faults->replay, w->slot, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK) return NONE;
+    if (gpump_replay_pending(s->faults->replay, w->number, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK)
+        return NONE;
     for (i = 0; i < count; i++)
         if (gpump_replay_look(s->faults->replay, entries[i]).sequence == sequence) return entries[i];
     return NONE;
@@ -429,7 +473,7 @@ const in_flight *faults_operands(const machine *m, const warp *w, const gpump_re
 void faults_restore(machine *m, sm *s, warp *w, const gpump_replay_entry *entries, uint32_t count) {
     gpump_diag diag;
     memset(&diag, 0, sizeof diag);
-    machine_must(m, "gpump_replay_restore", gpump_replay_restore(s->faults->replay, w->slot, entries, count, &diag),
+    machine_must(m, "gpump_replay_restore", gpump_replay_restore(s->faults->replay, w->number, entries, count, &diag),
                  &diag);
     gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
     if (count && w->sequence <= entries[count - 1].sequence) w->sequence = entries[count - 1].sequence + 1;

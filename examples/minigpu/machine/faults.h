@@ -42,13 +42,15 @@ void faults_stop_warp(machine *m, sm *s, warp *w);
 /* Is the warp held, so that its state is complete? */
 static inline int faults_is_held(const machine *m, const warp *w) {
     const sm *s = m->sms[w->sm];
-    return s->faults && gpump_replay_state_of(s->faults->replay, w->slot) == GPUMP_REPLAY_HELD;
+    return s->faults && gpump_replay_state_of(s->faults->replay, w->number) == GPUMP_REPLAY_HELD;
 }
 /* Is the warp on its way there? What it gives up is not in the replay queue yet. */
 static inline int faults_is_draining(const machine *m, const warp *w) {
     const sm *s = m->sms[w->sm];
-    return s->faults && gpump_replay_state_of(s->faults->replay, w->slot) == GPUMP_REPLAY_DRAIN;
+    return s->faults && gpump_replay_state_of(s->faults->replay, w->number) == GPUMP_REPLAY_DRAIN;
 }
+/* Adds the registers that the entries of a held warp will read to `set`. */
+void faults_sources(const machine *m, const warp *w, uint64_t *set);
 /* The entries of a held warp in program order, for its context. Returns their number. */
 uint32_t faults_entries(machine *m, const warp *w, gpump_replay_entry entries[GPUMP_REPLAY_WINDOW]);
 /* The record that keeps the operands of one of them; NULL: it reads registers. */

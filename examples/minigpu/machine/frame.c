@@ -111,6 +111,14 @@ uint32_t frame_look(const frame_view *view, const kernel *k, const warp *w, fram
     return frame_content_granules(content);
 }
 
+void frame_add(frame_content *content, const uint64_t registers[CONTEXT_LIVE_WORDS]) {
+    uint32_t i, n;
+    for (i = 0; i < CONTEXT_LIVE_WORDS; i++) {
+        for (n = 0; n < GPUMP_PATTERN_UNKNOWN; n++) content->sets[n][i] &= ~registers[i];
+        content->sets[GPUMP_PATTERN_UNKNOWN][i] |= registers[i];
+    }
+}
+
 uint32_t frame_content_granules(const frame_content *content) {
     static const uint32_t bytes_of[] = {4, 8, GRANULE}; /* by gpump_pattern */
     uint32_t i, bytes = 0;

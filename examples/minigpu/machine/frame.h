@@ -23,6 +23,8 @@ typedef struct frame_content {
 uint32_t frame_granules(const frame_view *view, const kernel_program *program);
 /* Sets *content to what a warp needs to go on, and returns its granules. */
 uint32_t frame_look(const frame_view *view, const kernel *k, const warp *w, frame_content *content);
+/* Adds registers of which nothing is to be assumed. */
+void frame_add(frame_content *content, const uint64_t registers[CONTEXT_LIVE_WORDS]);
 /* Returns these granules again. */
 uint32_t frame_content_granules(const frame_content *content);
 /* Writes the registers to a frame, and back. */

@@ -684,7 +684,7 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
         config->in_flight_records += LOG_UNITS_MAX;
     config->switch_stalls = options->switch_stalls;
     /* A policy decides block by block, so blocks of two kernels meet on an SM. */
-    if (options->policy && config->kernels_per_sm < 2) config->kernels_per_sm = 2;
+    if (options->policy && !options->duet && config->kernels_per_sm < 2) config->kernels_per_sm = 2;
     if (options->sharing.policy && config->kernels_per_sm < launch->kernel_count)
         config->kernels_per_sm = launch->kernel_count;
     if ((why = minigpu_config_check(config))) {
@@ -1178,9 +1178,9 @@ void machine_dump(const machine *m, void *output) {
                 if (w->fault_address)
                     fprintf(file, "    warp %u: its page at 0x%" PRIx64 " is absent since cycle %" PRIu64 "\n", n,
                             w->fault_address, w->fault_since);
-                if (s->duet && gpump_duet_waits_for(s->duet->gpump, w->duet) != GPUMP_REASON_YES)
+                if (s->duet && gpump_duet_waits_for(s->duet->gpump, w->number) != GPUMP_REASON_YES)
                     fprintf(file, "    warp %u: %s\n", n,
-                            gpump_reason_text(gpump_duet_waits_for(s->duet->gpump, w->duet)));
+                            gpump_reason_text(gpump_duet_waits_for(s->duet->gpump, w->number)));
                 fprintf(file, "    warp %u: instruction %u (line %u), lanes %08x,%s%s%s%s %u in flight\n", n, pc,
                         pc < m->kernels[b->kernel].program->count ? m->kernels[b->kernel].program->instructions[pc].line
                                                                   : 0,

@@ -942,7 +942,7 @@ static uint64_t queue_stage(machine *m, sm *s) {
     }
     /* Where memory is finite, replaying warps may wait for long; what they can do at once, faults_cycle has done. */
     slots = fetch_candidates(s) |
-            (HAS(s, faults) && !fault_memory_is_finite(m) ? s->faults->replaying & ~s->queue->waits : 0);
+            (HAS(s, faults) && !fault_memory_is_finite(m) ? s->faults->replaying[0] & ~s->queue->waits : 0);
     if (slots && issue_queue_has_room(s->queue)) return s->now + 1;
     for (i = 0; i < ISSUE_QUEUE_WORDS && !memory_path_has_room(m, s); i++)
         full[i] |= s->queue->unit_entries[UNIT_MEMORY][i];

@@ -73,6 +73,8 @@ typedef struct sm_failure {
     char text[LAUNCH_ERROR_BYTES];
 } sm_failure;
 
+#define FAULT_WORDS (GPUMP_DUET_WARPS / 64)
+
 /* Checks that wait, and warps that have faulted (memory_path.c, faults.c). */
 typedef struct sm_faults {
     gpump_replay *replay;
@@ -82,14 +84,15 @@ typedef struct sm_faults {
     uint32_t *parked, parked_count;                 /* records that wait in place for a page */
     uint64_t parked_cycle;                          /* when the next page of them is there; NEVER */
     uint32_t *checked, checked_head, checked_count; /* records whose look-ups are all answered, for faults.c */
-    uint64_t held;                                  /* slots whose warp waits for its pages, off the pipeline */
+    const uint32_t *warp_of;                        /* by number of a warp (warp.h); the sets below are of numbers */
+    uint64_t held[FAULT_WORDS];                     /* it waits for its pages, off the pipeline */
     uint64_t held_cycle;                            /* when the next of them has all its pages; NEVER */
-    uint64_t draining;                              /* slots whose warp drains, and has nothing left that can fault */
+    uint64_t draining[FAULT_WORDS];                 /* it drains, and has nothing left that can fault */
     uint32_t again;                       /* 1: the next cycle matters: a replay waits for a unit or room alone */
-    uint64_t replaying;                   /* slots whose warp has entries to issue again */
+    uint64_t replaying[FAULT_WORDS];      /* slots whose warp has entries to issue again */
     uint64_t checks, faults, held_cycles; /* look-ups; instructions that faulted; cycles of held warps */
-    uint64_t translating; /* slots of which an instruction has its turn to be translated (fault_memory.h) */
-    uint32_t turns_wait;  /* 1: all that is in the check queue waits for such a turn */
+    uint64_t translating[FAULT_WORDS];    /* an instruction of it has its turn to be translated (fault_memory.h) */
+    uint32_t turns_wait;                  /* 1: all that is in the check queue waits for such a turn */
     uint32_t unused;
     pipe_stage remote; /* records with a segment on its way over the link, in the order of their replies */
 } sm_faults;

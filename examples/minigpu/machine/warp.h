@@ -47,6 +47,7 @@ typedef struct warp {
     uint64_t sequence; /* of the next instruction */
     uint32_t block, index;
     uint32_t slot;                /* physical slot on the block's SM; NONE: switched out (duet.h) */
+    uint32_t number;              /* what names it on its SM: its slot; with --duet one that stays when it moves */
     uint32_t register_base;       /* of its first vector register in the SM's register file, in 32-bit registers */
     uint32_t in_flight;           /* instructions between issue and commit */
     uint32_t unchecked;           /* memory instructions before their last translation check */
@@ -69,7 +70,6 @@ typedef struct warp {
     uint32_t raised;              /* 1 + the PC of an exception that nobody has looked at yet; 0 (errors.h) */
     uint32_t speculates; /* issue_wait bits: it has executed what is not verified, it has queued stores (errors.h) */
     /* blocks beyond the SM's room (duet.h) */
-    uint32_t duet;          /* its number there */
     uint32_t stall_replies; /* replies that it was reported to stall for and that have not come */
     uint32_t missed_loads;  /* loads in flight beyond L1 */
     /* page faults (faults.h) */

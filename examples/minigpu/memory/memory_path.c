@@ -385,11 +385,11 @@ static int take_turn(machine *m, sm *s) {
     for (i = 0; !f->turns_wait && i < s->check_count; i++) {
         const uint32_t record = s->check_queue[(s->check_head + i) % entries];
         in_flight *r = &s->records[record];
-        const uint64_t slot = UINT64_C(1) << m->warps[r->warp].slot;
-        if (r->to_check && !r->turn && (f->translating & slot)) continue;
+        const uint32_t number = m->warps[r->warp].number;
+        if (r->to_check && !r->turn && gpump_bits_get(f->translating, number)) continue;
         if (r->to_check) {
             r->turn = 1;
-            f->translating |= slot;
+            gpump_bits_set(f->translating, number);
         }
         for (k = i; k > 0; k--)
             s->check_queue[(s->check_head + k) % entries] = s->check_queue[(s->check_head + k - 1) % entries];
@@ -405,7 +405,7 @@ static void end_turn(machine *m, sm *s, in_flight *r) {
     s->faults->turns_wait = 0;
     if (!r->turn) return;
     r->turn = 0;
-    s->faults->translating &= ~(UINT64_C(1) << m->warps[r->warp].slot);
+    gpump_bits_clear(s->faults->translating, m->warps[r->warp].number);
 }
 
 /* One look-up per cycle: of a record that found no room before, or of the first one in the queue. Returns a record that

@@ -142,7 +142,7 @@ static void take_warps(machine *m, sm *s, uint32_t block_index, int restores) {
         memset(w, 0, sizeof *w);
         w->block = block_index;
         w->index = i;
-        w->slot = slot;
+        w->slot = w->number = slot;
         w->sm = s->index;
         w->program = k->info;
         w->register_base = b->register_base + i * k->registers * LANES;
@@ -161,6 +161,7 @@ static void take_warps(machine *m, sm *s, uint32_t block_index, int restores) {
     }
     b->warp_count = k->warps;
     if (s->duet) duet_place(m, s, b, restores);
+    for (i = 0; s->duet && s->faults && i < b->warp_count; i++) faults_open_warp(m, s, &m->warps[b->warps[i]]);
 }
 
 /* The block may issue from the next cycle on. */
@@ -190,7 +191,10 @@ static void start_warps(machine *m, sm *s, block *b) {
  * has slots where kernels meet there. */
 static void share_log(machine *m, sm *s, const kernel *k) {
     gpump_occupancy occupancy;
-    if (m->config.kernels_per_sm > 1 || gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) != GPUMP_OK)
+    if (s->duet)
+        faults_share_log(m, s, duet_most_blocks(m, (uint32_t)(k - m->kernels)));
+    else if (m->config.kernels_per_sm > 1 ||
+             gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) != GPUMP_OK)
         faults_share_log(m, s, m->config.gpu.block_slots);
     else
         faults_share_log(m, s, k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks);

@@ -1,4 +1,5 @@
 #include "machine/duet.h"
+#include "machine/faults.h"
 #include "machine/region.h"
 #include "machine/scoreboard.h"
 #include "preemption/context_forms.h"
@@ -32,22 +33,10 @@ static void restart_live(const machine *m, const warp *w, uint64_t *live) {
 static void live_of(const machine *m, const block *b, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
     const kernel *k = &m->kernels[b->kernel];
     const sm *s = m->sms[b->sm];
-    gpump_replay_entry entries[GPUMP_REPLAY_WINDOW];
-    uint32_t count = 0, i, n, at, r;
     context_live(m->views[b->kernel], k, w, live);
     if (w->stack.depth && m->restarts_travel && gpump_restart_may_go_back(s->restart, w->slot, GPUMP_RESTART_SHORT))
         restart_live(m, w, live);
-    if (!s->faults || gpump_replay_state_of(s->faults->replay, w->slot) != GPUMP_REPLAY_HELD ||
-        gpump_replay_save(s->faults->replay, w->slot, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK)
-        return;
-    for (i = 0; i < count; i++) {
-        const issue_info *info = &k->info[entries[i].pc];
-        for (n = 0; n < info->words; n++) {
-            uint64_t sources = issue_word_at(info, n, &at)->sources;
-            for (; sources; sources &= sources - 1)
-                if ((r = at * 64 + gpump_bits_lowest64(sources)) < k->registers) gpump_bits_set(live, r);
-        }
-    }
+    faults_sources(m, w, live);
 }
 
 /* ==== writing and reading ==== */
@@ -154,7 +143,7 @@ int context_forms_read(machine *m, const block *b, gpump_context_reader *reader)
         if (result == GPUMP_EMPTY && m->duet &&
             gpump_context_find(reader, GPUMP_CONTEXT_FRAME, i, &section) == GPUMP_OK) {
             frame_content content;
-            const uint32_t granules = frame_look(&m->duet->views[b->kernel], k, w, &content);
+            const uint32_t granules = duet_content(m, w, &content);
             if (section.bytes != (uint64_t)granules * GPUMP_DUET_GRANULE_BYTES) return -1;
             frame_unpack(&content, warp_registers(m, b, w), (const uint8_t *)section.payload);
             result = GPUMP_OK;

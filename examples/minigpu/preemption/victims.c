@@ -91,7 +91,7 @@ static int look(machine *m, sm *s, const gpump_victim_request *request, const gp
         kept = b->keep;
         if (!gpump_block_is_saved_now(one->state)) b->keep = in_place ? outside(geometry, positions, one) : 0;
         /* Where contexts travel in a smaller form, or leave out what stays, the policy is told their true size. */
-        if (!m->config.switch_stalls && (m->context_form || b->keep)) {
+        if (!m->config.switch_stalls && (m->context_form || b->keep || m->duet)) {
             one->context_bytes = preemption_context_now(m, b);
         } else if (b->keep) {
             if (b->keep & GPUMP_PART_REGISTERS) one->context_bytes -= (uint64_t)one->registers * 4;

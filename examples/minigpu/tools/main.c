@@ -306,10 +306,13 @@ static const char *contradiction(const machine_options *o, uint64_t limit_ns, ui
     if (!o->sharing.policy && (o->sharing.leave || o->sharing.places || o->sharing.in_turn || o->sharing.unsampled))
         return "--move, --places, --in-turn and --unsampled need --partition NAME";
     if (o->sharing.policy && (o->schedule || o->policy)) return "--partition excludes --schedule and --policy";
-    if (o->duet && (o->schedule || o->policy || o->sharing.policy || o->in_place || o->faults.scheme ||
-                    o->faults.link || o->absent || o->regions || o->point_interval || o->threads))
-        return "--duet excludes --schedule, --policy, --partition, --in-place, --points, --regions, faults and "
-               "--threads; --preempt CYCLE:switch, flush and drain go with it";
+    if (o->duet && (o->schedule || o->sharing.policy || o->in_place || o->regions || o->point_interval || o->threads))
+        return "--duet excludes --schedule, --partition, --in-place, --points, --regions and --threads (docs/duet.md "
+               "says why); --preempt, --policy, --absent and --faults go with it";
+    if (o->duet && o->faults.extra)
+        return "--duet excludes --switch-on-fault: warps that wait for pages leave their slots by themselves";
+    if (o->duet && o->faults.memory)
+        return "--duet excludes --gpu-memory: a warp in a frame would keep the pages that it waited for";
     if ((o->schedule || o->policy) && o->technique != GPUMP_TECHNIQUES)
         return "--preempt CYCLE:TECHNIQUE with --policy or --schedule: these choose the technique; give the cycle only";
     if (o->choose && !o->point_interval) return "--choose needs --points: there is nothing to run on to";
