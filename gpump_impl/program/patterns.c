@@ -188,7 +188,6 @@ GPUMP_API gpump_result gpump_patterns_create(const gpump_program *program, const
     if (result) return result;
     made = (gpump_patterns *)arena.allocator.reallocate(arena.allocator.user, NULL, 0, sizeof *made);
     if (!made) return GPUMP_ERROR_MEMORY;
-    memset(made, 0, sizeof *made);
     made->arena = arena;
     made->instructions = gpump_program_instructions(program);
     made->registers = gpump_program_registers(program);

@@ -98,7 +98,8 @@ static void sets_agree_with_all_paths(void **state) {
         gpump_liveness *liveness;
         gpump_uninitialised list[REGISTERS];
         uint64_t set, after, diverged;
-        test_check(gpump_liveness_create(program, NULL, &liveness) == GPUMP_OK && gpump_liveness_words(liveness) == 1,
+        test_check(gpump_liveness_create(program, test_watched(), &liveness) == GPUMP_OK &&
+                       gpump_liveness_words(liveness) == 1,
                    seed, n);
         test_check(gpump_liveness_pressure(liveness, counts, predicates, &peak, NULL) == GPUMP_OK, seed, n);
         for (i = 0; i < count; i++) {
@@ -168,7 +169,7 @@ static void lin_figure_2_5(void **state) {
     test_op(&b, 0, only_d, only_d, GPUMP_NONE, GPUMP_NONE);        /* D */
     test_exit(&b, GPUMP_NONE);
     test_finish(&b);
-    assert_int_equal(gpump_liveness_create(b.program, NULL, &liveness), GPUMP_OK);
+    assert_int_equal(gpump_liveness_create(b.program, test_watched(), &liveness), GPUMP_OK);
     gpump_liveness_before(liveness, pc_b, &set);
     assert_int_equal(set, 1u << only_c);
     assert_int_equal(gpump_liveness_diverged(liveness, pc_b, &set), GPUMP_OK);
@@ -236,7 +237,7 @@ static void long_basic_blocks(void **state) {
                 for (uint32_t w = 0; w < WORDS; w++) after[w] = before[i + 1][w] | (i == latch ? before[0][w] : 0);
                 long_before(&rows[i], after, before[i]);
             }
-        test_check(gpump_liveness_create(b.program, NULL, &liveness) == GPUMP_OK, seed, n);
+        test_check(gpump_liveness_create(b.program, test_watched(), &liveness) == GPUMP_OK, seed, n);
         test_check(gpump_liveness_words(liveness) == WORDS, seed, n);
         for (uint32_t i = 0; i < LONG; i++) {
             gpump_liveness_before(liveness, i, set);

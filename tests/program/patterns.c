@@ -1,6 +1,6 @@
 /* labels: unit property */
 /* Uniform and affine registers: by hand, and against random programs that are executed lane by lane. */
-#include "test.h"
+#include "program/program_tools.h"
 
 enum { LANES = 32, VALUES = 6, PREDICATES = 2, REGISTERS = VALUES + PREDICATES, LENGTH = 40 };
 
@@ -9,23 +9,27 @@ typedef struct step {
     uint32_t kind, def, a, b, c, guard, negated, target, constant;
 } step;
 
-static gpump_program *build(const step *steps, uint32_t count, gpump_pattern_rule *rules) {
+static gpump_program *build(const step *steps, uint32_t count, gpump_pattern_rule *rules, uint32_t registers) {
+    const uint32_t apart = registers / REGISTERS; /* of a program's registers one in `apart` is used */
     gpump_program *program;
     uint32_t i, reg;
-    assert_int_equal(gpump_program_create(NULL, &program), GPUMP_OK);
-    for (i = 0; i < REGISTERS; i++)
-        assert_int_equal(
-            gpump_program_add_register(program, i < VALUES ? GPUMP_WIDTH_32 : GPUMP_WIDTH_PREDICATE, &reg, NULL),
-            GPUMP_OK);
+    assert_int_equal(gpump_program_create(test_watched(), &program), GPUMP_OK);
+    for (i = 0; i < registers; i++)
+        assert_int_equal(gpump_program_add_register(program,
+                                                    i / apart < VALUES || i % apart || i / apart >= REGISTERS
+                                                        ? GPUMP_WIDTH_32
+                                                        : GPUMP_WIDTH_PREDICATE,
+                                                    &reg, NULL),
+                         GPUMP_OK);
     for (i = 0; i < count; i++) {
         const step *s = &steps[i];
         gpump_instruction in = gpump_instruction_make(s->target != GPUMP_NONE ? GPUMP_OP_BRANCH : GPUMP_OP_COMPUTE);
         uint32_t uses[3];
         if (i + 1 == count) in = gpump_instruction_make(GPUMP_OP_EXIT);
         in.uses = uses;
-        if (s->a < REGISTERS) uses[in.use_count++] = s->a;
-        if (s->b < REGISTERS) uses[in.use_count++] = s->b;
-        if (s->c < REGISTERS) uses[in.use_count++] = s->c;
+        if (s->a < registers) uses[in.use_count++] = s->a;
+        if (s->b < registers) uses[in.use_count++] = s->b;
+        if (s->c < registers) uses[in.use_count++] = s->c;
         in.defs = &s->def;
         in.def_count = s->def != GPUMP_NONE;
         in.guard = s->guard;
@@ -118,9 +122,9 @@ static void claims_hold(void **state) {
         step steps[LENGTH];
         random_state = seed * 1000003 + number;
         make_steps(steps);
-        program = build(steps, LENGTH, rules);
-        assert_int_equal(gpump_liveness_create(program, NULL, &liveness), GPUMP_OK);
-        assert_int_equal(gpump_patterns_create(program, liveness, rules, NULL, &patterns, NULL), GPUMP_OK);
+        program = build(steps, LENGTH, rules, REGISTERS);
+        assert_int_equal(gpump_liveness_create(program, test_watched(), &liveness), GPUMP_OK);
+        assert_int_equal(gpump_patterns_create(program, liveness, rules, test_watched(), &patterns, NULL), GPUMP_OK);
         memset(masks, 0, sizeof masks);
         for (lane = 0; lane < LANES; lane++) {
             uint32_t registers[REGISTERS];
@@ -153,6 +157,152 @@ static void claims_hold(void **state) {
     assert_true(uniform > cases * 20 && affine > cases && unknown > cases * 20);
 }
 
+/* ---- the same by the definition, for programs with loops ---- */
+
+enum { WIDEST = 200 }; /* registers: sets of one to four words */
+
+typedef struct reference {
+    const step *steps;
+    gpump_program *program;
+    uint32_t registers, pattern[LENGTH][WIDEST], parted[LENGTH];
+} reference;
+
+static uint32_t worse(uint32_t a, uint32_t b) { return a > b ? a : b; }
+static uint32_t reference_of(const reference *f, uint32_t at, uint32_t operand) {
+    return operand == GPUMP_NONE           ? (uint32_t)GPUMP_PATTERN_UNIFORM
+           : operand == GPUMP_PATTERN_LANE ? (uint32_t)GPUMP_PATTERN_AFFINE
+                                           : f->pattern[at][operand];
+}
+/* The pattern of register r behind instruction `at`. */
+static uint32_t reference_behind(const reference *f, uint32_t at, uint32_t r) {
+    const step *s = &f->steps[at];
+    const uint32_t a = reference_of(f, at, s->a), b = reference_of(f, at, s->b), c = reference_of(f, at, s->c);
+    uint32_t made = GPUMP_PATTERN_UNKNOWN;
+    if (s->def != r) return f->pattern[at][r];
+    if (s->kind == GPUMP_PATTERN_OF_CONSTANT) made = GPUMP_PATTERN_UNIFORM;
+    if (s->kind == GPUMP_PATTERN_OF_FUNCTION && !a && !b && !c) made = GPUMP_PATTERN_UNIFORM;
+    if (s->kind == GPUMP_PATTERN_OF_SUM) made = worse(worse(a, b), c);
+    if (s->kind == GPUMP_PATTERN_OF_PRODUCT && (!a || !b)) made = worse(worse(a, b), c);
+    if (s->kind == GPUMP_PATTERN_OF_SHIFT && !b) made = a;
+    if (f->parted[at] || reference_of(f, at, s->guard)) made = GPUMP_PATTERN_UNKNOWN;
+    return s->guard == GPUMP_NONE ? made : worse(made, f->pattern[at][r]);
+}
+/* Can lanes of a warp that part at branch `from` stand at `to` before all of them meet again? */
+static int reference_inside(const reference *f, uint32_t from, uint32_t to) {
+    const uint32_t meet = gpump_program_reconvergence(f->program, from);
+    uint32_t list[LENGTH], count = 0, i, n;
+    uint8_t seen[LENGTH + 1] = {0};
+    for (i = 0, list[count++] = from; i < count; i++)
+        for (n = 0; n < 2; n++) {
+            const step *s = &f->steps[list[i]];
+            const uint32_t next = n                                                   ? s->target
+                                  : s->target != GPUMP_NONE && s->guard == GPUMP_NONE ? GPUMP_NONE
+                                                                                      : list[i] + 1;
+            if (next >= LENGTH || next == meet || seen[next]) continue;
+            seen[next] = 1;
+            list[count++] = next;
+        }
+    return seen[to];
+}
+static int reference_parts(const reference *f, uint32_t branch) {
+    const step *s = &f->steps[branch];
+    return s->target != GPUMP_NONE && s->guard != GPUMP_NONE && s->target != branch + 1 &&
+           (f->pattern[branch][s->guard] != GPUMP_PATTERN_UNIFORM || f->parted[branch]);
+}
+/* Pulls from the end to the start until nothing changes. */
+static void reference_solve(reference *f) {
+    uint32_t i, k, r, changed = 1;
+    memset(f->pattern, 0, sizeof f->pattern);
+    memset(f->parted, 0, sizeof f->parted);
+    for (r = 0; r < f->registers; r++) f->pattern[0][r] = GPUMP_PATTERN_UNKNOWN;
+    while (changed) {
+        changed = 0;
+        for (i = LENGTH; i-- > 0;) {
+            for (k = 0; k < LENGTH; k++) {
+                const step *s = &f->steps[k];
+                const int falls = k + 1 == i && (s->target == GPUMP_NONE || s->guard != GPUMP_NONE);
+                if (!falls && s->target != i) continue;
+                for (r = 0; r < f->registers; r++) {
+                    const uint32_t joined = worse(f->pattern[i][r], reference_behind(f, k, r));
+                    changed |= joined != f->pattern[i][r];
+                    f->pattern[i][r] = joined;
+                }
+            }
+            for (k = 0; k < LENGTH && !f->parted[i]; k++)
+                if (reference_parts(f, k) && reference_inside(f, k, i)) f->parted[i] = changed = 1;
+        }
+    }
+}
+/* The bytes that a frame takes at `at`: every place where lanes may wait, one after the other. */
+static uint64_t reference_bytes(const reference *f, const gpump_liveness *liveness, uint32_t at, uint32_t below_,
+                                uint32_t lanes) {
+    uint32_t places[4 * LENGTH], count = 1, k, r;
+    uint64_t live[8], sum = 0;
+    places[0] = at;
+    for (k = 0; k < LENGTH && f->parted[at]; k++)
+        if (reference_parts(f, k) && reference_inside(f, k, at)) {
+            places[count++] = k + 1;
+            places[count++] = f->steps[k].target;
+            places[count++] = gpump_program_reconvergence(f->program, k);
+        }
+    for (r = 0; r < f->registers && r < below_; r++) {
+        uint32_t worst = 0, needed = 0;
+        for (k = 0; k < count; k++) {
+            if (places[k] >= LENGTH) continue;
+            gpump_liveness_before(liveness, places[k], live);
+            needed |= (uint32_t)gpump_bits_get(live, r);
+            worst = worse(worst, f->pattern[places[k]][r]);
+        }
+        if (needed) sum += worst == GPUMP_PATTERN_UNIFORM ? 4 : worst == GPUMP_PATTERN_AFFINE ? 8 : 4 * lanes;
+    }
+    return sum;
+}
+
+static void answers_are_the_definition(void **state) {
+    uint64_t seed = test_seed(), number, cases = test_cases(1200), bytes, sums = 0;
+    (void)state;
+    for (number = 0; number < cases; number++) {
+        static const uint32_t sizes[] = {REGISTERS, 64, 65, 129, WIDEST};
+        static reference f;
+        gpump_pattern_rule *rules = (gpump_pattern_rule *)malloc(LENGTH * sizeof *rules);
+        gpump_liveness *liveness;
+        gpump_patterns *patterns;
+        step steps[LENGTH];
+        uint32_t i, r, k;
+        random_state = seed * 1000033 + number;
+        make_steps(steps);
+        for (i = REGISTERS; i + 1 < LENGTH; i++) /* branches back, to a side that skips them or not */
+            if (steps[i].target != GPUMP_NONE && below(3) == 0) steps[i].target = REGISTERS + below(i + 1 - REGISTERS);
+        f.steps = steps;
+        f.registers = sizes[below(5)];
+        for (i = 0; i < LENGTH; i++) {
+            uint32_t *const named[] = {&steps[i].def, &steps[i].a, &steps[i].b, &steps[i].c, &steps[i].guard};
+            for (k = 0; k < 5; k++)
+                if (*named[k] < REGISTERS) *named[k] *= f.registers / REGISTERS;
+        }
+        f.program = build(steps, LENGTH, rules, f.registers);
+        reference_solve(&f);
+        assert_int_equal(gpump_liveness_create(f.program, test_watched(), &liveness), GPUMP_OK);
+        assert_int_equal(gpump_patterns_create(f.program, liveness, rules, test_watched(), &patterns, NULL), GPUMP_OK);
+        for (i = 0; i < LENGTH; i++) {
+            const uint32_t limits[] = {0, 3, f.registers / 2, 1000};
+            for (r = 0; r < f.registers; r++)
+                test_check(gpump_patterns_before(patterns, i, r) == f.pattern[i][r], seed, number);
+            for (k = 0; k < 4; k++) {
+                assert_int_equal(gpump_patterns_live_bytes(patterns, f.program, liveness, i, limits[k], LANES, &bytes),
+                                 GPUMP_OK);
+                test_check(bytes == reference_bytes(&f, liveness, i, limits[k], LANES), seed, number);
+                sums += bytes;
+            }
+        }
+        gpump_patterns_destroy(patterns);
+        gpump_liveness_destroy(liveness);
+        gpump_program_destroy(f.program);
+        free(rules);
+    }
+    assert_true(sums > cases * 1000);
+}
+
 /* base + lane x 4, under a branch on the lane: what is written there is unknown, what was known stays. */
 static void by_hand(void **state) {
     static const step steps[] = {
@@ -168,23 +318,25 @@ static void by_hand(void **state) {
     static const uint32_t expected[] = {GPUMP_PATTERN_UNIFORM, GPUMP_PATTERN_AFFINE, GPUMP_PATTERN_UNKNOWN,
                                         GPUMP_PATTERN_UNKNOWN, GPUMP_PATTERN_AFFINE};
     gpump_pattern_rule rules[8];
-    gpump_program *program = build(steps, 8, rules);
+    gpump_program *program = build(steps, 8, rules, REGISTERS);
     gpump_liveness *liveness;
     gpump_patterns *patterns;
     gpump_diag diag;
     uint32_t i;
     (void)state;
-    assert_int_equal(gpump_liveness_create(program, NULL, &liveness), GPUMP_OK);
-    assert_int_equal(gpump_patterns_create(program, liveness, rules, NULL, &patterns, NULL), GPUMP_OK);
+    assert_int_equal(gpump_liveness_create(program, test_watched(), &liveness), GPUMP_OK);
+    assert_int_equal(gpump_patterns_create(program, liveness, rules, test_watched(), &patterns, NULL), GPUMP_OK);
     for (i = 0; i < 5; i++) assert_int_equal(gpump_patterns_before(patterns, 7, i), expected[i]);
     gpump_patterns_destroy(patterns);
     rules[3].kind = GPUMP_PATTERN_KINDS;
-    assert_int_equal(gpump_patterns_create(program, liveness, rules, NULL, &patterns, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_patterns_create(program, liveness, rules, test_watched(), &patterns, &diag),
+                     GPUMP_ERROR_ARGUMENT);
     assert_string_equal(diag.field, "kind");
     assert_int_equal(diag.index, 3);
     rules[3].kind = 0;
     rules[2].operands[1] = REGISTERS;
-    assert_int_equal(gpump_patterns_create(program, liveness, rules, NULL, &patterns, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_patterns_create(program, liveness, rules, test_watched(), &patterns, &diag),
+                     GPUMP_ERROR_ARGUMENT);
     assert_string_equal(diag.field, "operands");
     gpump_liveness_destroy(liveness);
     gpump_program_destroy(program);
@@ -211,12 +363,12 @@ static void live_bytes_by_hand(void **state) {
             {GPUMP_PATTERN_OF_NOTHING, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 0},
         };
         gpump_pattern_rule rules[8];
-        gpump_program *program = build(steps, 8, rules);
+        gpump_program *program = build(steps, 8, rules, REGISTERS);
         gpump_liveness *liveness;
         gpump_patterns *patterns;
         uint64_t bytes;
-        assert_int_equal(gpump_liveness_create(program, NULL, &liveness), GPUMP_OK);
-        assert_int_equal(gpump_patterns_create(program, liveness, rules, NULL, &patterns, NULL), GPUMP_OK);
+        assert_int_equal(gpump_liveness_create(program, test_watched(), &liveness), GPUMP_OK);
+        assert_int_equal(gpump_patterns_create(program, liveness, rules, test_watched(), &patterns, NULL), GPUMP_OK);
         for (i = 0; i < 8; i++) {
             assert_int_equal(gpump_patterns_live_bytes(patterns, program, liveness, i, VALUES, LANES, &bytes),
                              GPUMP_OK);
@@ -232,7 +384,7 @@ static void live_bytes_by_hand(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(claims_hold), cmocka_unit_test(by_hand),
-                                       cmocka_unit_test(live_bytes_by_hand)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(claims_hold), cmocka_unit_test(answers_are_the_definition),
+                                       cmocka_unit_test(by_hand), cmocka_unit_test(live_bytes_by_hand)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,26 +4,92 @@
 #define PROGRAM_TOOLS_H
 #include "test.h"
 
-/* ---- an allocator that counts and fails at the N-th request ---- */
+#include <sys/mman.h>
+
+/* ---- an allocator that counts, fails at the N-th request, and stops who leaves his memory ---- */
 typedef struct test_allocator {
     uint64_t requests, fail_at, live; /* fail_at 0: never */
     size_t live_bytes;
 } test_allocator;
+
+/* A sanitizer watches malloc's memory. Elsewhere each piece ends where a page begins that nobody may touch; what is
+ * between the two, 7 bytes at most, must stay as it was filled. */
+#if defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+#define TEST_WATCHED_BY_SANITIZER
+#endif
+#elif defined __SANITIZE_ADDRESS__
+#define TEST_WATCHED_BY_SANITIZER
+#endif
+#ifndef TEST_WATCHED_BY_SANITIZER
+enum { TEST_PAGE = 4096, TEST_PAGES = 64 };
+static void *test_released[TEST_PAGES]; /* by pages: the first word of each piece is the next one's address */
+static size_t test_filling(size_t bytes) { return (8 - bytes % 8) % 8; }
+static size_t test_pages(size_t bytes) { return (bytes + test_filling(bytes) + TEST_PAGE - 1) / TEST_PAGE; }
+#endif
+static inline unsigned char *test_take(size_t bytes, int filled_with) {
+#ifdef TEST_WATCHED_BY_SANITIZER
+    unsigned char *taken = (unsigned char *)malloc(bytes);
+    if (taken) memset(taken, filled_with, bytes);
+    return taken;
+#else
+    const size_t pages = test_pages(bytes);
+    unsigned char *first;
+    if (pages < TEST_PAGES && test_released[pages]) {
+        first = (unsigned char *)test_released[pages];
+        memcpy(&test_released[pages], first, sizeof test_released[pages]);
+    } else {
+        first = (unsigned char *)mmap(NULL, (pages + 1) * TEST_PAGE, PROT_READ | PROT_WRITE,
+                                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (first == MAP_FAILED) return NULL;
+        if (mprotect(first + pages * TEST_PAGE, TEST_PAGE, PROT_NONE)) return NULL;
+    }
+    first += pages * TEST_PAGE - bytes - test_filling(bytes);
+    memset(first, filled_with, bytes);
+    memset(first + bytes, 0x3c, test_filling(bytes));
+    return first;
+#endif
+}
+static inline void test_release(void *piece, size_t bytes) {
+#ifdef TEST_WATCHED_BY_SANITIZER
+    (void)bytes;
+    free(piece);
+#else
+    const size_t pages = test_pages(bytes);
+    unsigned char *end = (unsigned char *)piece + bytes, *first = end + test_filling(bytes) - pages * TEST_PAGE;
+    if (((uintptr_t)end + test_filling(bytes)) % TEST_PAGE) fail_msg("a piece is given back with a wrong size");
+    for (size_t i = 0; i < test_filling(bytes); i++)
+        if (end[i] != 0x3c) fail_msg("somebody has written behind a piece of %zu bytes", bytes);
+    memset(piece, 0x5b, bytes); /* so that stale pointers show */
+    if (pages >= TEST_PAGES) {
+        munmap(first, (pages + 1) * TEST_PAGE);
+        return;
+    }
+    memcpy(first, &test_released[pages], sizeof test_released[pages]);
+    test_released[pages] = first;
+#endif
+}
+/* What a piece holds at first is different every time, so that results that depend on it differ. */
 static inline void *test_reallocate(void *user, void *pointer, size_t old_bytes, size_t new_bytes) {
+    static unsigned filled_with;
     test_allocator *a = (test_allocator *)user;
-    void *moved;
+    unsigned char *moved;
+    if (!pointer && old_bytes) fail_msg("a new piece has an old size");
     if (!new_bytes) {
-        if (pointer) a->live--, a->live_bytes -= old_bytes;
-        free(pointer);
+        if (pointer) {
+            a->live--, a->live_bytes -= old_bytes;
+            test_release(pointer, old_bytes);
+        }
         return NULL;
     }
     if (++a->requests == a->fail_at) return NULL;
-    moved = malloc(new_bytes); /* always moves, so that stale pointers show */
+    moved = test_take(new_bytes, (int)((filled_with += 89) & 255u)); /* always moves, so that stale pointers show */
     if (!moved) return NULL;
-    memset(moved, 0xa5, new_bytes);
-    if (pointer) memcpy(moved, pointer, old_bytes < new_bytes ? old_bytes : new_bytes);
-    free(pointer);
-    if (!pointer) a->live++;
+    if (pointer) {
+        memcpy(moved, pointer, old_bytes < new_bytes ? old_bytes : new_bytes);
+        test_release(pointer, old_bytes);
+    } else
+        a->live++;
     a->live_bytes += new_bytes - old_bytes;
     return moved;
 }
@@ -32,6 +98,13 @@ static inline gpump_allocator test_allocator_of(test_allocator *a) {
     allocator.reallocate = test_reallocate;
     allocator.user = a;
     return allocator;
+}
+/* For tests that only want their memory watched. */
+static inline const gpump_allocator *test_watched(void) {
+    static test_allocator counter;
+    static gpump_allocator allocator;
+    allocator = test_allocator_of(&counter);
+    return &allocator;
 }
 /* Runs job once for every request it makes, that request failing; the job must return GPUMP_ERROR_MEMORY, hold nothing
  * afterwards, and succeed when nothing fails. */
@@ -53,8 +126,8 @@ static inline void test_every_allocation_failing(gpump_result (*job)(const gpump
     }
 }
 
-/* ---- writing programs down; every call must succeed unless an allocator fails, then `failed` is set and the rest does
- * nothing ---- */
+/* ---- writing programs down (allocator NULL: watched); every call must succeed unless an allocator fails, then
+ * `failed` is set and the rest does nothing ---- */
 typedef struct test_builder {
     gpump_program *program;
     gpump_result result;
@@ -62,7 +135,7 @@ typedef struct test_builder {
 static inline test_builder test_build(const gpump_allocator *allocator) {
     test_builder b;
     b.program = NULL;
-    b.result = gpump_program_create(allocator, &b.program);
+    b.result = gpump_program_create(allocator ? allocator : test_watched(), &b.program);
     return b;
 }
 static inline uint32_t test_register(test_builder *b, uint32_t width) {

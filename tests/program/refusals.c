@@ -218,6 +218,177 @@ static void instructions(void **state) {
     gpump_program_destroy(b.program);
 }
 
+/* How many registers each operation writes and reads, whether it may access memory, and whether it has a target. */
+static void forms(void **state) {
+    static const struct {
+        uint32_t operation, least_defs, most_defs, least_uses, most_uses, accesses, must_access, has_target;
+    } all[] = {{GPUMP_OP_COMPUTE, 0, 16, 0, 64, 1, 0, 0},    {GPUMP_OP_MOVE, 1, 1, 1, 1, 0, 0, 0},
+               {GPUMP_OP_CONSTANT, 1, 1, 0, 0, 0, 0, 0},     {GPUMP_OP_PARAMETER, 1, 1, 0, 0, 0, 0, 0},
+               {GPUMP_OP_ADD, 1, 1, 1, 1, 0, 0, 0},          {GPUMP_OP_BRANCH, 0, 0, 0, 0, 0, 0, 1},
+               {GPUMP_OP_EXIT, 0, 0, 0, 0, 0, 0, 0},         {GPUMP_OP_BARRIER, 0, 0, 0, 2, 0, 0, 0},
+               {GPUMP_OP_SPILL_STORE, 0, 0, 1, 1, 0, 0, 0},  {GPUMP_OP_SPILL_LOAD, 1, 1, 0, 0, 0, 0, 0},
+               {GPUMP_OP_BOUNDARY, 0, 0, 0, 0, 0, 0, 0},     {GPUMP_OP_PP, 0, 0, 0, 0, 0, 0, 0},
+               {GPUMP_OP_PP_DIVERGED, 0, 0, 0, 0, 0, 0, 0},  {GPUMP_OP_BARRIER_PP, 0, 0, 0, 2, 0, 0, 0},
+               {GPUMP_OP_START_MARKER, 0, 0, 0, 0, 0, 0, 0}, {GPUMP_OP_CLEAR_CHECK, 1, 1, 0, 0, 0, 0, 0},
+               {GPUMP_OP_CHECK, 1, 1, 2, 2, 1, 1, 0},        {GPUMP_OP_PAGE_ENTERED, 1, 1, 1, 1, 0, 0, 0},
+               {GPUMP_OP_GUARDED_CALL, 0, 0, 0, 0, 0, 0, 1}};
+    uint32_t defs[17], uses[65], n, k, d, u;
+    (void)state;
+    assert_int_equal(sizeof all / sizeof all[0], GPUMP_OP_COUNT);
+    for (k = 0; k < 17; k++) defs[k] = 3; /* the predicate: every operation may write and read it */
+    for (k = 0; k < 65; k++) uses[k] = 3;
+    for (n = 0; n < GPUMP_OP_COUNT; n++) {
+        test_builder b = draft();
+        assert_int_equal(all[n].operation, n);
+        for (d = 0; d <= 17; d++)
+            for (u = 0; u <= 65; u += u > 2 && u < 62 ? 20 : 1)
+                for (k = 0; k < 8; k++) { /* with and without access, target; memory or not */
+                    const int fits = d >= all[n].least_defs && d <= all[n].most_defs && u >= all[n].least_uses &&
+                                     u <= all[n].most_uses && (k & 1u) == all[n].has_target &&
+                                     (!(k >> 1 & 1u) || all[n].accesses) && (k >> 1 & 1u) >= all[n].must_access;
+                    gpump_instruction in = gpump_instruction_make(n);
+                    in.defs = defs;
+                    in.uses = uses;
+                    in.def_count = d;
+                    in.use_count = u;
+                    if (k & 1u) in.target = 0;
+                    if (k >> 1 & 1u) in.access = GPUMP_ACCESS_READ, in.space = GPUMP_SPACE_GLOBAL;
+                    in.bytes = 4;
+                    in.immediate = 4096;
+                    if (n == GPUMP_OP_GUARDED_CALL) in.guard = 3;
+                    if ((gpump_program_add(b.program, &in, NULL, NULL) == GPUMP_OK) != fits)
+                        fail_msg("operation %u with %u defs, %u uses, access %u, target %u", n, d, u, k >> 1 & 1u,
+                                 k & 1u);
+                }
+        gpump_program_destroy(b.program);
+    }
+}
+
+/* A program's text names what the instruction does, and nothing else. */
+static void texts(void **state) {
+    static const char *const expected[] = {"constant r0 [5]", "@!r3 op7 r0 = r1, r1",
+                                           "op8.check r0, r3 = r1, r3 [+0, 4 bytes]",
+                                           "check.load r3 = r1, r3 [+0, 4 bytes]", "exit"};
+    test_builder b = draft();
+    uint32_t defs[2] = {0, 3}, uses[2] = {1, 1}, i;
+    gpump_instruction in = gpump_instruction_make(GPUMP_OP_COMPUTE);
+    char text[100], cut[8];
+    (void)state;
+    test_constant(&b, 0, 5);
+    in.defs = defs;
+    in.uses = uses;
+    in.def_count = 1;
+    in.use_count = 2;
+    in.tag = 7;
+    in.guard = 3;
+    in.flags = GPUMP_FLAG_GUARD_NEGATED;
+    test_add(&b, &in);
+    for (i = 0; i < 2; i++) {
+        in = gpump_instruction_make(i ? GPUMP_OP_CHECK : GPUMP_OP_COMPUTE);
+        in.defs = defs + i;
+        in.uses = uses;
+        in.def_count = 2 - i;
+        in.use_count = 2;
+        uses[1] = 3;
+        in.tag = 8;
+        in.flags = i ? 0 : GPUMP_FLAG_CHECKED;
+        in.access = GPUMP_ACCESS_READ;
+        in.space = GPUMP_SPACE_GLOBAL;
+        in.bytes = 4;
+        test_add(&b, &in);
+    }
+    test_exit(&b, GPUMP_NONE);
+    test_finish(&b);
+    for (i = 0; i < 5; i++) {
+        assert_int_equal(gpump_program_text(b.program, i, text, sizeof text), strlen(expected[i]));
+        assert_string_equal(text, expected[i]);
+        assert_int_equal(gpump_program_text(b.program, i, cut, sizeof cut), strlen(expected[i]));
+        assert_true(!strncmp(cut, expected[i], 7) && strlen(cut) <= 7);
+    }
+    gpump_program_destroy(b.program);
+}
+
+/* Programs that are fit to run but that an analysis cannot take: the diagnostic names the instruction. */
+static void programs_that_do_not_fit(void **state) {
+    static const uint32_t already[] = {GPUMP_OP_BOUNDARY, GPUMP_OP_PP, GPUMP_OP_BARRIER_PP};
+    gpump_regions_config regions;
+    gpump_registers_config registers;
+    gpump_preempt_points_config preempt;
+    gpump_page_checks_config pages;
+    gpump_program *out = NULL;
+    gpump_preempt_point points[2];
+    gpump_instruction in;
+    test_builder b;
+    uint32_t i, count = 77, pair = 0 | GPUMP_OPERAND_PAIR;
+    (void)state;
+    assert_int_equal(gpump_regions_config_preset(&regions, "igpu"), GPUMP_OK);
+    assert_int_equal(gpump_registers_config_preset(&registers, "kepler"), GPUMP_OK);
+    assert_int_equal(gpump_preempt_points_config_preset(&preempt, "lin"), GPUMP_OK);
+    assert_int_equal(gpump_page_checks_config_preset(&pages, "kim"), GPUMP_OK);
+    for (i = 0; i < 3; i++) { /* what a transform has put in, it does not put in again */
+        b = test_build(NULL);
+        test_register(&b, GPUMP_WIDTH_32);
+        test_constant(&b, 0, 5);
+        in = gpump_instruction_make(already[i]);
+        test_add(&b, &in);
+        test_exit(&b, GPUMP_NONE);
+        test_finish(&b);
+        if (!i)
+            diagnosed(gpump_regions_form(b.program, &regions, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "operation", 1,
+                      GPUMP_OP_BOUNDARY, 0, GPUMP_OP_BARRIER);
+        else
+            diagnosed(gpump_preempt_points_place(b.program, &preempt, &out, points, 2, &count, DIAG),
+                      GPUMP_ERROR_ARGUMENT, "operation", 1, already[i], 0, GPUMP_OP_BARRIER);
+        gpump_program_destroy(b.program);
+    }
+    for (i = 64; i <= 65; i++) { /* a context has 64 predicates */
+        uint32_t k;
+        b = test_build(NULL);
+        test_register(&b, GPUMP_WIDTH_32);
+        for (k = 0; k < i; k++) test_register(&b, GPUMP_WIDTH_PREDICATE);
+        test_barrier(&b);
+        test_exit(&b, GPUMP_NONE);
+        test_finish(&b);
+        if (i == 64) {
+            diagnosed(gpump_preempt_points_place(b.program, &preempt, &out, NULL, 0, &count, DIAG),
+                      GPUMP_ERROR_CAPACITY, "points", 0, 0, 1, UINT32_MAX);
+            assert_int_equal(count, 1);
+        } else
+            diagnosed(gpump_preempt_points_place(b.program, &preempt, &out, points, 2, &count, DIAG),
+                      GPUMP_ERROR_ARGUMENT, "registers", 65, GPUMP_WIDTH_PREDICATE, 0, 0);
+        gpump_program_destroy(b.program);
+    }
+    for (i = 0; i < 2; i++) { /* pairs are what register allocation makes, first or last in a program */
+        b = test_build(NULL);
+        test_register(&b, GPUMP_WIDTH_32);
+        test_register(&b, GPUMP_WIDTH_32);
+        if (i) test_constant(&b, 0, 5);
+        in = gpump_instruction_make(GPUMP_OP_COMPUTE);
+        in.uses = &pair;
+        in.use_count = 1;
+        test_add(&b, &in);
+        test_exit(&b, GPUMP_NONE);
+        test_finish(&b);
+        diagnosed(gpump_registers_allocate(b.program, &registers, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "operand", i,
+                  pair, 0, GPUMP_OPERAND_INDEX);
+        gpump_program_destroy(b.program);
+        b = test_build(NULL);
+        test_register(&b, GPUMP_WIDTH_32);
+        if (i) test_constant(&b, 0, 5);
+        in = gpump_instruction_make(GPUMP_OP_COMPUTE); /* an access whose address nobody gives */
+        in.access = GPUMP_ACCESS_WRITE;
+        in.space = GPUMP_SPACE_GLOBAL;
+        in.bytes = 4;
+        test_add(&b, &in);
+        test_exit(&b, GPUMP_NONE);
+        test_finish(&b);
+        diagnosed(gpump_page_checks_insert(b.program, &pages, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "uses", i, 0, 1,
+                  64);
+        gpump_program_destroy(b.program);
+    }
+    assert_null(out);
+}
+
 /* What analyses and transforms say to NULL, to programs that are not finished, and to configurations out of range. */
 static void analyses(void **state) {
     gpump_program *program = finished(), *out = NULL;
@@ -230,6 +401,9 @@ static void analyses(void **state) {
     gpump_registers_config registers;
     gpump_preempt_points_config preempt;
     gpump_page_checks_config pages;
+    gpump_patterns *patterns = NULL;
+    gpump_pattern_rule rules[2] = {{0, {0, 0, 0}}, {0, {0, 0, 0}}};
+    uint64_t bytes;
     uint8_t marks[4];
     uint32_t count = 77, branches[4];
     uint64_t set[4];
@@ -259,6 +433,35 @@ static void analyses(void **state) {
     assert_int_equal(gpump_liveness_uninitialised(liveness, list, 4, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_liveness_uninitialised(liveness, NULL, 0, &count), GPUMP_OK);
     gpump_liveness_destroy(NULL);
+
+    for (int i = 0; i < 4; i++)
+        diagnosed(gpump_patterns_create(i == 0 ? NULL : program, i == 1 ? NULL : liveness, i == 2 ? NULL : rules, NULL,
+                                        i == 3 ? NULL : &patterns, DIAG),
+                  GPUMP_ERROR_ARGUMENT, "program, liveness, rules, patterns", 0, 0, 1, UINT64_MAX);
+    for (int i = 0; i < 6; i++) { /* each operand of each rule, and its kind */
+        uint32_t *operand = &rules[i / 3].operands[i % 3];
+        *operand = 4;
+        diagnosed(gpump_patterns_create(program, liveness, rules, NULL, &patterns, DIAG), GPUMP_ERROR_ARGUMENT,
+                  "operands", i / 3, 4, 0, 3);
+        *operand = i % 2 ? GPUMP_NONE : GPUMP_PATTERN_LANE;
+        rules[i / 3].kind = GPUMP_PATTERN_KINDS;
+        diagnosed(gpump_patterns_create(program, liveness, rules, NULL, &patterns, DIAG), GPUMP_ERROR_ARGUMENT, "kind",
+                  i / 3, GPUMP_PATTERN_KINDS, 0, GPUMP_PATTERN_KINDS - 1);
+        rules[i / 3].kind = GPUMP_PATTERN_KINDS - 1; /* 5: no register of this program */
+        assert_int_equal(gpump_patterns_create(program, liveness, rules, NULL, &patterns, NULL), GPUMP_OK);
+        gpump_patterns_destroy(patterns);
+    }
+    gpump_patterns_destroy(NULL);
+    assert_int_equal(gpump_patterns_create(program, liveness, rules, NULL, &patterns, NULL), GPUMP_OK);
+    for (int i = 0; i < 5; i++) {
+        bytes = 77;
+        assert_int_equal(gpump_patterns_live_bytes(i == 0 ? NULL : patterns, i == 1 ? NULL : program,
+                                                   i == 2 ? NULL : liveness, i == 4 ? 2 : 0, 4, 32,
+                                                   i == 3 ? NULL : &bytes),
+                         GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(bytes, 77);
+    }
+    gpump_patterns_destroy(patterns);
 
     assert_int_equal(gpump_clobbers_find(NULL, 0, 0, clobbers, 4, &count), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_clobbers_find(program, 0, 0, clobbers, 4, NULL), GPUMP_ERROR_ARGUMENT);
@@ -411,6 +614,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(building),
         cmocka_unit_test(instructions),
+        cmocka_unit_test(forms),
+        cmocka_unit_test(texts),
+        cmocka_unit_test(programs_that_do_not_fit),
         cmocka_unit_test(analyses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

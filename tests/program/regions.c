@@ -74,7 +74,7 @@ static void igpu_figure_3_live(void **state) {
     gpump_liveness *liveness;
     uint32_t live[32], line, i;
     (void)state;
-    assert_int_equal(gpump_liveness_create(program, NULL, &liveness), GPUMP_OK);
+    assert_int_equal(gpump_liveness_create(program, test_watched(), &liveness), GPUMP_OK);
     assert_int_equal(gpump_liveness_pressure(liveness, live, NULL, NULL, NULL), GPUMP_OK);
     for (line = 2; line <= 5; line++) {
         for (i = 0; mac_lines[i] != line; i++) {}
@@ -123,7 +123,7 @@ static void igpu_figure_4_code(void **state) {
         for (k = 0; k < in.use_count; k++)
             assert_int_equal(in.uses[k], i > 7 && old.uses[k] == MAC_R1 ? fresh : old.uses[k]);
     }
-    assert_int_equal(gpump_liveness_create(formed, NULL, &liveness), GPUMP_OK);
+    assert_int_equal(gpump_liveness_create(formed, test_watched(), &liveness), GPUMP_OK);
     assert_int_equal(gpump_liveness_pressure(liveness, live, NULL, NULL, NULL), GPUMP_OK);
     assert_int_equal(live[6], 3); /* at the cut: row, col, Cvalue */
     gpump_liveness_destroy(liveness);
@@ -178,7 +178,7 @@ static uint32_t restart_everywhere(const gpump_program *program, uint32_t warps,
     static oracle_machine base, fork;
     gpump_liveness *liveness;
     uint32_t wrong = 0, step = 0, w;
-    assert_int_equal(gpump_liveness_create(program, NULL, &liveness), GPUMP_OK);
+    assert_int_equal(gpump_liveness_create(program, test_watched(), &liveness), GPUMP_OK);
     oracle_start(&base, program, warps, 1, 9);
     base.level = level;
     for (;;) {
@@ -760,7 +760,7 @@ static void live_ins_are_stored_when_they_have_changed(void **state) {
     test_op(&b, 5, r[4], r[4], r[3], GPUMP_NONE);
     test_exit(&b, GPUMP_NONE);
     assert_int_equal(test_finish(&b), GPUMP_OK);
-    assert_int_equal(gpump_liveness_create(b.program, NULL, &liveness), GPUMP_OK);
+    assert_int_equal(gpump_liveness_create(b.program, test_watched(), &liveness), GPUMP_OK);
     assert_int_equal(gpump_liveness_words(liveness), 1);
     assert_int_equal(gpump_regions_stored(b.program, liveness, GPUMP_SPILLING_ALL, NULL, 0, &count),
                      GPUMP_ERROR_CAPACITY);
