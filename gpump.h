@@ -14939,7 +14939,6 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
 GPUMP_API gpump_result gpump_preempt_points_config_preset(gpump_preempt_points_config *config, const char *preset) {
     if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
     if (strcmp(preset, "lin")) return GPUMP_ERROR_UNKNOWN_NAME;
-    memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
     config->interval = 100;
     return GPUMP_OK;

@@ -93,7 +93,7 @@ static void sets_agree_with_all_paths(void **state) {
     for (uint64_t n = 0; n < test_cases(4000); n++) {
         oracle_row rows[MAX_CODE];
         uint32_t count, i, r, k, counts[MAX_CODE], predicates[MAX_CODE], branches[MAX_CODE], found,
-            uninitialised = 0, peak = 0, expected_peak = 0;
+            uninitialised = 0, peak = 0, expected_peak = 0, peak_predicates = 77, expected_predicates = 0;
         gpump_program *program = random_code(&random, rows, &count);
         gpump_liveness *liveness;
         gpump_uninitialised list[REGISTERS];
@@ -101,7 +101,7 @@ static void sets_agree_with_all_paths(void **state) {
         test_check(gpump_liveness_create(program, test_watched(), &liveness) == GPUMP_OK &&
                        gpump_liveness_words(liveness) == 1,
                    seed, n);
-        test_check(gpump_liveness_pressure(liveness, counts, predicates, &peak, NULL) == GPUMP_OK, seed, n);
+        test_check(gpump_liveness_pressure(liveness, counts, predicates, &peak, &peak_predicates) == GPUMP_OK, seed, n);
         for (i = 0; i < count; i++) {
             uint32_t expected = oracle_set(rows, i), behind = 0, lin, pcs[3], need = 0, wide = 0;
             gpump_liveness_before(liveness, i, &set);
@@ -114,6 +114,7 @@ static void sets_agree_with_all_paths(void **state) {
                 wide += (behind | rows[i].writes | rows[i].partly) >> r & 1 ? units[r] : 0;
             }
             test_check(counts[i] == need && predicates[i] == (expected & 1), seed, n);
+            expected_predicates |= (expected | behind | rows[i].writes | rows[i].partly) & 1u;
             if (need > expected_peak) expected_peak = need;
             if (wide > expected_peak) expected_peak = wide;
             /* Lin's union over every enclosing divergence, by the definition */
@@ -140,7 +141,7 @@ static void sets_agree_with_all_paths(void **state) {
             gpump_liveness_stack(liveness, pcs, 3, &set);
             test_check(set == (expected | oracle_set(rows, pcs[1])), seed, n);
         }
-        test_check(peak == expected_peak, seed, n);
+        test_check(peak == expected_peak && peak_predicates == expected_predicates, seed, n);
         test_check(gpump_liveness_uninitialised(liveness, list, REGISTERS, &uninitialised) == GPUMP_OK, seed, n);
         for (r = k = 0; r < REGISTERS; r++) {
             if (!(oracle_set(rows, 0) >> r & 1)) continue;
@@ -266,5 +267,5 @@ int main(void) {
         cmocka_unit_test(lin_figure_2_5),
         cmocka_unit_test(sets_agree_with_all_paths),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);
 }

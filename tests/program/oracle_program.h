@@ -132,7 +132,8 @@ static inline void draft_statements(draft *d, uint32_t budget, uint32_t depth, u
         } else if (kind == 12) { /* loop: count lies in a register of its own */
             uint32_t even = gpump_random_below(d->random, 2),
                      stay = together && even && d->chance_barrier && gpump_random_below(d->random, 2);
-            uint32_t top = draft_label(d), counter = d->registers, test = d->registers + 1, leave = draft_label(d);
+            uint32_t top = draft_label(d), counter = d->registers, test = d->registers + 1, leave = draft_label(d),
+                     middle = GPUMP_NONE;
             if (d->registers + 2 > 40) continue;
             d->widths[counter] = GPUMP_WIDTH_32;
             d->widths[test] = GPUMP_WIDTH_PREDICATE;
@@ -142,7 +143,18 @@ static inline void draft_statements(draft *d, uint32_t budget, uint32_t depth, u
             row->in.def_count = 1;
             row->defs[0] = counter;
             row->in.immediate = (int64_t)gpump_random_below(d->random, 3);
+            if (!stay && gpump_random_below(d->random, 5) == 0) { /* a second way in: the loop has no header then */
+                middle = draft_label(d);
+                row = draft_add(d, GPUMP_OP_BRANCH);
+                row->in.guard = draft_pick(d, GPUMP_WIDTH_PREDICATE);
+                row->label = middle;
+            }
             draft_here(d, top);
+            if (middle != GPUMP_NONE) {
+                d->together = 0;
+                draft_statements(d, 1 + budget / 4, depth + 2, GPUMP_NONE);
+                draft_here(d, middle);
+            }
             d->together = stay;
             draft_statements(d, budget / 2, depth + 1,
                              stay                                    ? (uint32_t)GPUMP_NONE

@@ -386,5 +386,5 @@ static void live_bytes_by_hand(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(claims_hold), cmocka_unit_test(answers_are_the_definition),
                                        cmocka_unit_test(by_hand), cmocka_unit_test(live_bytes_by_hand)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);
 }

@@ -165,6 +165,44 @@ static void places_by_hand(void **state) {
     gpump_program_destroy(b.program);
 }
 
+/* A loop that the program begins with, and that has two ways back: its point is where every round passes, although
+ * fewer registers are live elsewhere. */
+static void a_loop_from_the_start(void **state) {
+    test_builder b = test_build(NULL);
+    const uint32_t x = test_register(&b, GPUMP_WIDTH_32), y = test_register(&b, GPUMP_WIDTH_32),
+                   z = test_register(&b, GPUMP_WIDTH_32), w = test_register(&b, GPUMP_WIDTH_32),
+                   p = test_register(&b, GPUMP_WIDTH_PREDICATE);
+    const gpump_preempt_points_config config = lin(0);
+    gpump_preempt_point points[4];
+    gpump_program *placed;
+    uint32_t count, width;
+    uint64_t bit;
+    (void)state;
+    test_op(&b, 1, w, x, y, z);                   /* 0: header; x, y, z are live */
+    test_branch(&b, p, 0, 5);                     /* 1 */
+    test_op(&b, 2, y, x, GPUMP_NONE, GPUMP_NONE); /* 2: only x is live */
+    test_op(&b, 3, z, x, GPUMP_NONE, GPUMP_NONE); /* 3 */
+    test_branch(&b, p, 1, 0);                     /* 4: the first way back */
+    test_op(&b, 4, w, x, GPUMP_NONE, GPUMP_NONE); /* 5 */
+    test_branch(&b, p, 0, 0);                     /* 6: the second */
+    test_exit(&b, GPUMP_NONE);
+    test_finish(&b);
+    assert_int_equal(gpump_preempt_points_place(b.program, &config, &placed, points, 4, &count, NULL), GPUMP_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(points[0].loop, 0);
+    assert_int_equal(gpump_program_origin(placed)[points[0].instruction + 2], 0);
+    assert_int_equal(points[0].live_registers, 3);
+    assert_int_equal(points[0].vector, 7);
+    gpump_program_destroy(placed);
+    gpump_program_destroy(b.program);
+    /* Each bit counts as one register, the last one as all that there are from its number on. */
+    for (bit = 0; bit < GPUMP_LIVE_VECTOR_REGISTERS; bit++)
+        assert_int_equal(gpump_live_vector_count(UINT64_C(1) << bit, 60), 1);
+    for (width = 0; width < 70; width++)
+        assert_int_equal(gpump_live_vector_count(GPUMP_LIVE_VECTOR_REST | 1, width),
+                         width > GPUMP_LIVE_VECTOR_REGISTERS ? 1 + width - GPUMP_LIVE_VECTOR_REGISTERS : 1);
+}
+
 /* Registers from 53 up share one bit. */
 static void the_last_bit_stands_for_the_rest(void **state) {
     test_builder b = test_build(NULL);
@@ -204,8 +242,9 @@ static void the_last_bit_stands_for_the_rest(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(places_by_hand),
+        cmocka_unit_test(a_loop_from_the_start),
         cmocka_unit_test(the_last_bit_stands_for_the_rest),
         cmocka_unit_test(what_the_vectors_name_is_enough),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);
 }

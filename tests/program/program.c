@@ -283,5 +283,5 @@ int main(void) {
         cmocka_unit_test(nonsense_is_refused_by_index),
         cmocka_unit_test(aliasing_ranges_over_the_unit),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);
 }

@@ -100,11 +100,18 @@ static inline gpump_allocator test_allocator_of(test_allocator *a) {
     return allocator;
 }
 /* For tests that only want their memory watched. */
+static test_allocator test_watching;
 static inline const gpump_allocator *test_watched(void) {
-    static test_allocator counter;
     static gpump_allocator allocator;
-    allocator = test_allocator_of(&counter);
+    allocator = test_allocator_of(&test_watching);
     return &allocator;
+}
+/* Ends a group of tests. */
+static inline int test_nothing_leaks(void **state) {
+    (void)state;
+    if (!test_watching.live && !test_watching.live_bytes) return 0;
+    fprintf(stderr, "%llu pieces leak\n", (unsigned long long)test_watching.live);
+    return 1;
 }
 /* Runs job once for every request it makes, that request failing; the job must return GPUMP_ERROR_MEMORY, hold nothing
  * afterwards, and succeed when nothing fails. */

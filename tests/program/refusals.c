@@ -387,6 +387,25 @@ static void programs_that_do_not_fit(void **state) {
         gpump_program_destroy(b.program);
     }
     assert_null(out);
+    for (i = 0; i < 2; i++) { /* a guarded call leads to a marker, perhaps through what stands right before it */
+        b = test_build(NULL);
+        test_register(&b, GPUMP_WIDTH_32);
+        test_register(&b, GPUMP_WIDTH_PREDICATE);
+        in = gpump_instruction_make(GPUMP_OP_GUARDED_CALL);
+        in.guard = 1;
+        in.target = 1;
+        test_add(&b, &in);
+        test_constant(&b, 0, 5);
+        if (i) test_op(&b, 0, 0, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+        in = gpump_instruction_make(GPUMP_OP_START_MARKER);
+        test_add(&b, &in);
+        test_exit(&b, GPUMP_NONE);
+        if (i)
+            diagnosed(gpump_program_finish(b.program, DIAG), GPUMP_ERROR_ARGUMENT, "target", 0, 1, 0, 4);
+        else
+            assert_int_equal(gpump_program_finish(b.program, NULL), GPUMP_OK);
+        gpump_program_destroy(b.program);
+    }
 }
 
 /* What analyses and transforms say to NULL, to programs that are not finished, and to configurations out of range. */

@@ -116,5 +116,5 @@ int main(void) {
         cmocka_unit_test(a_kernel_by_hand),
         cmocka_unit_test(allocated_programs_compute_the_same),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);
 }
