@@ -111,9 +111,130 @@ static void a_kernel_by_hand(void **state) {
     gpump_program_destroy(b.program);
 }
 
+/* A program as a word: the tag of each computation as a digit, and a letter for each other operation. */
+static void word_of(const gpump_program *program, char *word) {
+    static const char letters[] = "?mcpabxWSLiPDBMCKEG";
+    uint32_t i;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        word[i] = in.operation == GPUMP_OP_COMPUTE ? (char)('0' + in.tag) : letters[in.operation];
+    }
+    word[i] = 0;
+}
+static void allocates_to(gpump_program *program, const gpump_registers_config *config, const char *expected,
+                         uint32_t folded) {
+    gpump_registers_report report;
+    gpump_program *allocated;
+    char word[100];
+    assert_int_equal(gpump_registers_allocate(program, config, &allocated, &report, NULL), GPUMP_OK);
+    word_of(allocated, word);
+    assert_string_equal(word, expected);
+    assert_int_equal(report.folded, folded);
+    gpump_program_destroy(allocated);
+    gpump_program_destroy(program);
+}
+
+/* A constant is set right before its first use, in front of loops that it was not in, and not where that would change
+ * what somebody reads. */
+static void constants_sink(void **state) {
+    gpump_registers_config config;
+    uint32_t c, d, x, y, p, o;
+    test_builder b;
+    (void)state;
+    assert_int_equal(gpump_registers_config_preset(&config, "kepler"), GPUMP_OK);
+#define BEGIN                                                                     \
+    b = test_build(NULL);                                                         \
+    c = test_register(&b, GPUMP_WIDTH_32), d = test_register(&b, GPUMP_WIDTH_32); \
+    x = test_register(&b, GPUMP_WIDTH_32), y = test_register(&b, GPUMP_WIDTH_32); \
+    p = test_register(&b, GPUMP_WIDTH_PREDICATE), o = test_object(&b, GPUMP_SPACE_GLOBAL, 0)
+#define OP(tag, def, a, b_) test_op(&b, tag, def, a, b_, GPUMP_NONE)
+#define END(expected)          \
+    test_exit(&b, GPUMP_NONE); \
+    test_finish(&b);           \
+    allocates_to(b.program, &config, expected, 0)
+    BEGIN; /* straight */
+    test_constant(&b, c, 7);
+    OP(1, x, GPUMP_NONE, GPUMP_NONE);
+    OP(2, x, x, GPUMP_NONE);
+    OP(3, y, x, c);
+    OP(4, GPUMP_NONE, y, c);
+    END("12c34x");
+    BEGIN; /* the reader is the last one before the end of its block, and the next one's operands are not its own */
+    test_constant(&b, c, 7);
+    OP(1, x, GPUMP_NONE, GPUMP_NONE);
+    OP(2, x, x, GPUMP_NONE);
+    OP(3, GPUMP_NONE, c, GPUMP_NONE);
+    END("12c3x");
+    BEGIN; /* two, the later one first; the second of equals is set second */
+    test_constant(&b, c, 7);
+    test_constant(&b, d, 8);
+    OP(1, x, GPUMP_NONE, GPUMP_NONE);
+    OP(2, x, x, d);
+    OP(3, x, x, c);
+    END("1c2c3x");
+    BEGIN; /* out of a loop that it was not in */
+    test_constant(&b, c, 7);
+    OP(1, x, GPUMP_NONE, GPUMP_NONE);
+    OP(2, p, x, GPUMP_NONE); /* 2: the loop */
+    OP(3, x, x, c);
+    test_branch(&b, p, 0, 2);
+    OP(4, GPUMP_NONE, x, GPUMP_NONE);
+    END("1c23b4x");
+    BEGIN; /* one side alone uses it: there, right before that */
+    test_constant(&b, c, 7);
+    OP(1, p, GPUMP_NONE, GPUMP_NONE);
+    test_branch(&b, p, 0, 5);
+    OP(2, x, GPUMP_NONE, GPUMP_NONE);
+    OP(3, GPUMP_NONE, x, c);
+    END("1b2c3x");
+    BEGIN; /* a guard or a branch that both sides follow */
+    test_constant(&b, c, 7);
+    OP(1, p, GPUMP_NONE, GPUMP_NONE);
+    OP(2, x, GPUMP_NONE, GPUMP_NONE);
+    test_branch(&b, p, 0, 5);
+    OP(3, GPUMP_NONE, x, c);
+    OP(4, GPUMP_NONE, x, c);
+    END("12cb34x");
+    BEGIN;                   /* the first instruction reads what an earlier round has set: it stays */
+    OP(1, x, c, GPUMP_NONE); /* 0: the loop */
+    OP(2, p, x, GPUMP_NONE);
+    test_branch(&b, p, 0, 6);
+    test_constant(&b, c, 7);
+    OP(3, p, x, GPUMP_NONE);
+    test_branch(&b, p, 0, 0);
+    OP(4, GPUMP_NONE, x, GPUMP_NONE); /* 6 */
+    END("12bc3b4x");
+#undef END
+    /* parameters: once in each instruction that touches no memory */
+    for (uint32_t kind = 0; kind < 6; kind++) {
+        static const char *const words[] = {"1x", "ax", "p1x", "p1x", "p1x", "p1x"};
+        static const uint32_t folded[] = {1, 1, 0, 0, 0, 0};
+        gpump_instruction in = gpump_instruction_make(kind == 1 ? GPUMP_OP_ADD : GPUMP_OP_COMPUTE);
+        BEGIN;
+        assert_int_equal(gpump_registers_config_preset(&config, "kepler"), GPUMP_OK);
+        config.fold_parameters = kind != 5;
+        test_parameter(&b, c, kind == 4 ? (int64_t)GPUMP_OPERAND_INDEX : (int64_t)GPUMP_OPERAND_INDEX - 1);
+        in.defs = &x;
+        in.uses = &c;
+        in.def_count = in.use_count = 1;
+        in.tag = 1;
+        in.immediate = 4;
+        if (kind == 2) in.access = GPUMP_ACCESS_READ, in.space = GPUMP_SPACE_GLOBAL, in.object = o, in.bytes = 4;
+        if (kind == 3) in.flags = GPUMP_FLAG_CONVERGENT;
+        test_add(&b, &in);
+        test_exit(&b, GPUMP_NONE);
+        test_finish(&b);
+        allocates_to(b.program, &config, words[kind], folded[kind]);
+    }
+#undef BEGIN
+#undef OP
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_by_hand),
+        cmocka_unit_test(constants_sink),
         cmocka_unit_test(allocated_programs_compute_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);
