@@ -539,6 +539,46 @@ static void slack_by_hand(void **state) {
     assert_int_equal(shares[0].limits.misses_q16, GPUMP_RATE_NO_LIMIT);
 }
 
+/* SMs of their own, of 16. One kernel asks for three times what the network sustains when it has all SMs, so that five
+ * of them bring it to 5/16 x 3 = 94% of its best; the other needs SMs only. Slowdowns are 1/0.94 + 16/11 = 2.52 for
+ * (11, 5), 1 + 16/10 = 2.6 for (10, 6) and 4/3 + 16/12 = 2.67 for (12, 4). Three kernels get equal parts, the first of
+ * them what is left over. */
+static void slack_splits(void **state) {
+    const gpump_partition_config config = machine();
+    gpump_partition_kernel kernels[3];
+    gpump_partition_point curves[3][8];
+    gpump_partition_request request;
+    gpump_partition_share shares[3];
+    uint32_t c, k;
+    (void)state;
+    assert_int_equal(config.gpu.sms, 16);
+    memset(&request, 0, sizeof request);
+    request.struct_size = sizeof request;
+    request.config = &config;
+    request.kernels = kernels;
+    request.candidate = 2;
+    for (k = 0; k < 3; k++) {
+        fill(&kernels[k], curves[k], k == 1 ? "CFD" : "BP", 1);
+        for (c = 0; c < 8; c++) {
+            curves[k][c].network_q16 = k == 1 ? 65536 * 300 / 8 * (c + 1) : 0;
+            curves[k][c].speed_q16 = 65536 / 8 * (c + 1);
+            curves[k][c].dram_q16 = 0;
+        }
+    }
+    request.count = 2;
+    assert_int_equal(gpump_partition_decide(gpump_partition_find("slack"), &request, shares, NULL), GPUMP_OK);
+    assert_int_equal(shares[0].sms, 11);
+    assert_int_equal(shares[1].sms, 5);
+    assert_int_equal(shares[0].first_sm, 0);
+    assert_int_equal(shares[1].first_sm, 11);
+    request.count = 3;
+    assert_int_equal(gpump_partition_decide(gpump_partition_find("slack"), &request, shares, NULL), GPUMP_OK);
+    for (k = 0; k < 3; k++) {
+        assert_int_equal(shares[k].sms, k ? 5 : 6);
+        assert_int_equal(shares[k].first_sm, k ? 1 + 5 * k : 0);
+    }
+}
+
 /* ---- hold ---- */
 
 /* Requests whose latency grows with what the others keep, and with luck: the controller rests where one in a hundred is
@@ -755,9 +795,9 @@ int main(void) {
         cmocka_unit_test(warped_slicer),    cmocka_unit_test(decisions_against_references),
         cmocka_unit_test(dai_limits),       cmocka_unit_test(fixed_divisions),
         cmocka_unit_test(slack_candidates), cmocka_unit_test(slack_by_hand),
-        cmocka_unit_test(holds_a_tail),     cmocka_unit_test(hold_divides),
-        cmocka_unit_test(hold_in_numbers),  cmocka_unit_test(same_decisions),
-        cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(slack_splits),     cmocka_unit_test(holds_a_tail),
+        cmocka_unit_test(hold_divides),     cmocka_unit_test(hold_in_numbers),
+        cmocka_unit_test(same_decisions),   cmocka_unit_test(wrong_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
