@@ -1,4 +1,4 @@
-/* labels: unit property link: minigpu_core */
+/* labels: unit property full link: minigpu_core */
 /* What a group composes with: blocks above their caps leave by every way, a third kernel takes the place of a
  * co-runner, and faults, rates and preemption are on at once. Results are those of the kernels alone. */
 #include "test.h"

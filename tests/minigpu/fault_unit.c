@@ -1,4 +1,4 @@
-/* labels: equivalence slow link: minigpu_core */
+/* labels: equivalence slow full link: minigpu_core */
 /* Faults are served by a fault unit: whatever the scheme and the link, memory holds what the run without faults leaves,
  * and every report, fault and wait is accounted for. An invalid access ends its process alone. GPUMP_TEST_CASES scales
  * the number of runs per launch. */

@@ -1,4 +1,4 @@
-/* labels: equivalence unit link: minigpu_core */
+/* labels: equivalence unit full link: minigpu_core */
 /* Page checks as instructions of the mini-GPU: every kernel runs with all its pages absent, in every form, and comes to
  * its result bit for bit; without checks, and in the forms that Kim 2012 prints, the same run fails. Preempted
  * anywhere, restarted, and with few registers it still does. */

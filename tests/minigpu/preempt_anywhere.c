@@ -1,4 +1,4 @@
-/* labels: equivalence slow link: minigpu_core */
+/* labels: equivalence slow full link: minigpu_core */
 /* A block may be preempted at any cycle, by any technique, its place used by another kernel meanwhile, and come back on
  * another SM: the result is that of the undisturbed run, bit for bit. The machine is forked at every k-th cycle of the
  * whole run; each child preempts one SM. GPUMP_TEST_CASES scales the number of children;

@@ -1,4 +1,4 @@
-/* labels: equivalence unit slow link: minigpu_core */
+/* labels: equivalence unit slow full link: minigpu_core */
 /* Every idempotent region of every kernel, started again from every instruction in it: the memory at the end is that of
  * a run without restarts. What is not live at the region's start is overwritten, so that nobody lives on it by chance.
  * The executor of interpret.h goes back once from every instruction that any warp executes; the mini-GPU confirms with
