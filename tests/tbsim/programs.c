@@ -45,6 +45,22 @@ static void test_full_disk(void **state) {
             expect(cases[i].command, cases[i].status, cases[i].text);
 }
 
+/* Every program that is there, and every command of those that have some, says that it cannot print its help. */
+static void test_no_program_is_silent(void **state) {
+    (void)state;
+    if (access("/dev/full", W_OK)) skip();
+    expect("for p in " GPUMP_BINARY_DIR "/bench/* '" MINIGPU "run' '" MINIGPU "init' '" MINIGPU "analyze' '" MINIGPU
+           "tail' '" MINIGPU "corun' '" MINIGPU "pairs' '" MINIGPU "policies' '" MINIGPU "demo' '" TBSIM "run' '" TBSIM
+           "sweep' '" TBSIM "merge' '" TBSIM "machines' '" TBSIM "evaluate'; do"
+           "  case $p in *' '*) ;; *) [ -f $p ] && [ -x $p ] || continue ;; esac;"
+           "  said=$($p --help 2>&1 >/dev/full); status=$?;"
+           "  case $said in *': cannot write standard output: '*) ;; *) status=0 ;; esac;"
+           "  [ $status -ne 0 ] || echo \"silent: $p\";"
+           "done; echo all",
+           0, "all\n");
+    assert_string_equal(output, "all\n");
+}
+
 /* What cannot be read is named with the reason; a number of things is whole, in any notation. */
 static void test_bad_input_has_a_reason(void **state) {
     (void)state;
@@ -143,6 +159,7 @@ static void test_progress(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_disk),
+                                       cmocka_unit_test(test_no_program_is_silent),
                                        cmocka_unit_test(test_bad_input_has_a_reason),
                                        cmocka_unit_test(test_options_of_other_commands),
                                        cmocka_unit_test(test_starvation_is_named),
