@@ -109,6 +109,7 @@ tests_of() {
     esac
     for area in $areas; do grep -l '^/\* labels: ' tests/"$area"/*.c 2>/dev/null; done
     case $1 in context | fault | sm | scheduler) echo tests/base/altered_memory.c ;; esac
+    case $1 in fault | sharing | duet) echo tests/model/any_call.c ;; esac
 }
 # measure NAME PROGRAM: the processor time with the original in a mutant's place, where the tests must pass, and the lines that they reach.
 measure() {

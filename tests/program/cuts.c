@@ -178,7 +178,7 @@ static void cuts_by_hand(void **state) {
     uint32_t x = test_register(&b, GPUMP_WIDTH_32), y = test_register(&b, GPUMP_WIDTH_32),                             \
              q = test_register(&b, GPUMP_WIDTH_32), p = test_register(&b, GPUMP_WIDTH_PREDICATE),                      \
              s = test_object(&b, GPUMP_SPACE_SHARED, GPUMP_NONE), o = test_object(&b, GPUMP_SPACE_SHARED, GPUMP_NONE); \
-    (void)q
+    (void)q, (void)s, (void)o
     { /* a write before the loop is a better place than the one in the loop that ends the pair */
         BEGIN;
         READ(s);                  /* 0 */

@@ -1,0 +1,487 @@
+/* labels: unit property */
+/* Any call at any time, with plausible and with wrong arguments, on the components that have no host in this folder: an
+ * error leaves memory and outputs as they were, every other answer leaves memory that _check finds sound and a copy
+ * that _adopt takes, and the same calls on a copy give the same answers. */
+#include "test.h"
+
+enum { WORDS = 1 << 14, OUTPUTS = 512 };
+
+static uint64_t memory[WORDS], twin[WORDS], before[WORDS];
+static uint64_t random_state;
+static uint32_t below(uint32_t limit) { return gpump_random_below(&random_state, limit); }
+/* Mostly below the limit, now and then beyond it or absurd. */
+static uint32_t number(uint32_t limit) {
+    const uint32_t which = below(40);
+    return which == 0 ? limit : which == 1 ? GPUMP_NONE : which == 2 ? below(UINT32_MAX) : below(limit);
+}
+/* Cycles rise; now and then they do not, or end. */
+static uint64_t cycle;
+static uint64_t now(void) {
+    const uint32_t which = below(60);
+    if (which == 0) return cycle ? cycle - 1 : 0;
+    if (which == 1) return GPUMP_UNKNOWN;
+    return cycle += below(4) ? below(4) : below(300);
+}
+
+/* What a call hands back: an error must leave it alone. */
+static uint64_t output[OUTPUTS];
+
+typedef struct component {
+    const char *name;
+    size_t (*make)(void);                        /* initialises `memory`, and returns its bytes */
+    gpump_result (*sound)(void *m, size_t size); /* adopts and checks */
+    gpump_result (*call)(void *m);               /* one call, drawn from random_state */
+} component;
+
+/* ---- tlb ---- */
+static gpump_tlb_config tlb_config;
+static size_t tlb_make(void) {
+    gpump_tlb *tlb;
+    size_t bytes;
+    assert_int_equal(gpump_tlb_config_preset(&tlb_config, "table61_l1"), GPUMP_OK);
+    tlb_config.entries = 8;
+    tlb_config.ways = 2 << below(2);
+    tlb_config.misses = 1 + below(4);
+    tlb_config.waiters = 1 + below(6);
+    assert_int_equal(gpump_tlb_bytes(&tlb_config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_tlb_init(memory, bytes, &tlb_config, &tlb, NULL), GPUMP_OK);
+    return bytes;
+}
+static gpump_result tlb_sound(void *m, size_t size) {
+    gpump_tlb *tlb;
+    const gpump_result result = gpump_tlb_adopt(m, size, &tlb_config, &tlb, NULL);
+    return result ? result : gpump_tlb_check(tlb, NULL);
+}
+static gpump_result tlb_call(void *m) {
+    gpump_tlb *tlb = (gpump_tlb *)m;
+    const uint32_t process = below(3), rights = number(GPUMP_TLB_RIGHTS + 1);
+    const uint64_t page = below(20), waiter = below(8);
+    switch (below(6)) {
+    case 0:
+    case 1: return gpump_tlb_lookup(tlb, process, page, rights, waiter, below(30) ? (uint32_t *)output : NULL);
+    case 2:
+    case 3:
+        return gpump_tlb_fill(tlb, process, page, rights, below(20) ? output + 1 : NULL, below(8),
+                              below(30) ? (uint32_t *)output : NULL);
+    case 4: return gpump_tlb_cancel(tlb, process, page, waiter);
+    default: return gpump_tlb_invalidate(tlb, below(4) ? process : (uint32_t)GPUMP_TLB_ALL, page, below(5));
+    }
+}
+
+/* ---- block_switch ---- */
+static gpump_block_switch_config switch_config;
+static size_t switch_make(void) {
+    gpump_block_switch *unit;
+    size_t bytes;
+    assert_int_equal(gpump_block_switch_config_preset(&switch_config, "table61"), GPUMP_OK);
+    switch_config.blocks = 3;
+    switch_config.extra = below(3);
+    switch_config.priced = below(2);
+    switch_config.fair_cycles = 1 + below(200);
+    assert_int_equal(gpump_block_switch_bytes(&switch_config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_block_switch_init(memory, bytes, &switch_config, &unit, NULL), GPUMP_OK);
+    return bytes;
+}
+static gpump_result switch_sound(void *m, size_t size) {
+    gpump_block_switch *unit;
+    const gpump_result result = gpump_block_switch_adopt(m, size, &switch_config, &unit, NULL);
+    return result ? result : gpump_block_switch_check(unit, NULL);
+}
+static gpump_result switch_call(void *m) {
+    gpump_block_switch *unit = (gpump_block_switch *)m;
+    const uint64_t cookie = below(6);
+    switch (below(13)) {
+    case 0: return gpump_block_switch_set_blocks(unit, number(4));
+    case 1: return gpump_block_switch_set_outside(unit, below(4), below(4));
+    case 2:
+    case 3: return gpump_block_switch_report_placed(unit, now(), cookie, number(65), below(50));
+    case 4: return gpump_block_switch_report_none(unit, now());
+    case 5: return gpump_block_switch_report_warp(unit, now(), cookie, number(4), number(2));
+    case 6: {
+        const uint64_t at = now();
+        return gpump_block_switch_report_pending(unit, at, cookie, below(3), at + below(100));
+    }
+    case 7: return gpump_block_switch_report_left(unit, now(), cookie);
+    case 8: return gpump_block_switch_report_stayed(unit, now(), cookie);
+    case 9: return gpump_block_switch_report_came(unit, now(), cookie);
+    case 10: return gpump_block_switch_report_ended(unit, now(), cookie);
+    case 11:
+        return gpump_block_switch_blocks(unit, (gpump_block_switch_view *)(void *)(output + 1), below(6),
+                                         (uint32_t *)output);
+    default: return gpump_block_switch_next(unit, now(), (gpump_block_switch_action *)(void *)output);
+    }
+}
+
+/* ---- fault ---- */
+static gpump_fault_config fault_config;
+static size_t fault_make(void) {
+    gpump_fault *fault;
+    size_t bytes;
+    assert_int_equal(gpump_fault_config_preset(&fault_config, below(2) ? "nvlink" : "uvm595"), GPUMP_OK);
+    fault_config.sms = 2;
+    fault_config.processes = 2;
+    fault_config.ranges = 3;
+    fault_config.granules = 24;
+    fault_config.faults = 5;
+    fault_config.waiters = 6;
+    fault_config.granule_pages = 1u << below(3);
+    fault_config.touches = 2;
+    fault_config.memory = below(2) ? UINT32_MAX : 6;
+    fault_config.local = fault_config.batch == 1 && below(2);
+    assert_int_equal(gpump_fault_bytes(&fault_config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_fault_init(memory, bytes, &fault_config, &fault, NULL), GPUMP_OK);
+    return bytes;
+}
+static gpump_result fault_sound(void *m, size_t size) {
+    gpump_fault *fault;
+    const gpump_result result = gpump_fault_adopt(m, size, &fault_config, &fault, NULL);
+    return result ? result : gpump_fault_check(fault, NULL);
+}
+static gpump_result fault_call(void *m) {
+    gpump_fault *fault = (gpump_fault *)m;
+    const uint32_t process = number(2);
+    const uint64_t page = below(90), cookie = below(4);
+    gpump_fault_access access;
+    if (below(8) == 0) cycle += below(2000000); /* the handler takes its time */
+    switch (below(10)) {
+    case 0: return gpump_fault_map(fault, process, below(80), below(30), number(GPUMP_FAULT_REMOTE), number(8));
+    case 1: return below(4) ? GPUMP_EMPTY : gpump_fault_unmap(fault, process);
+    case 2:
+    case 3:
+    case 4:
+        memset(&access, 0, sizeof access);
+        access.page = page;
+        access.cookie = cookie;
+        access.process = process;
+        access.sm = number(2);
+        access.warp = number(64);
+        access.rights = number(8);
+        return gpump_fault_report(fault, now(), below(40) ? &access : NULL, below(40) ? (uint32_t *)output : NULL);
+    case 5: return gpump_fault_cancel(fault, cookie);
+    case 6: return gpump_fault_release(fault, now(), cookie, number(64));
+    case 7: return gpump_fault_report_unmapped(fault, now(), process, page, number(2));
+    case 8: return gpump_fault_report_remote(fault, now(), process, page, below(300));
+    default: return gpump_fault_next(fault, now(), (gpump_fault_action *)(void *)output);
+    }
+}
+
+/* ---- rate ---- */
+static gpump_rate_config rate_config;
+static size_t rate_make(void) {
+    gpump_rate *rate;
+    size_t bytes;
+    assert_int_equal(gpump_rate_config_preset(&rate_config, "lin"), GPUMP_OK);
+    rate_config.kernels = 1 + below(GPUMP_RATE_KERNELS);
+    rate_config.unit_cycles = 1 + below(300);
+    rate_config.epoch_cycles = 1 + below(3000);
+    assert_int_equal(gpump_rate_bytes(&rate_config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_rate_init(memory, bytes, &rate_config, &rate, NULL), GPUMP_OK);
+    return bytes;
+}
+static gpump_result rate_sound(void *m, size_t size) {
+    gpump_rate *rate;
+    const gpump_result result = gpump_rate_adopt(m, size, &rate_config, &rate, NULL);
+    return result ? result : gpump_rate_check(rate, NULL);
+}
+static gpump_result rate_call(void *m) {
+    gpump_rate *rate = (gpump_rate *)m;
+    const uint32_t kernel = below(rate_config.kernels);
+    gpump_rate_limits limits = gpump_rate_limits_none();
+    gpump_rate_statistics statistics;
+    switch (below(9)) {
+    case 0:
+        if (below(2)) limits.instructions = number(50);
+        if (below(2)) limits.in_flight = below(3) ? number(8) : GPUMP_RATE_RENEWED;
+        if (below(2)) limits.misses_q16 = number(20 << 16);
+        if (below(2)) limits.memory_quota = number(5);
+        return gpump_rate_set(rate, now(), number(rate_config.kernels), below(40) ? &limits : NULL);
+    case 1: return gpump_rate_advance(rate, now());
+    case 2: return gpump_rate_report_starved(rate, now());
+    case 3: return gpump_rate_get_statistics(rate, number(rate_config.kernels), (gpump_rate_statistics *)output);
+    case 4: gpump_rate_report_issued(rate, kernel); return GPUMP_OK;
+    case 5: gpump_rate_report_memory_issued(rate, kernel); return GPUMP_OK;
+    case 6:
+        assert_int_equal(gpump_rate_get_statistics(rate, kernel, &statistics), GPUMP_OK);
+        if (gpumpi_rate_kernel_of(rate, kernel)->in_flight) gpump_rate_report_memory_done(rate, kernel);
+        return GPUMP_OK;
+    case 7: gpump_rate_report_access(rate, kernel, below(4)); return GPUMP_OK;
+    default: gpump_rate_report_sent(rate, kernel, 1 + below(8)); return GPUMP_OK;
+    }
+}
+
+/* ---- replay ---- */
+static gpump_replay_config replay_config;
+static size_t replay_make(void) {
+    static const char *const presets[] = {"stall", "wd_commit", "wd_check", "queue", "log8", "regions"};
+    gpump_replay *replay;
+    size_t bytes;
+    assert_int_equal(gpump_replay_config_preset(&replay_config, presets[below(6)]), GPUMP_OK);
+    replay_config.warps = 3;
+    replay_config.blocks = 2;
+    if (replay_config.entries) replay_config.entries = 1 + below(5);
+    replay_config.probe = below(2);
+    assert_int_equal(gpump_replay_bytes(&replay_config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_replay_init(memory, bytes, &replay_config, &replay, NULL), GPUMP_OK);
+    return bytes;
+}
+static gpump_result replay_sound(void *m, size_t size) {
+    gpump_replay *replay;
+    const gpump_result result = gpump_replay_adopt(m, size, &replay_config, &replay, NULL);
+    return result ? result : gpump_replay_check(replay, NULL);
+}
+static uint64_t sequence;
+static gpump_result replay_call(void *m) {
+    gpump_replay *replay = (gpump_replay *)m;
+    const uint32_t warp = number(3), entry = below(6) ? below(3) * GPUMP_REPLAY_WINDOW + below(6) : number(400);
+    gpump_replay_entry instruction, list[3];
+    uint64_t segments[3] = {below(9), below(9), below(9)};
+    uint32_t i;
+    memset(&instruction, 0, sizeof instruction);
+    instruction.sequence = below(30) ? ++sequence : sequence;
+    instruction.lanes = 1 + below(15);
+    instruction.kind = number(GPUMP_REPLAY_KINDS);
+    instruction.log_units = number(4);
+    for (i = 0; i < 3; i++) list[i] = instruction, list[i].sequence += i;
+    switch (below(15)) {
+    case 0: return gpump_replay_set_blocks(replay, number(3));
+    case 1: return gpump_replay_open(replay, warp, number(2));
+    case 2: return below(3) ? GPUMP_EMPTY : gpump_replay_close(replay, warp);
+    case 3:
+    case 4: return gpump_replay_report_issued(replay, warp, below(40) ? &instruction : NULL, (uint32_t *)output);
+    case 5: return gpump_replay_report_segments(replay, entry, segments, below(4));
+    case 6:
+    case 7: return gpump_replay_report_checked(replay, entry, (gpump_reason *)(void *)output);
+    case 8: return gpump_replay_report_faulted(replay, entry);
+    case 9: return gpump_replay_report_committed(replay, entry);
+    case 10: return gpump_replay_report_unissued(replay, warp, list, below(4));
+    case 11: return gpump_replay_report_served(replay, warp);
+    case 12: return gpump_replay_report_reissued(replay, entry);
+    case 13:
+        return below(4) ? gpump_replay_pending(replay, warp, (uint32_t *)(output + 1), below(8), (uint32_t *)output)
+                        : gpump_replay_squash(replay, warp);
+    default: return gpump_replay_next(replay, (gpump_replay_action *)(void *)output);
+    }
+}
+
+/* ---- restart ---- */
+static gpump_restart_config restart_config;
+static size_t restart_make(void) {
+    gpump_restart *restart;
+    size_t bytes;
+    assert_int_equal(gpump_restart_config_preset(&restart_config, "igpu"), GPUMP_OK);
+    restart_config.warps = 3;
+    restart_config.frames = 3;
+    restart_config.cure = below(GPUMP_RESTART_CURES);
+    restart_config.most_restarts = 1 + below(4);
+    restart_config.latency_cycles = below(2) ? 20 : 0;
+    restart_config.store_entries = restart_config.latency_cycles ? below(4) : 0;
+    assert_int_equal(gpump_restart_bytes(&restart_config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_restart_init(memory, bytes, &restart_config, &restart, NULL), GPUMP_OK);
+    return bytes;
+}
+static gpump_result restart_sound(void *m, size_t size) {
+    gpump_restart *restart;
+    const gpump_result result = gpump_restart_adopt(m, size, &restart_config, &restart, NULL);
+    return result ? result : gpump_restart_check(restart, NULL);
+}
+static gpump_result restart_call(void *m) {
+    gpump_restart *restart = (gpump_restart *)m;
+    const uint32_t warp = number(3), region = number(GPUMP_RESTART_REGIONS);
+    gpump_restart_frame frames[4];
+    uint32_t i;
+    for (i = 0; i < 4; i++) {
+        frames[i].lanes = (uint64_t)(1 + below(3)) << below(4);
+        frames[i].pc = below(20);
+        frames[i].reconvergence_pc = i ? below(20) : (uint32_t)GPUMP_NONE;
+    }
+    switch (below(11)) {
+    case 0: return gpump_restart_open(restart, warp);
+    case 1: return below(4) ? GPUMP_EMPTY : gpump_restart_close(restart, warp);
+    case 2:
+        return gpump_restart_where(restart, warp, region, (gpump_restart_frame *)(void *)(output + 1), below(4),
+                                   (uint32_t *)output);
+    case 3: return gpump_restart_report_boundary(restart, warp, region, below(40) ? frames : NULL, below(5));
+    case 4: return gpump_restart_report_error(restart, warp, now());
+    case 5:
+        return gpump_restart_report_exception(restart, warp, below(20), number(2),
+                                              (gpump_restart_order *)(void *)output);
+    case 6: return gpump_restart_step(restart, warp);
+    case 7:
+        return gpump_restart_go_back(restart, warp, region, (gpump_restart_frame *)(void *)(output + 1), below(4),
+                                     (uint32_t *)output);
+    case 8: return gpump_restart_report_store(restart, warp);
+    case 9: return gpump_restart_report_stored(restart, warp);
+    default: return gpump_restart_next(restart, now(), (uint32_t *)output);
+    }
+}
+
+/* ---- duet ---- */
+static gpump_duet_config duet_config;
+static size_t duet_make(void) {
+    const gpump_footprint need = {64, 64 * 34, 1024};
+    gpump_duet *duet;
+    gpump_duet_plan plan;
+    size_t bytes;
+    assert_int_equal(gpump_duet_config_preset(&duet_config, "maxwell_duet"), GPUMP_OK);
+    duet_config.extra_blocks = below(2) ? GPUMP_DUET_ALL : 0;
+    assert_int_equal(gpump_duet_plan_make(&duet_config, &need, 10 + below(24), &plan, NULL), GPUMP_OK);
+    assert_int_equal(gpump_duet_bytes(&duet_config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_duet_init(memory, bytes, &duet_config, &duet, NULL), GPUMP_OK);
+    assert_int_equal(gpump_duet_set_kernel(duet, 0, &plan), GPUMP_OK);
+    return bytes;
+}
+static gpump_result duet_sound(void *m, size_t size) {
+    gpump_duet *duet;
+    const gpump_result result = gpump_duet_adopt(m, size, &duet_config, &duet, NULL);
+    return result ? result : gpump_duet_check(duet, NULL);
+}
+static gpump_result duet_call(void *m) {
+    gpump_duet *duet = (gpump_duet *)m;
+    const uint32_t warp = below(4) ? number(12) : number(GPUMP_DUET_WARPS);
+    gpump_utilisation used;
+    switch (below(10)) {
+    case 0: return gpump_duet_place_block(duet, now(), (int)below(2), (uint32_t *)output, NULL);
+    case 1:
+    case 2:
+    case 3: return gpump_duet_report_stall(duet, now(), warp, number(2), below(3));
+    case 4:
+        if (warp < GPUMP_DUET_WARPS) gpump_duet_report_reply(duet, warp);
+        return GPUMP_OK;
+    case 5: return gpump_duet_report_moved(duet, now());
+    case 6: return gpump_duet_report_warp_done(duet, now(), warp);
+    case 7:
+        return below(2) ? gpump_duet_report_block_done(duet, now(), number(6))
+                        : gpump_duet_freeze(duet, now(), number(6), (int)below(2));
+    case 8:
+        used.scheduler_q16 = below(70000), used.l1_q16 = below(70000), used.up_q16 = below(70000);
+        used.down_q16 = below(70000), used.l2_q16 = below(70000), used.dram_q16 = below(70000);
+        return gpump_duet_report_utilisation(duet, now(), below(40) ? &used : NULL);
+    default: return gpump_duet_next(duet, now(), (gpump_duet_action *)(void *)output);
+    }
+}
+
+/* ---- sharing ---- */
+static gpump_sharing_config sharing_config;
+static gpump_partition_config sharing_machine;
+static size_t sharing_make(void) {
+    gpump_sharing *sharing;
+    size_t bytes;
+    assert_int_equal(gpump_partition_config_preset(&sharing_machine, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_sharing_config_preset(&sharing_config, "maxwell_ccbp"), GPUMP_OK);
+    sharing_config.members = 2 + below(2);
+    sharing_config.warm_cycles = below(50);
+    sharing_config.sample_cycles = 1 + below(50);
+    sharing_config.in_turn = below(2);
+    sharing_config.unsampled = below(3) == 0;
+    assert_int_equal(gpump_sharing_bytes(&sharing_config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sharing_init(memory, bytes, &sharing_config, &sharing, NULL), GPUMP_OK);
+    return bytes;
+}
+static gpump_result sharing_sound(void *m, size_t size) {
+    gpump_sharing *sharing;
+    const gpump_result result = gpump_sharing_adopt(m, size, &sharing_config, &sharing, NULL);
+    return result ? result : gpump_sharing_check(sharing, NULL);
+}
+static gpump_result sharing_call(void *m) {
+    static const char *const policies[] = {"ccbp", "ws", "spatial", "slack"};
+    gpump_sharing *sharing = (gpump_sharing *)m;
+    const uint32_t member = number(sharing_config.members), sm = number(sharing_config.sms);
+    gpump_sharing_kernel kernel;
+    gpump_traffic traffic;
+    switch (below(10)) {
+    case 0:
+        memset(&kernel, 0, sizeof kernel);
+        kernel.kernel = below(9);
+        kernel.blocks = number(5);
+        kernel.priority = number(3);
+        kernel.need.threads = 128;
+        kernel.need.registers = 128 * 32;
+        return gpump_sharing_join(sharing, now(), below(40) ? &kernel : NULL, (uint32_t *)output, NULL);
+    case 1: return below(4) ? GPUMP_EMPTY : gpump_sharing_leave(sharing, now(), member);
+    case 2:
+    case 3: return gpump_sharing_report_blocks(sharing, now(), sm, member, number(5));
+    case 4:
+    case 5:
+        memset(&traffic, 0, sizeof traffic);
+        traffic.cycles = below(200);
+        traffic.issued = below(500);
+        traffic.l1_load_misses = below(100);
+        traffic.flits_up = below(300);
+        traffic.flits_down = below(300);
+        traffic.dram_read_bytes = below(9000);
+        return below(2) ? gpump_sharing_report_sample(sharing, now(), sm, &sharing_machine, &traffic, NULL)
+                        : gpump_sharing_report_window(sharing, now(), member, &sharing_machine, &traffic, NULL);
+    case 6:
+    case 7:
+        return gpump_sharing_advance(sharing, now(), gpump_partition_find(policies[below(4)]),
+                                     below(40) ? &sharing_machine : NULL, NULL);
+    default: return gpump_sharing_next(sharing, (gpump_sharing_action *)(void *)output);
+    }
+}
+
+static const component components[] = {{"tlb", tlb_make, tlb_sound, tlb_call},
+                                       {"block_switch", switch_make, switch_sound, switch_call},
+                                       {"fault", fault_make, fault_sound, fault_call},
+                                       {"rate", rate_make, rate_sound, rate_call},
+                                       {"replay", replay_make, replay_sound, replay_call},
+                                       {"restart", restart_make, restart_sound, restart_call},
+                                       {"duet", duet_make, duet_sound, duet_call},
+                                       {"sharing", sharing_make, sharing_sound, sharing_call}};
+
+static void one_component(const component *one) {
+    const uint64_t seed = test_seed(), cases = test_cases(60);
+    uint64_t n, step, done = 0, errors = 0, waits = 0;
+    for (n = 0; n < cases; n++) {
+        size_t bytes;
+        random_state = seed * 1000003 + n;
+        cycle = 0;
+        bytes = one->make();
+        assert_true(bytes <= sizeof memory);
+        memcpy(twin, memory, bytes);
+        for (step = 0; step < 300; step++) {
+            const uint64_t drawn = random_state, at = cycle, numbered = sequence;
+            uint64_t handed[OUTPUTS], i;
+            gpump_result result;
+            memcpy(before, memory, bytes);
+            memset(output, 0x5a, sizeof output);
+            result = one->call(memory);
+            if (result < 0) {
+                errors++;
+                if (memcmp(before, memory, bytes))
+                    fail_msg("%s, case %llu, step %llu: %s, and its memory has changed (GPUMP_TEST_SEED=%llu)",
+                             one->name, (unsigned long long)n, (unsigned long long)step, gpump_result_name(result),
+                             (unsigned long long)seed);
+                for (i = 0; i < OUTPUTS && result != GPUMP_ERROR_CAPACITY; i++)
+                    if (output[i] != UINT64_C(0x5a5a5a5a5a5a5a5a))
+                        fail_msg("%s, case %llu, step %llu: %s, and an output has changed (GPUMP_TEST_SEED=%llu)",
+                                 one->name, (unsigned long long)n, (unsigned long long)step, gpump_result_name(result),
+                                 (unsigned long long)seed);
+            } else
+                done += result == GPUMP_OK, waits += result != GPUMP_OK;
+            /* the copy is asked the same, and is the same machine */
+            memcpy(handed, output, sizeof output);
+            random_state = drawn;
+            cycle = at;
+            sequence = numbered;
+            memset(output, 0x5a, sizeof output);
+            if (one->call(twin) != result || memcmp(twin, memory, bytes) || memcmp(handed, output, sizeof output))
+                fail_msg("%s, case %llu, step %llu: a copy answers otherwise (GPUMP_TEST_SEED=%llu)", one->name,
+                         (unsigned long long)n, (unsigned long long)step, (unsigned long long)seed);
+            if (result >= 0 && one->sound(memory, bytes) != GPUMP_OK)
+                fail_msg("%s, case %llu, step %llu: unsound (GPUMP_TEST_SEED=%llu)", one->name, (unsigned long long)n,
+                         (unsigned long long)step, (unsigned long long)seed);
+        }
+    }
+    print_message("%s: %llu calls done, %llu not now, %llu refused\n", one->name, (unsigned long long)done,
+                  (unsigned long long)waits, (unsigned long long)errors);
+    assert_true(done > cases * 50 && errors > cases);
+}
+static void any_call_at_any_time(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < sizeof components / sizeof components[0]; i++) one_component(&components[i]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_call_at_any_time)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
