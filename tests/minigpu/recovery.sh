@@ -1,0 +1,45 @@
+#!/bin/sh
+# minigpu run with errors and exceptions: what it reports, and what it refuses with a reason: recovery.sh MINIGPU SOURCE_DIR
+minigpu=$1 bad=0
+cd "$2/examples/minigpu" || exit 2
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+
+# reports WORDS OPTION...: the run ends right, and its report has the words (an extended regular expression)
+reports() {
+    words=$1
+    shift
+    "$minigpu" run "$@" >"$out" 2>&1 && grep -qE ' (right|nothing expected)$' "$out" && grep -qE "$words" "$out" && return
+    echo "minigpu run $*: no \"$words\" in"
+    cat "$out"
+    bad=1
+}
+# refuses WORDS OPTION...: exit status 2, and the reason
+refuses() {
+    words=$1
+    shift
+    "$minigpu" run kernels/hotspot/small.yaml "$@" >"$out" 2>&1
+    [ $? -eq 2 ] && grep -qF -e "$words" "$out" && return
+    echo "minigpu run $*: not refused with \"$words\" but"
+    cat "$out"
+    bad=1
+}
+
+reports '^errors: [1-9][0-9]*, detected 4 cycles later; [1-9][0-9]* recoveries among' kernels/hotspot/small.yaml --errors 0.001 --detection razor2
+reports '^energy: [0-9.]+% of that without regions at full voltage: 15% less voltage' kernels/hotspot/small.yaml --errors 0.001 --detection razor2
+reports 'detected 9 cycles later' kernels/hotspot/small.yaml --errors 0.01 --detection decor:9
+reports '^errors: 1, detected' kernels/hotspot/small.yaml --error-at 100 --detection razor
+reports '^exceptions: [1-9][0-9]* trapped, .* 16 live-locks, 0 instructions in single steps' launches/figure6.yaml --trap division --cure split
+reports '^exceptions: [1-9][0-9]* trapped, .* 16 live-locks, [1-9][0-9]* instructions in single steps' launches/figure6.yaml --trap division --cure step
+reports '^exceptions: 1 trapped, 1 instructions emulated, 0 live-locks' kernels/hotspot/small.yaml --trap-at 100
+reports '^exceptions: 1 trapped' kernels/hotspot/small.yaml --trap-at 100 --errors 0.01 --detection razor
+reports '^shared memory goes back \(versioned\): [1-9][0-9]* words overwritten' kernels/lps/small.yaml --regions 32:versioned --detection razor2
+refuses 'need --detection NAME' --errors 0.01
+refuses 'need --detection NAME' --trap-at 4 --errors 0.01
+refuses 'exclude each other' --errors 0.01 --error-at 4 --detection razor
+refuses 'exclude each other' --trap-at 4 --error-at 4 --detection razor
+refuses '--trap-at wants N or N:M' --trap-at 0
+refuses '--error-at wants N or N:M' --error-at 4: --detection razor
+refuses '--cure needs --trap WHAT or --trap-at N' --cure step
+refuses 'from 0 to below 1' --errors 1 --detection razor
+exit $bad
