@@ -13,6 +13,10 @@
 #define CALLER 24u       /* what every kernel has that calls a function of the run-time library */
 #define FULL_SM 64u      /* with more per thread an SM of sm_75 is no longer full of warps */
 #define NODES_MAX 16384u
+#define LOOK_AHEAD 16u      /* an instruction moves before at most so many */
+#define STORES_IN_FLIGHT 5u /* six scoreboards, one of which loads need */
+
+enum { ANY_BANK = 2 };
 
 /* Nodes are the program's registers, then what routines need for themselves. */
 typedef struct coloring {
@@ -24,6 +28,7 @@ typedef struct coloring {
     uint32_t *color, *hint;          /* or GPUMP_NONE; hint: the other side of a move or of a widening */
     uint32_t *stored;                /* the vector store whose value it is, or GPUMP_NONE */
     uint32_t *reader_start, *reader; /* register -> instructions that read it */
+    uint8_t *bank;                   /* the one that it should stand in, or ANY_BANK */
     uint8_t *taken;                  /* colours, for one node */
 } coloring;
 
@@ -73,13 +78,16 @@ static int has(const uint32_t *list, uint32_t count, uint32_t reg) {
     return 0;
 }
 
-/* What a late instruction reads stays until its result is waited for, a store's until the block ends. Its own result
- * may take the place. */
+/* What a late instruction reads stays until its result is waited for, a store's until the block ends or so many further
+ * stores that its scoreboard is needed again. Its own result may take the place. */
 static void hold_operands(coloring *c, uint32_t i, uint32_t end) {
     gpump_instruction late, in;
     gpump_program_instruction(c->program, i, &late);
     for (uint32_t u = 0; u < late.use_count; u++)
-        for (uint32_t k = i + 1, waited = 0; k < end && !waited; k++) {
+        for (uint32_t k = i + 1, waited = 0, stores = 0; k < end && !waited; k++) {
+            const instruction *between = &c->kernel->instructions[k];
+            stores += !late.def_count && !between->destination_count && is_late(between);
+            if (stores == STORES_IN_FLIGHT) break;
             gpump_program_instruction(c->program, k, &in);
             if (has(in.defs, in.def_count, late.uses[u])) break;
             for (uint32_t d = 0; d < late.def_count; d++)
@@ -158,6 +166,8 @@ static void bank_conflicts(const coloring *c, uint32_t node, uint32_t bad[2]) {
                 bank[0]++;
             else if (c->color[other] != GPUMP_NONE)
                 bank[c->color[other] % 2]++;
+            else if (c->bank[other] != ANY_BANK)
+                bank[c->bank[other]]++;
         }
         bad[0] += others && bank[0] == others;
         bad[1] += others && bank[1] == others;
@@ -216,6 +226,7 @@ static void color_one(coloring *c, uint32_t node) {
         return;
     }
     if (step == 1 && node < c->registers) bank_conflicts(c, node, bad);
+    if (bad[0] == bad[1] && c->bank[node] != ANY_BANK) bad[!c->bank[node]]++;
     for (at = bad[1] < bad[0]; bad[0] != bad[1] && at < FULL_SM - UNNAMED && at < c->top + 2; at += 2)
         if (fits(c, node, at)) {
             give(c, node, at);
@@ -223,6 +234,61 @@ static void color_one(coloring *c, uint32_t node) {
         }
     for (at = 0; !fits(c, node, at); at += step) {}
     give(c, node, at);
+}
+
+/* 1 when an instruction reads two registers, which then should be in different banks. Integer sums and logic do not
+ * count: ptxas makes one instruction of three operands of two of them. */
+static int reads_two(const coloring *c, uint32_t i, uint32_t pair[2]) {
+    const instruction *from = &c->kernel->instructions[i];
+    gpump_instruction in;
+    uint32_t count = 0;
+    if (from->unit == UNIT_ALU && !type_is_float(from->type) && from->opcode != OPCODE_MIN &&
+        from->opcode != OPCODE_MAX)
+        return 0;
+    gpump_program_instruction(c->program, i, &in);
+    for (uint32_t k = 0; k < in.use_count; k++) {
+        if (!c->width[in.uses[k]] || has(in.uses, k, in.uses[k])) continue;
+        if (count == 2) return 0;
+        pair[count++] = in.uses[k];
+    }
+    return count == 2;
+}
+
+typedef struct partner_count {
+    uint32_t node, partners;
+} partner_count;
+static int most_partners(const void *a, const void *b) {
+    const partner_count *x = (const partner_count *)a, *y = (const partner_count *)b;
+    if (x->partners != y->partners) return x->partners < y->partners ? 1 : -1;
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* Banks come before registers: what is read with most others, such as a sum, has the first choice, and these others
+ * take the other bank (so eight loads that are added up one after the other take 16 registers). Pairs are in bank 0.
+ * Returns 0 without memory. */
+static int choose_banks(coloring *c) {
+    partner_count *order = (partner_count *)calloc(c->nodes + 1, sizeof *order);
+    uint32_t pair[2], i, r;
+    if (!order) return 0;
+    for (i = 0; i < c->nodes; i++) {
+        order[i].node = i;
+        c->bank[i] = c->width[i] == 2 ? 0 : ANY_BANK;
+    }
+    for (i = 0; i < gpump_program_instructions(c->program); i++)
+        if (reads_two(c, i, pair)) order[pair[0]].partners++, order[pair[1]].partners++;
+    qsort(order, c->registers, sizeof *order, most_partners);
+    for (i = 0; i < c->registers && order[i].partners > 1; i++) {
+        const uint32_t node = order[i].node;
+        uint32_t in_bank[2] = {0, 0};
+        for (r = c->reader_start[node]; c->width[node] == 1 && r < c->reader_start[node + 1]; r++) {
+            if (!reads_two(c, c->reader[r], pair)) continue;
+            uint32_t other = pair[pair[0] == node];
+            if (c->bank[other] != ANY_BANK) in_bank[c->bank[other]]++;
+        }
+        if (c->width[node] == 1) c->bank[node] = in_bank[0] > in_bank[1];
+    }
+    free(order);
+    return 1;
 }
 
 static void color_all(coloring *c) {
@@ -314,13 +380,14 @@ static int count_registers(const kernel_program *kernel, uint32_t window, int ho
         c.color = (uint32_t *)malloc((c.nodes + 1) * sizeof *c.color);
         c.hint = (uint32_t *)malloc((c.nodes + 1) * sizeof *c.hint);
         c.stored = (uint32_t *)malloc((c.nodes + 1) * sizeof *c.stored);
+        c.bank = (uint8_t *)malloc(c.nodes + 1);
         c.taken = (uint8_t *)malloc(2 * ((size_t)c.nodes * 4 + 128)); /* aligned by four, no node stands higher */
-        ok = c.conflicts && c.width && c.color && c.hint && c.stored && c.taken && find_readers(&c);
+        ok = c.conflicts && c.width && c.color && c.hint && c.stored && c.bank && c.taken && find_readers(&c);
     }
     if (ok) {
         for (uint32_t i = 0; i < c.nodes; i++)
             c.width[i] = i < c.registers ? gpump_program_width(a.program, i) : 1u; /* GPUMP_WIDTH_... count registers */
-        ok = find_conflicts(&c, liveness, hold);
+        ok = find_conflicts(&c, liveness, hold) && choose_banks(&c);
         if (ok) color_all(&c);
         *registers = (c.top > STACK_POINTER ? c.top : STACK_POINTER + 1) + UNNAMED;
         for (uint32_t i = 0; i < selected.count; i++)
@@ -335,16 +402,17 @@ static int count_registers(const kernel_program *kernel, uint32_t window, int ho
     free(c.hint);
     free(c.stored);
     free(c.taken);
+    free(c.bank);
     free(c.reader_start);
     free(c.reader);
     return ok ? 0 : -1;
 }
 
-/* As early as latencies ask for; where that is more than a full SM has, operands are not held, then instructions move
- * less and less. */
+/* As early as latencies ask for, within the look-ahead; where that is more than a full SM has, operands are not held,
+ * then instructions move less and less. */
 int sm75_registers(const kernel_program *kernel, uint32_t *registers) {
-    int status = count_registers(kernel, kernel->count, 1, registers);
-    for (uint32_t window = kernel->count; !status && *registers > FULL_SM && window; window /= 2)
+    int status = count_registers(kernel, LOOK_AHEAD, 1, registers);
+    for (uint32_t window = LOOK_AHEAD; !status && *registers > FULL_SM && window; window /= 2)
         status = count_registers(kernel, window, 0, registers);
     return status;
 }
