@@ -3010,20 +3010,24 @@ typedef struct gpump_page_checks_config {
     /* 1: loops that follow pointers are predicated on the check; the fault handler's call stands behind the loop
      * (Kim 2.5). */
     uint32_t predicated;
+    /* 1: accesses to local memory are checked, too, walks one by one: where the pages of a thread's array begin is for
+     * the host's layout to say (Kim 2.4). 0: local memory is always there. */
+    uint32_t local;
 } gpump_page_checks_config;
 /* Presets: "kim" has pages of 4 KB, 4 check predicates, walks and predicated loops; "kim_plain" has neither walks nor
- * predicated loops, so every access gets a check and a call of its own. */
+ * predicated loops, so every access gets a check and a call of its own. `local` is 0 in both. */
 GPUMP_API gpump_result gpump_page_checks_config_preset(gpump_page_checks_config *config, const char *preset);
 
 typedef struct gpump_page_checks_report {
-    uint32_t accesses;   /* to global or generic memory */
+    uint32_t accesses;   /* to global or generic memory, and to local memory where that is checked */
     uint32_t walks;      /* of them, checked once per page */
     uint32_t predicated; /* of them, checked by the access itself in a predicated loop */
     uint32_t plain;      /* of them, checked one by one */
     uint32_t loops;      /* predicated loops */
 } gpump_page_checks_report;
 
-/* Inserts page checks before (or into) every access to global or generic memory, so that no unchecked access can fault.
+/* Inserts page checks before (or into) every access to global or generic memory, and with config.local to local memory,
+ * so that no unchecked access can fault.
  * Sets *checked to the new program, and *report to the number of accesses of each kind. The host executes START_MARKER,
  * CLEAR_CHECK, CHECK, PAGE_ENTERED, GUARDED_CALL and GPUMP_FLAG_CHECKED as gpump_operation says. When the call has
  * served the fault, the lanes continue at the marker, and everything between marker and call may execute again.
@@ -17370,9 +17374,10 @@ typedef struct gpumpi_pages {
     uint8_t *rename_def;
 } gpumpi_pages;
 
-static int gpumpi_pages_is_access(const gpump_instruction *in) {
+static int gpumpi_pages_is_access(const gpump_page_checks_config *config, const gpump_instruction *in) {
     return in->operation == GPUMP_OP_COMPUTE && in->access && !(in->flags & GPUMP_FLAG_RESIDENT) &&
-           (in->space == GPUMP_SPACE_GLOBAL || in->space == GPUMP_SPACE_GENERIC);
+           (in->space == GPUMP_SPACE_GLOBAL || in->space == GPUMP_SPACE_GENERIC ||
+            (config->local && in->space == GPUMP_SPACE_LOCAL));
 }
 static int gpumpi_pages_register(gpumpi_pages *pages, uint32_t width, uint32_t *reg) {
     *reg = (uint32_t)stbds_arrlenu(pages->widths);
@@ -17439,7 +17444,8 @@ static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump
     gpump_basic_block block, where;
     gpump_loop loop;
     gpump_instruction change;
-    if (!pages->config->walks || in->guard != GPUMP_NONE || reg & (GPUMP_OPERAND_PARAMETER | GPUMP_OPERAND_PAIR))
+    if (!pages->config->walks || in->space == GPUMP_SPACE_LOCAL || in->guard != GPUMP_NONE ||
+        reg & (GPUMP_OPERAND_PARAMETER | GPUMP_OPERAND_PAIR))
         return 0;
     gpump_program_basic_block(program, b, &block);
     if (block.loop == GPUMP_NONE || add[reg] == GPUMP_NONE) return 0;
@@ -17503,7 +17509,7 @@ static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
             if ((k < in.def_count ? in.defs[k] : in.uses[k - in.def_count]) & GPUMP_OPERAND_PAIR &&
                 !((k < in.def_count ? in.defs[k] : in.uses[k - in.def_count]) & GPUMP_OPERAND_PARAMETER))
                 return 0;
-        loads += (uint32_t)gpumpi_pages_is_access(&in);
+        loads += (uint32_t)gpumpi_pages_is_access(pages->config, &in);
     }
     gpump_liveness_block_in(pages->liveness, b, &live, &count);
     for (k = 0; k < count; k++)
@@ -17526,7 +17532,7 @@ static uint32_t gpumpi_pages_give_bits(gpumpi_pages *pages, const gpump_basic_bl
         int depends = 0;
         gpump_program_instruction(pages->program, i, &in);
         for (k = 0; k < in.use_count; k++) depends |= !(in.uses[k] & GPUMP_OPERAND_PARAMETER) && loaded[in.uses[k]];
-        if (gpumpi_pages_is_access(&in) && !pages->is_walk[i]) {
+        if (gpumpi_pages_is_access(pages->config, &in) && !pages->is_walk[i]) {
             uint32_t address = in.uses[0], bit = used < pages->config->bits ? used : 0;
             pages->load_guard[i] = used && !(address & GPUMP_OPERAND_PARAMETER) && loaded[address];
             if (pages->load_guard[i]) bit = 0;
@@ -17735,7 +17741,7 @@ static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpum
     for (i = 0; i < gpump_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
-        if (gpumpi_pages_is_access(&in) && (!in.use_count || (in.flags & GPUMP_FLAG_CHECKED)))
+        if (gpumpi_pages_is_access(config, &in) && (!in.use_count || (in.flags & GPUMP_FLAG_CHECKED)))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "uses", i, in.use_count, 1, 64);
     }
     return GPUMP_OK;
@@ -17804,7 +17810,7 @@ static int gpumpi_pages_block(gpumpi_pages *pages, uint32_t b) {
     for (i = block.first; i < block.first + block.count; i++) {
         pages->temporary_at[i] = (uint32_t)stbds_arrlenu(pages->rename_from);
         gpump_program_instruction(pages->program, i, &in);
-        if (!gpumpi_pages_is_access(&in)) continue;
+        if (!gpumpi_pages_is_access(pages->config, &in)) continue;
         pages->report->accesses++;
         pages->is_walk[i] = (uint8_t)gpumpi_pages_walks(pages, i, &in, &step);
         any |= !pages->is_walk[i];
@@ -17816,7 +17822,7 @@ static int gpumpi_pages_block(gpumpi_pages *pages, uint32_t b) {
     }
     for (i = block.first; i < block.first + block.count; i++) {
         gpump_program_instruction(pages->program, i, &in);
-        if (!gpumpi_pages_is_access(&in)) continue;
+        if (!gpumpi_pages_is_access(pages->config, &in)) continue;
         if (gpumpi_pages_walks(pages, i, &in, &step)) {
             if (!gpumpi_pages_walk_entered(pages, i, &in, step, block.loop)) return 0;
             pages->report->walks++;

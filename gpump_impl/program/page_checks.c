@@ -47,9 +47,10 @@ typedef struct gpumpi_pages {
     uint8_t *rename_def;
 } gpumpi_pages;
 
-static int gpumpi_pages_is_access(const gpump_instruction *in) {
+static int gpumpi_pages_is_access(const gpump_page_checks_config *config, const gpump_instruction *in) {
     return in->operation == GPUMP_OP_COMPUTE && in->access && !(in->flags & GPUMP_FLAG_RESIDENT) &&
-           (in->space == GPUMP_SPACE_GLOBAL || in->space == GPUMP_SPACE_GENERIC);
+           (in->space == GPUMP_SPACE_GLOBAL || in->space == GPUMP_SPACE_GENERIC ||
+            (config->local && in->space == GPUMP_SPACE_LOCAL));
 }
 static int gpumpi_pages_register(gpumpi_pages *pages, uint32_t width, uint32_t *reg) {
     *reg = (uint32_t)stbds_arrlenu(pages->widths);
@@ -116,7 +117,8 @@ static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump
     gpump_basic_block block, where;
     gpump_loop loop;
     gpump_instruction change;
-    if (!pages->config->walks || in->guard != GPUMP_NONE || reg & (GPUMP_OPERAND_PARAMETER | GPUMP_OPERAND_PAIR))
+    if (!pages->config->walks || in->space == GPUMP_SPACE_LOCAL || in->guard != GPUMP_NONE ||
+        reg & (GPUMP_OPERAND_PARAMETER | GPUMP_OPERAND_PAIR))
         return 0;
     gpump_program_basic_block(program, b, &block);
     if (block.loop == GPUMP_NONE || add[reg] == GPUMP_NONE) return 0;
@@ -180,7 +182,7 @@ static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
             if ((k < in.def_count ? in.defs[k] : in.uses[k - in.def_count]) & GPUMP_OPERAND_PAIR &&
                 !((k < in.def_count ? in.defs[k] : in.uses[k - in.def_count]) & GPUMP_OPERAND_PARAMETER))
                 return 0;
-        loads += (uint32_t)gpumpi_pages_is_access(&in);
+        loads += (uint32_t)gpumpi_pages_is_access(pages->config, &in);
     }
     gpump_liveness_block_in(pages->liveness, b, &live, &count);
     for (k = 0; k < count; k++)
@@ -203,7 +205,7 @@ static uint32_t gpumpi_pages_give_bits(gpumpi_pages *pages, const gpump_basic_bl
         int depends = 0;
         gpump_program_instruction(pages->program, i, &in);
         for (k = 0; k < in.use_count; k++) depends |= !(in.uses[k] & GPUMP_OPERAND_PARAMETER) && loaded[in.uses[k]];
-        if (gpumpi_pages_is_access(&in) && !pages->is_walk[i]) {
+        if (gpumpi_pages_is_access(pages->config, &in) && !pages->is_walk[i]) {
             uint32_t address = in.uses[0], bit = used < pages->config->bits ? used : 0;
             pages->load_guard[i] = used && !(address & GPUMP_OPERAND_PARAMETER) && loaded[address];
             if (pages->load_guard[i]) bit = 0;
@@ -412,7 +414,7 @@ static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpum
     for (i = 0; i < gpump_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
-        if (gpumpi_pages_is_access(&in) && (!in.use_count || (in.flags & GPUMP_FLAG_CHECKED)))
+        if (gpumpi_pages_is_access(config, &in) && (!in.use_count || (in.flags & GPUMP_FLAG_CHECKED)))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "uses", i, in.use_count, 1, 64);
     }
     return GPUMP_OK;
@@ -481,7 +483,7 @@ static int gpumpi_pages_block(gpumpi_pages *pages, uint32_t b) {
     for (i = block.first; i < block.first + block.count; i++) {
         pages->temporary_at[i] = (uint32_t)stbds_arrlenu(pages->rename_from);
         gpump_program_instruction(pages->program, i, &in);
-        if (!gpumpi_pages_is_access(&in)) continue;
+        if (!gpumpi_pages_is_access(pages->config, &in)) continue;
         pages->report->accesses++;
         pages->is_walk[i] = (uint8_t)gpumpi_pages_walks(pages, i, &in, &step);
         any |= !pages->is_walk[i];
@@ -493,7 +495,7 @@ static int gpumpi_pages_block(gpumpi_pages *pages, uint32_t b) {
     }
     for (i = block.first; i < block.first + block.count; i++) {
         gpump_program_instruction(pages->program, i, &in);
-        if (!gpumpi_pages_is_access(&in)) continue;
+        if (!gpumpi_pages_is_access(pages->config, &in)) continue;
         if (gpumpi_pages_walks(pages, i, &in, &step)) {
             if (!gpumpi_pages_walk_entered(pages, i, &in, step, block.loop)) return 0;
             pages->report->walks++;

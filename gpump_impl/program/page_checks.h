@@ -16,20 +16,24 @@ typedef struct gpump_page_checks_config {
     /* 1: loops that follow pointers are predicated on the check; the fault handler's call stands behind the loop
      * (Kim 2.5). */
     uint32_t predicated;
+    /* 1: accesses to local memory are checked, too, walks one by one: where the pages of a thread's array begin is for
+     * the host's layout to say (Kim 2.4). 0: local memory is always there. */
+    uint32_t local;
 } gpump_page_checks_config;
 /* Presets: "kim" has pages of 4 KB, 4 check predicates, walks and predicated loops; "kim_plain" has neither walks nor
- * predicated loops, so every access gets a check and a call of its own. */
+ * predicated loops, so every access gets a check and a call of its own. `local` is 0 in both. */
 GPUMP_API gpump_result gpump_page_checks_config_preset(gpump_page_checks_config *config, const char *preset);
 
 typedef struct gpump_page_checks_report {
-    uint32_t accesses;   /* to global or generic memory */
+    uint32_t accesses;   /* to global or generic memory, and to local memory where that is checked */
     uint32_t walks;      /* of them, checked once per page */
     uint32_t predicated; /* of them, checked by the access itself in a predicated loop */
     uint32_t plain;      /* of them, checked one by one */
     uint32_t loops;      /* predicated loops */
 } gpump_page_checks_report;
 
-/* Inserts page checks before (or into) every access to global or generic memory, so that no unchecked access can fault.
+/* Inserts page checks before (or into) every access to global or generic memory, and with config.local to local memory,
+ * so that no unchecked access can fault.
  * Sets *checked to the new program, and *report to the number of accesses of each kind. The host executes START_MARKER,
  * CLEAR_CHECK, CHECK, PAGE_ENTERED, GUARDED_CALL and GPUMP_FLAG_CHECKED as gpump_operation says. When the call has
  * served the fault, the lanes continue at the marker, and everything between marker and call may execute again.

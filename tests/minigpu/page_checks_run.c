@@ -107,6 +107,45 @@ static void unchecked_accesses_are_caught(void **state) {
     }
 }
 
+/* Arrays in local memory whose pages are absent: checked like any other, and with few registers, where what is spilled
+ * stays; unchecked they end the run. lib is the kernel that has such arrays. */
+static void local_arrays(void **state) {
+    static const uint32_t forms[] = {PAGE_CHECKS_EVERY, PAGE_CHECKS_ARRAY, PAGE_CHECKS_POINTER, PAGE_CHECKS_KIM};
+    uint64_t served[2];
+    uint32_t i, few, with;
+    (void)state;
+    for (i = 0; i < 16; i++) {
+        few = i / 4 % 2;
+        for (with = 0; with < 2; with++) {
+            trial t = trial_of(forms[i % 4], with ? "all,local" : "all");
+            t.registers = few ? 16 : 0;
+            t.options.faults.absent = t.options.absent;
+            t.options.faults.link = i / 8 ? "nvlink" : NULL;
+            build(&t, "lib");
+            if (!run(&t)) fail_msg("lib, %s: %s", page_check_form_name(forms[i % 4]), why(&t));
+            assert_true(with == (t.m->kernels[0].counted[COUNTED_CHECK] > 0 && t.m->local_is_absent != 0));
+            served[with] = t.m->page_faults.served;
+            close_trial(&t);
+        }
+        assert_true(served[1] > served[0] || few);
+    }
+    for (i = 0; i < 2; i++) { /* the first check of local memory finds nothing */
+        trial t = trial_of(PAGE_CHECKS_EVERY, "local");
+        const kernel_program *program;
+        uint32_t pc, dropped = 0;
+        build(&t, "lib");
+        program = t.m->kernels[0].program;
+        for (pc = 0; i && pc < program->count && !dropped; pc++)
+            if (program->instructions[pc].opcode == OPCODE_CHECK && program->instructions[pc].space == SPACE_LOCAL) {
+                ((issue_info *)(uintptr_t)&t.m->kernels[0].info[pc])->is_checked = 0;
+                dropped = 1;
+            }
+        assert_int_equal(run(&t), !i);
+        if (i && !strstr(t.m->error, "whose page is absent, without a check")) fail_msg("%s", t.m->error);
+        close_trial(&t);
+    }
+}
+
 /* A page that is read, and then written, faults twice; one that is written once; those that are there not at all. */
 static void only_absent_pages_fault(void **state) {
     static const struct {
@@ -286,6 +325,7 @@ int main(void) {
         cmocka_unit_test(every_kernel_without_pages),
         cmocka_unit_test(with_regions),
         cmocka_unit_test(unchecked_accesses_are_caught),
+        cmocka_unit_test(local_arrays),
         cmocka_unit_test(only_absent_pages_fault),
         cmocka_unit_test(checks_cost_less_than_one_per_access),
         cmocka_unit_test(printed_forms_are_caught),

@@ -495,6 +495,42 @@ static void resident_memory_is_not_checked(void **state) {
     gpump_program_destroy(b.program);
 }
 
+/* Local memory is checked where the configuration says so: by itself, never as a walk. */
+static void local_memory(void **state) {
+    uint32_t local;
+    (void)state;
+    for (local = 0; local < 2; local++) {
+        test_builder b = array_start(20 * PAGE, 4 * PAGE, 50);
+        gpump_page_checks_config config = kim("kim");
+        gpump_page_checks_report report;
+        gpump_instruction in = gpump_instruction_make(GPUMP_OP_COMPUTE);
+        const uint32_t uses[2] = {A, W};
+        gpump_program *checked;
+        assert_int_equal(config.local, 0);
+        config.local = local;
+        load(&b, TAG_LOAD, V, B, NO, 0); /* 4 */
+        test_op(&b, TAG_DOUBLE, W, V, NO, NO);
+        in.uses = uses;
+        in.use_count = 2;
+        in.access = GPUMP_ACCESS_WRITE;
+        in.space = GPUMP_SPACE_LOCAL;
+        in.bytes = 4;
+        test_add(&b, &in);
+        add(&b, A, 4);
+        add(&b, B, 4);
+        add(&b, II, 1);
+        test_op(&b, TAG_LESS, P, II, N, NO);
+        test_branch(&b, P, 0, 4);
+        done(&b);
+        assert_int_equal(gpump_page_checks_insert(b.program, &config, &checked, &report, NULL), GPUMP_OK);
+        assert_int_equal(report.accesses, 1 + local);
+        assert_int_equal(report.walks, 1); /* the load from global memory */
+        assert_int_equal(report.plain, local);
+        gpump_program_destroy(checked);
+        gpump_program_destroy(b.program);
+    }
+}
+
 /* The optimised code as printed: the value load unchecked; and, were it checked for free, the sum added twice after a
  * restart. */
 static void kim_figure_2_as_printed(void **state) {
@@ -697,6 +733,7 @@ int main(void) {
         cmocka_unit_test(kim_figure_2_as_printed),
         cmocka_unit_test(nothing_follows_a_fault),
         cmocka_unit_test(resident_memory_is_not_checked),
+        cmocka_unit_test(local_memory),
         cmocka_unit_test(nothing_faults_uncaught),
         cmocka_unit_test(out_of_memory_is_a_value),
     };

@@ -119,7 +119,7 @@ static void describe_access(const analysis *a, const instruction *in, const acce
     out->displacement = in->offset;
     if (in->flags & FLAG_VOLATILE) out->flags |= GPUMP_FLAG_VOLATILE;
     if (in->opcode != OPCODE_TEX && in->sources[0].kind != OPERAND_REGISTER)
-        out->flags |= GPUMP_FLAG_RESIDENT; /* a module's variable: only buffers are absent */
+        out->flags |= GPUMP_FLAG_RESIDENT; /* a variable: only buffers and arrays of addresses are absent */
     out->object = object_of(a, out->space, access);
     /* Of ldmatrix and stmatrix only the variable is known: a lane's address names a row for others. */
     if (out->object == INSTRUCTION_NONE || in->opcode == OPCODE_LDMATRIX || in->opcode == OPCODE_STMATRIX) return;
@@ -422,7 +422,9 @@ static int make_instruction(const target_file *file, const gpump_instruction *fr
         to->opcode = OPCODE_CHECK;
         to->unit = UNIT_MEMORY;
         to->variant = from->access & GPUMP_ACCESS_WRITE ? VARIANT_WRITE : VARIANT_NONE;
-        to->space = from->space == GPUMP_SPACE_GENERIC ? SPACE_GENERIC : SPACE_GLOBAL;
+        to->space = from->space == GPUMP_SPACE_GENERIC ? SPACE_GENERIC
+                    : from->space == GPUMP_SPACE_LOCAL ? SPACE_LOCAL
+                                                       : SPACE_GLOBAL;
         to->type = from->bytes == 1 ? TYPE_B8 : from->bytes == 2 ? TYPE_B16 : from->bytes == 4 ? TYPE_B32 : TYPE_B64;
         to->vector = (uint8_t)(from->bytes / type_bytes(to->type));
         to->offset = from->displacement;
@@ -607,6 +609,7 @@ static gpump_result insert_page_checks(const gpump_program *program, const analy
     gpump_page_checks_config config;
     gpump_result result = gpump_page_checks_config_preset(&config, "kim");
     config.page_bytes = how->page_bytes;
+    config.local = how->local_checks;
     config.walks = how->page_checks == PAGE_CHECKS_ARRAY || how->page_checks == PAGE_CHECKS_KIM;
     config.predicated = how->page_checks == PAGE_CHECKS_POINTER || how->page_checks == PAGE_CHECKS_KIM;
     return result == GPUMP_OK ? gpump_page_checks_insert(program, &config, checked, report, diag) : result;
@@ -766,6 +769,7 @@ gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowerin
     memset(&chain, 0, sizeof chain);
     *lowered = *kernel;
     lowered->instructions = NULL;
+    lowered->array_bytes = kernel->local_bytes;
     if ((result = analysis_create_launch(kernel, how->block, how->alias_class, &a, diag)) != GPUMP_OK) return result;
     chain.programs[0] = a.program;
     if (how->page_checks != PAGE_CHECKS_NONE) {

@@ -74,6 +74,7 @@ typedef struct analysis_lowering {
                                   `page_checks` */
     uint32_t page_checks;      /* page_check_form */
     uint32_t page_bytes;       /* with page_checks: a power of two */
+    uint32_t local_checks;     /* with page_checks, 1: of local memory, too */
     uint32_t point_interval; /* K: preemption points (Lin 2.4.1), one for every K instructions outside loops; 0: none */
     const uint32_t *block;   /* threads of the launch's blocks in x, y and z; NULL: unknown */
     const uint32_t *alias_class; /* as for analysis_create_launch; NULL */

@@ -68,7 +68,7 @@ static gpump_result configure(machine *m, const launch_file *launch, const fault
     if (result) return result;
     config->sms = m->sm_count;
     config->processes = launch->process_count;
-    config->ranges = launch->buffer_count + 2 * launch->kernel_count; /* code, and the handler's by process */
+    config->ranges = launch->buffer_count + 3 * launch->kernel_count; /* code, and the handler's and local by process */
     config->granules = granules < 1 ? 1 : granules < (1u << 24) ? (uint32_t)granules : 1u << 24;
     config->faults = config->granules < 4096 ? config->granules : 4096;
     config->waiters = (uint32_t)(blocks * 32 < (1u << 20) ? blocks * 32 : 1u << 20);
@@ -134,6 +134,21 @@ static int map_code(machine *m) {
     return 0;
 }
 
+static uint64_t local_granules(const machine *m) {
+    return (m->local_stride * m->local_count + fault_unit_granule_bytes() - 1) / fault_unit_granule_bytes();
+}
+
+/* Nobody has the arrays in local memory that are absent at first; any process may come to have a frame. */
+static int map_local(machine *m) {
+    uint32_t i;
+    for (i = 0; m->local_is_absent && m->local_count && i < m->fault_unit->processes; i++)
+        if (gpump_fault_map(m->fault_unit->fault, i, (m->local_base - DEVICE_BASE) / PAGE_BYTES,
+                            local_granules(m) * GRANULE_PAGES, GPUMP_FAULT_UNALLOCATED,
+                            GPUMP_TLB_READ | GPUMP_TLB_WRITE) != GPUMP_OK)
+            return -1;
+    return 0;
+}
+
 /* The link's replies to every SM. */
 static int make_remote(machine *m) {
     uint32_t i, entries = 1;
@@ -158,6 +173,7 @@ int fault_unit_make(machine *m, const launch_file *launch, const faults_options 
     char text[256];
     if (!options->link) return 0;
     for (i = 0; i < launch->buffer_count; i++) granules += launch->buffers[i].bytes / fault_unit_granule_bytes() + 1;
+    if (m->local_is_absent) granules += local_granules(m) * launch->process_count;
     if (m->code.count) granules += m->code.count / GRANULE_PAGES + 1 + launch->kernel_count + launch->process_count;
     memset(&diag, 0, sizeof diag);
     u = (fault_unit *)arena_take(&m->arena, sizeof *u);
@@ -180,7 +196,7 @@ int fault_unit_make(machine *m, const launch_file *launch, const faults_options 
     u->finite = options->memory != 0;
     u->leaving = (fault_leaving *)arena_take_array(&m->arena, config.faults, sizeof *u->leaving);
     u->written = (uint8_t *)arena_take(&m->arena, m->memory_bytes / fault_unit_granule_bytes() + 1);
-    if (!u->leaving || !u->written || make_remote(m) || map_code(m)) goto memory;
+    if (!u->leaving || !u->written || make_remote(m) || map_code(m) || map_local(m)) goto memory;
     for (i = 0; i < launch->buffer_count; i++) {
         const launch_buffer *buffer = &launch->buffers[i];
         if (buffer->symbol || !buffer->bytes) continue; /* variables of a PTX file are loaded with it */
@@ -260,7 +276,8 @@ uint64_t fault_unit_open(machine *m, warp *w, const gpump_fault_access *access) 
     machine_must(m, "gpump_fault_report", result, NULL);
     switch (outcome) {
     case GPUMP_FAULT_OPENED:
-        fault_unit_count(m, 1);
+        /* Else another process waits for its page of that number. */
+        if (!(m->page_table[access->page / GRANULE_PAGES * GRANULE_PAGES] & PAGE_REPORTED_READ)) fault_unit_count(m, 1);
         m->page_table[access->page / GRANULE_PAGES * GRANULE_PAGES] |= PAGE_REPORTED_READ; /* until MAP */
         /* fall through */
     case GPUMP_FAULT_MERGED: await(w, access->page / GRANULE_PAGES); return NEVER;
@@ -294,7 +311,8 @@ uint64_t fault_unit_restored(machine *m, warp *w) {
 
 void fault_unit_describe(machine *m, sm *s) {
     uint32_t entry;
-    for (entry = 0; m->fault_unit && entry < BLOCK_ENTRIES_MAX; entry++) {
+    if (!m->fault_unit || m->faults_untold) return;
+    for (entry = 0; entry < BLOCK_ENTRIES_MAX; entry++) {
         const block *b = s->block_of_entry[entry] == NONE ? NULL : &m->blocks[s->block_of_entry[entry]];
         if (b) /* STATE: it leaves just now */
             (void)gpump_sm_report_faults(s->gpump, b->ref, gpump_fault_pending(m->fault_unit->fault, block_cookie(b)),

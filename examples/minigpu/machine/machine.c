@@ -142,6 +142,7 @@ static int lower_kernel(const minigpu_config *config, const launch_file *launch,
     how.shared_goes_back = options->shared_restart != SHARED_CUTS;
     how.page_checks = options->page_checks;
     how.page_bytes = PAGE_BYTES;
+    how.local_checks = (uint32_t)page_faults_list_has(options->absent, "local");
     how.point_interval = options->point_interval;
     how.block = k->block;
     how.clobbers = clobbers;
@@ -918,6 +919,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->context_form = options->context_form;
     m->in_place = options->in_place || options->sharing.parks;
     m->beyond_room = options->duet != NULL;
+    m->local_is_absent = options->page_checks && page_faults_list_has(options->absent, "local");
     m->code_is_absent = (uint32_t)page_faults_list_has(options->absent, "code");
     m->regions = choose_regions(launch, options) != REGIONS_NONE;
     m->shared_restart = m->regions ? options->shared_restart : (uint32_t)SHARED_CUTS;

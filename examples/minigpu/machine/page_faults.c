@@ -15,6 +15,31 @@ static void absent_buffer(machine *m, const launch_buffer *buffer) {
         m->page_table[page] |= PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
 }
 
+/* Does this page of a block's local memory hold nothing but arrays, whichever kernel's block it is? Spilled registers
+ * lie behind the arrays of their warp, and nobody checks them. */
+static int holds_arrays(const machine *m, uint64_t page) {
+    const uint64_t rows = PAGE_BYTES / SEGMENT_BYTES; /* a row: four bytes of each lane */
+    uint64_t row;
+    uint32_t i;
+    for (i = 0; i < m->kernel_count; i++) {
+        const kernel_program *program = m->kernels[i].program;
+        const uint64_t warp_rows = program->local_bytes / 4;
+        for (row = page * rows; row < (page + 1) * rows && row < warp_rows * m->kernels[i].warps; row++)
+            if (row % warp_rows * 4 >= program->array_bytes) return 0;
+    }
+    return 1;
+}
+
+/* The arrays of all blocks: the frames differ only in where they begin. */
+static void absent_local(machine *m) {
+    const uint64_t pages = m->local_stride / PAGE_BYTES;
+    uint64_t page, frame;
+    for (page = 0; page < pages; page++)
+        for (frame = 0; frame < m->local_count && holds_arrays(m, page); frame++)
+            m->page_table[(m->local_base - DEVICE_BASE) / PAGE_BYTES + frame * pages + page] |=
+                PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
+}
+
 int page_faults_is_texture(const launch_file *launch, uint32_t buffer) {
     uint32_t k, i;
     for (k = 0; k < launch->kernel_count; k++) {
@@ -60,13 +85,13 @@ static int check_list(const launch_file *launch, const char *list, char error[LA
     for (; list && *list; list = rest) {
         const size_t length = first_word(list, &rest);
         uint32_t i;
-        if (is_word(list, length, "all") || is_word(list, length, "code")) continue;
+        if (is_word(list, length, "all") || is_word(list, length, "code") || is_word(list, length, "local")) continue;
         for (i = 0; i < launch->buffer_count && !is_word(list, length, launch->buffers[i].name); i++) {}
         if (i < launch->buffer_count) continue;
-        snprintf(
-            error, LAUNCH_ERROR_BYTES,
-            "%s: no buffer is named \"%.*s\" (buffers get names by name: ...; beside names there are all and code)",
-            launch->path, (int)length, list);
+        snprintf(error, LAUNCH_ERROR_BYTES,
+                 "%s: no buffer is named \"%.*s\" (buffers get names by name: ...; beside names there are all, code "
+                 "and local)",
+                 launch->path, (int)length, list);
         return -1;
     }
     return 0;
@@ -80,6 +105,7 @@ int page_faults_make(machine *m, const launch_file *launch, const char *list, in
     uint64_t pages = 0, entries = 1, i;
     uint32_t n;
     if (check_list(launch, list, error)) return -1;
+    if (m->local_is_absent) absent_local(m);
     for (n = 0; !linked && n < launch->buffer_count; n++)
         if ((all && !page_faults_is_texture(launch, n)) || page_faults_list_has_buffer(list, launch, n))
             absent_buffer(m, &launch->buffers[n]);

@@ -12,7 +12,8 @@
 #include "machine/state.h"
 
 /* What is absent at first (--absent): a list with commas of "all" (every buffer that no texture reads), names of
- * buffers, and "code" (code_pages.h); NULL: nothing. Does it have that word, or that buffer? */
+ * buffers, "code" (code_pages.h) and "local" (arrays in local memory, where checks find them); NULL: nothing. Does it
+ * have that word, or that buffer? */
 int page_faults_list_has(const char *list, const char *word);
 int page_faults_list_has_buffer(const char *list, const launch_file *launch, uint32_t buffer);
 /* Makes the buffers of such a list absent, unless a fault unit does that (`linked`), and a fault buffer for all absent

@@ -252,10 +252,12 @@ typedef struct machine {
     fault_buffer page_faults;
     code_pages code;                      /* count 0: code is always there */
     uint32_t code_is_absent;              /* 1: at first */
+    uint32_t local_is_absent;             /* 1: arrays in local memory are, at first */
     struct fault_unit *fault_unit;        /* what serves faults (fault_unit.h); NULL: pages come after a fixed time */
     struct translation_unit *translation; /* the L2 TLB and the page walkers; NULL: none */
     uint32_t fault_scheme, fault_order;   /* gpump_replay_scheme, gpump_replay_order */
     uint32_t sources_released;            /* source_release: config.sources_released, or as a replay queue says */
+    uint32_t faults_untold;               /* studies: 1: who decides about blocks is not told who waits for pages */
     uint32_t faults_stall;                /* 1: a link serves faults, and a block that waits for one cannot leave */
     uint32_t faults_may_happen;           /* 1: an absent page is a fault; 0: it ends the run */
     uint64_t checks;                      /* look-ups of all SMs that can be forced to fault */

@@ -41,6 +41,13 @@ static uint32_t thread_of(const machine *m, const in_flight *r, uint32_t lane) {
     return m->warps[r->warp].index * LANES + lane;
 }
 
+/* Where the memory path sees a lane's local memory: the same word of neighbouring lanes shares a segment. */
+static uint64_t local_place(const machine *m, const in_flight *r, uint32_t lane, uint64_t offset) {
+    const block *b = &m->blocks[r->block];
+    const uint64_t before = (uint64_t)m->warps[r->warp].index * m->kernels[b->kernel].program->local_bytes;
+    return b->local_base + (before + offset / 4 * 4) * LANES + lane * 4;
+}
+
 /* Global memory as the SM sees it, to write to, where the SM has a log. */
 static uint8_t *logged_bytes(machine *m, const sm *s, uint64_t address) {
     const uint64_t line = address / SEGMENT_BYTES;
@@ -368,8 +375,7 @@ static int coalesce_shared(const kernel *k, in_flight *r, uint32_t lanes) {
 
 static void coalesce(machine *m, in_flight *r) {
     const instruction *instruction = r->instruction;
-    const block *b = &m->blocks[r->block];
-    const kernel *k = &m->kernels[b->kernel];
+    const kernel *k = &m->kernels[m->blocks[r->block].kernel];
     uint32_t bytes = instruction_access_bytes(instruction), lane, shared_lanes = 0, alignment = bytes, addressed;
     r->segment_count = 0;
     r->conflict_cycles = 0;
@@ -422,12 +428,7 @@ static void coalesce(machine *m, in_flight *r) {
                 r->active = 0;
                 return;
             }
-            /* Local memory is interleaved: the same word of neighbouring lanes shares a segment. */
-            add_segment(r,
-                        b->local_base +
-                            ((uint64_t)m->warps[r->warp].index * k->program->local_bytes + offset / 4 * 4) * LANES +
-                            lane * 4,
-                        4);
+            add_segment(r, local_place(m, r, lane, offset), 4);
             break;
         default: add_segment(r, offset, bytes); break;
         }
@@ -448,7 +449,11 @@ void memory_access_checked(machine *m, in_flight *r) {
     uint32_t lane, i, kept = 0;
     uint64_t offset;
     for (lane = 0; lane < LANES; lane++) {
-        if (!(r->active >> lane & 1) || space_of(r->instruction, r->addresses[lane], &offset) != SPACE_GLOBAL) continue;
+        uint32_t space;
+        if (!(r->active >> lane & 1)) continue;
+        space = space_of(r->instruction, r->addresses[lane], &offset);
+        if (space == SPACE_LOCAL) offset = local_place(m, r, lane, offset);
+        if (space != SPACE_GLOBAL && space != SPACE_LOCAL) continue;
         if (translate(m, offset, write) == TRANSLATION_ABSENT) r->faulted |= 1u << lane;
     }
     r->active &= ~r->faulted;

@@ -330,6 +330,7 @@ typedef struct kernel_program {
     uint32_t uses_heap;           /* 1: calls malloc or free */
     uint32_t ptx_registers;       /* 32-bit registers before allocation (= registers when nothing was allocated) */
     uint32_t spill_bytes;         /* of local_bytes, what register allocation added */
+    uint32_t array_bytes;         /* of local_bytes, what the kernel's own arrays take, where it was lowered */
 } kernel_program;
 
 /* Generic addresses: windows onto shared and local memory and the kernel's parameters; everything else is a global

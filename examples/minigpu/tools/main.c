@@ -165,7 +165,8 @@ static const char run_usage[] =
     "pointer), none (default)\n"
     "  --absent LIST         pages that are absent at first: all (buffers), NAMES of buffers, code (of kernels and of "
     "the "
-    "fault handler), as in a,b,code\n"
+    "fault handler),\n"
+    "                        local (arrays in local memory, with --page-checks), as in a,b,code\n"
     "  --faults SCHEME       an access to an absent page faults, and its warp can leave the SM and come back: stall "
     "(it "
     "waits in place), wd_commit,\n"
@@ -341,6 +342,8 @@ static const char *contradiction(const machine_options *o, uint64_t limit_ns, ui
     if (o->faults.local && !strcmp(o->faults.link, "uvm595"))
         return "--local-handler needs a link that serves faults one by one: not uvm595";
     if ((o->faults.memory || o->faults.remote) && !o->faults.link) return "--gpu-memory and --remote need --link NAME";
+    if (page_faults_list_has(o->absent, "local") && !o->page_checks)
+        return "--absent local needs --page-checks FORM: local memory faults only where it is checked";
     if (o->faults.memory && page_faults_list_has(o->absent, "code"))
         return "--gpu-memory excludes --absent code: what code occupies is no buffer's, and is not evicted";
     if (o->faults.memory && o->page_checks)
