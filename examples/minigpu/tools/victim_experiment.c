@@ -61,9 +61,7 @@ static int read_launch(launch_file *launch, const char *dir, const char *folder,
     return launch_file_read(launch, path, error);
 }
 
-/* Puts the kernels of `second` behind those of `first`, in a process of their own and with a higher priority; empties
- * `second`. */
-static int append_launch(launch_file *first, launch_file *second) {
+int victim_experiment_append(launch_file *first, launch_file *second) {
     launch_kernel *kernels =
         (launch_kernel *)realloc(first->kernels, (first->kernel_count + second->kernel_count) * sizeof *kernels);
     launch_buffer *buffers;
@@ -129,7 +127,7 @@ static machine *build(const victim_experiment *e, uint32_t number, int alone, la
         launch->kernels[0].override_shared_bytes = table[e->kernel].shared_bytes;
         launch->kernels[0].priority = 0;
         if (launch->kernel_count != 1 || launch->pointer_count || launch->loop_count ||
-            append_launch(launch, &synthetic)) {
+            victim_experiment_append(launch, &synthetic)) {
             snprintf(error, LAUNCH_ERROR_BYTES, "%s: not a single kernel without pointers and loops, or out of memory",
                      launch->path);
             launch_file_free(launch);

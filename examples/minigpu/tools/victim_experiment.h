@@ -94,4 +94,7 @@ const char *victim_experiment_kernel(uint32_t index);
  * kernel's run time alone. Returns 0, or -1 with the reason in error. */
 int victim_experiment_run(const victim_experiment *experiment, victim_outcome *outcomes, victim_drain_error *errors,
                           uint64_t *own_cycles, char error[LAUNCH_ERROR_BYTES]);
+/* Puts the kernels of `second` behind those of `first`, in a process of their own and with a higher priority; empties
+ * `second`. Their arrival is for the caller to set. Returns 0, or -1 when memory ran out. */
+int victim_experiment_append(launch_file *first, launch_file *second);
 #endif
