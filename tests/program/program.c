@@ -175,6 +175,37 @@ static void a_diamond_in_a_loop(void **state) {
     gpump_program_destroy(b.program);
 }
 
+/* A loop that never ends: its sides meet in it all the same. And a guarded call that leads to no marker, in programs of
+ * all lengths: nothing behind the last instruction is looked at. */
+static void to_the_end_and_no_further(void **state) {
+    test_builder b = test_build(NULL);
+    uint32_t x = test_register(&b, GPUMP_WIDTH_32), p = test_register(&b, GPUMP_WIDTH_PREDICATE), length, i;
+    (void)state;
+    test_op(&b, 0, x, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE); /* 0 */
+    test_op(&b, 1, x, x, GPUMP_NONE, GPUMP_NONE);          /* 1: the loop */
+    test_branch(&b, p, 0, 4);                              /* 2 */
+    test_op(&b, 2, x, x, GPUMP_NONE, GPUMP_NONE);          /* 3: one side */
+    test_op(&b, 3, x, x, GPUMP_NONE, GPUMP_NONE);          /* 4: where they meet */
+    test_branch(&b, GPUMP_NONE, 0, 1);                     /* 5 */
+    test_finish(&b);
+    assert_int_equal(gpump_program_reconvergence(b.program, 2), 4);
+    gpump_program_destroy(b.program);
+    for (length = 2; length < 70; length++) {
+        gpump_instruction in = gpump_instruction_make(GPUMP_OP_GUARDED_CALL);
+        gpump_diag diag;
+        b = test_build(NULL);
+        test_register(&b, GPUMP_WIDTH_32);
+        test_register(&b, GPUMP_WIDTH_PREDICATE);
+        in.guard = in.target = 1;
+        test_add(&b, &in);
+        for (i = 1; i < length; i++) test_constant(&b, 0, 5);
+        assert_int_equal(gpump_program_finish(b.program, &diag), GPUMP_ERROR_ARGUMENT);
+        assert_string_equal(diag.field, "target");
+        assert_int_equal(diag.index, 0);
+        gpump_program_destroy(b.program);
+    }
+}
+
 static void nonsense_is_refused_by_index(void **state) {
     test_builder b = test_build(NULL);
     uint32_t p = test_register(&b, GPUMP_WIDTH_PREDICATE), x = test_register(&b, GPUMP_WIDTH_32),
@@ -278,9 +309,8 @@ static void aliasing_ranges_over_the_unit(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_diamond_in_a_loop),
-        cmocka_unit_test(trees_agree_with_reachability),
-        cmocka_unit_test(nonsense_is_refused_by_index),
+        cmocka_unit_test(a_diamond_in_a_loop),           cmocka_unit_test(to_the_end_and_no_further),
+        cmocka_unit_test(trees_agree_with_reachability), cmocka_unit_test(nonsense_is_refused_by_index),
         cmocka_unit_test(aliasing_ranges_over_the_unit),
     };
     return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);
