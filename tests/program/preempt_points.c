@@ -203,6 +203,34 @@ static void a_loop_from_the_start(void **state) {
                          width > GPUMP_LIVE_VECTOR_REGISTERS ? 1 + width - GPUMP_LIVE_VECTOR_REGISTERS : 1);
 }
 
+/* Outside loops there is one point for each K instructions, and none for the rest of them. */
+static void one_point_for_each_interval(void **state) {
+    (void)state;
+    for (uint32_t length = 1; length < 50; length += 6)
+        for (uint32_t interval = 1; interval < 40; interval += 4) {
+            gpump_preempt_points_config config = lin(0);
+            gpump_preempt_point points[60];
+            test_builder b = test_build(NULL);
+            const uint32_t x = test_register(&b, GPUMP_WIDTH_32);
+            gpump_program *placed;
+            uint32_t i, count = 0;
+            config.interval = interval;
+            for (i = 0; i + 1 < length; i++) test_op(&b, i, x, i ? x : GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+            test_exit(&b, GPUMP_NONE);
+            test_finish(&b);
+            assert_int_equal(gpump_preempt_points_place(b.program, &config, &placed, points, 60, &count, NULL),
+                             GPUMP_OK);
+            assert_int_equal(count, length / interval);
+            for (i = 0; i < count; i++) {
+                const uint32_t at = gpump_program_origin(placed)[points[i].instruction + 2];
+                assert_true(at >= i * interval && at < (i + 1) * interval);
+                assert_int_equal(points[i].loop, GPUMP_NONE);
+            }
+            gpump_program_destroy(placed);
+            gpump_program_destroy(b.program);
+        }
+}
+
 /* Registers from 53 up share one bit. */
 static void the_last_bit_stands_for_the_rest(void **state) {
     test_builder b = test_build(NULL);
@@ -243,6 +271,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(places_by_hand),
         cmocka_unit_test(a_loop_from_the_start),
+        cmocka_unit_test(one_point_for_each_interval),
         cmocka_unit_test(the_last_bit_stands_for_the_rest),
         cmocka_unit_test(what_the_vectors_name_is_enough),
     };
