@@ -10609,7 +10609,7 @@ GPUMP_API void gpumpi_fault_end_hold(gpump_fault *f) {
 GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uint64_t cookie, uint32_t warp) {
     gpump_fault *f = fault;
     if (!f || warp > 63) return GPUMP_ERROR_ARGUMENT;
-    if (now < f->now) return GPUMP_ERROR_TIME;
+    if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     gpumpi_fault_serve_batches(f, now);
     f->now = now;
     f->statistics.releases++;
@@ -10710,7 +10710,7 @@ GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t 
     gpumpi_fault_record *record;
     uint64_t free_cycle = now;
     if (!f || process >= f->config.processes || dirty > 1) return GPUMP_ERROR_ARGUMENT;
-    if (now < f->now) return GPUMP_ERROR_TIME;
+    if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     range = gpumpi_fault_find(f, process, page >> f->granule_shift);
     if (!range) return GPUMP_ERROR_STATE;
     granule = gpumpi_fault_granules(f) + range->granule + ((page >> f->granule_shift) - range->first);
@@ -11007,7 +11007,7 @@ GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t no
     gpumpi_fault_granule *granule;
     uint32_t at, record;
     if (!f || process >= f->config.processes) return GPUMP_ERROR_ARGUMENT;
-    if (now < f->now) return GPUMP_ERROR_TIME;
+    if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     range = gpumpi_fault_find(f, process, page >> f->granule_shift);
     if (!range) return GPUMP_EMPTY;
     at = range->granule + (uint32_t)((page >> f->granule_shift) - range->first);
@@ -11269,7 +11269,7 @@ GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, cons
     if (!f || !access || !outcome || access->process >= f->config.processes || access->sm >= f->config.sms ||
         access->warp > 63 || !access->rights || access->rights > GPUMP_TLB_RIGHTS)
         return GPUMP_ERROR_ARGUMENT;
-    if (now < f->now) return GPUMP_ERROR_TIME;
+    if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     gpumpi_fault_serve_batches(f, now);
     f->now = now;
     range = gpumpi_fault_find(f, access->process, access->page >> f->granule_shift);
@@ -11451,7 +11451,7 @@ GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_
     gpumpi_fault_record *record;
     gpump_fault_action found;
     if (!f || !action) return GPUMP_ERROR_ARGUMENT;
-    if (now < f->now) return GPUMP_ERROR_TIME;
+    if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     gpumpi_fault_serve_batches(f, now);
     f->now = now;
     memset(&found, 0, sizeof found);

@@ -237,7 +237,7 @@ GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, cons
     if (!f || !access || !outcome || access->process >= f->config.processes || access->sm >= f->config.sms ||
         access->warp > 63 || !access->rights || access->rights > GPUMP_TLB_RIGHTS)
         return GPUMP_ERROR_ARGUMENT;
-    if (now < f->now) return GPUMP_ERROR_TIME;
+    if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     gpumpi_fault_serve_batches(f, now);
     f->now = now;
     range = gpumpi_fault_find(f, access->process, access->page >> f->granule_shift);
@@ -419,7 +419,7 @@ GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_
     gpumpi_fault_record *record;
     gpump_fault_action found;
     if (!f || !action) return GPUMP_ERROR_ARGUMENT;
-    if (now < f->now) return GPUMP_ERROR_TIME;
+    if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     gpumpi_fault_serve_batches(f, now);
     f->now = now;
     memset(&found, 0, sizeof found);

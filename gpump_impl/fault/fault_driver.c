@@ -240,7 +240,7 @@ GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t no
     gpumpi_fault_granule *granule;
     uint32_t at, record;
     if (!f || process >= f->config.processes) return GPUMP_ERROR_ARGUMENT;
-    if (now < f->now) return GPUMP_ERROR_TIME;
+    if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     range = gpumpi_fault_find(f, process, page >> f->granule_shift);
     if (!range) return GPUMP_EMPTY;
     at = range->granule + (uint32_t)((page >> f->granule_shift) - range->first);

@@ -63,7 +63,7 @@ GPUMP_API void gpumpi_fault_end_hold(gpump_fault *f) {
 GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uint64_t cookie, uint32_t warp) {
     gpump_fault *f = fault;
     if (!f || warp > 63) return GPUMP_ERROR_ARGUMENT;
-    if (now < f->now) return GPUMP_ERROR_TIME;
+    if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     gpumpi_fault_serve_batches(f, now);
     f->now = now;
     f->statistics.releases++;
@@ -164,7 +164,7 @@ GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t 
     gpumpi_fault_record *record;
     uint64_t free_cycle = now;
     if (!f || process >= f->config.processes || dirty > 1) return GPUMP_ERROR_ARGUMENT;
-    if (now < f->now) return GPUMP_ERROR_TIME;
+    if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     range = gpumpi_fault_find(f, process, page >> f->granule_shift);
     if (!range) return GPUMP_ERROR_STATE;
     granule = gpumpi_fault_granules(f) + range->granule + ((page >> f->granule_shift) - range->first);
