@@ -217,7 +217,7 @@ static uint64_t sweep_kernel(const task *t, const char *name, progress *shown, d
 
 static char *read_log(const char *path) {
     FILE *file = fopen(path, "r");
-    char *text;
+    char *text = NULL;
     long bytes;
     if (!file) return NULL;
     if (fseek(file, 0, SEEK_END) || (bytes = ftell(file)) < 0 || fseek(file, 0, SEEK_SET) ||

@@ -187,7 +187,7 @@ typedef struct trap_sums {
 static uint32_t trap_lines_of(const char *path, const machine_options *options, uint32_t *lines, uint32_t capacity) {
     char error[LAUNCH_ERROR_BYTES];
     launch_file launch;
-    machine *m;
+    machine *m = NULL;
     uint32_t k, pc, count = 0;
     if (launch_file_read(&launch, path, error) || !(m = machine_build(&launch, options, error))) fail_msg("%s", error);
     for (k = 0; k < m->kernel_count; k++)

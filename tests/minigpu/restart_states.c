@@ -23,7 +23,7 @@ static uint64_t look(const char *path, const machine_options *options) {
     gpump_restart_statistics sums, before;
     char error[LAUNCH_ERROR_BYTES];
     launch_file launch;
-    machine *m;
+    machine *m = NULL;
     memset(counts, 0, sizeof counts);
     memset(&before, 0, sizeof before);
     if (launch_file_read(&launch, path, error) || !(m = machine_build(&launch, options, error))) fail_msg("%s", error);

@@ -3,6 +3,8 @@
 #   memory   the library's tests and the hosts' under clang's memory sanitizer (build-memory)
 #   thread   tbsim's tests and a sweep on eight threads under clang's thread sanitizer (build-thread)
 #   long     the tests labelled long, and property tests with ten times their cases (build-long)
+#   errors   an error, and an exception, in every instruction of every small launch (bench/every_instruction); goes on where it was
+#            interrupted, some half an hour of processor time (build-errors)
 #   fuzz     every fuzz target for GPUMP_FUZZ_SECONDS, 1800 (tests/fuzz/fuzz.sh)
 #   compile  gpump.h at every level of optimisation by every compiler (tests/project/compile/matrix.sh)
 #   cross    the tests on s390x and i386, by emulation (tests/project/cross.sh)
@@ -10,7 +12,7 @@
 # libclang-rt-dev; a stage whose tools are missing is named as skipped. Exit status: 0 all passed, 1 not, 2 usage.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-stages=${*:-memory thread long fuzz compile cross}
+stages=${*:-memory thread long errors fuzz compile cross}
 jobs=$(nproc 2>/dev/null || echo 2)
 library='^(base|gpu|sm|victim|scheduler|context|memory|program|sharing|fault|duet)_'
 hosts='^(minigpu|ptx|tbsim|report|fuzz)_'
@@ -64,6 +66,12 @@ stage_long() {
     build build-long gcc "" -DGPUMP_LONG_TESTS=ON "-DGPUMP_TEST_CASES=$(cases 10)" "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" || return 1
     tests build-long -L 'property|long|equivalence'
 }
+stage_errors() {
+    build build-errors gcc "" "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" || return 1
+    find build-errors -name 'every_*.csv' ! -newer build-errors/bench/every_instruction -delete # of another program
+    seq 0 $((jobs - 1)) | xargs -P "$jobs" -I{} build-errors/bench/every_instruction --shard "{}/$jobs" --log build-errors/every_{}.csv || return 1
+    awk -F, '{ places += $8 } END { print places " places" }' build-errors/every_*.csv
+}
 stage_fuzz() { sh tests/fuzz/fuzz.sh "${GPUMP_FUZZ_SECONDS:-1800}"; }
 stage_compile() {
     failures=0
@@ -84,8 +92,8 @@ summary='' failed=0
 for stage in $stages; do
     case $stage in
     memory | thread | fuzz) needs=clang ;;
-    long | compile | cross) needs=gcc ;;
-    *) echo "weekly.sh: no stage is called $stage (memory, thread, long, fuzz, compile, cross)" >&2; exit 2 ;;
+    long | errors | compile | cross) needs=gcc ;;
+    *) echo "weekly.sh: no stage is called $stage (memory, thread, long, errors, fuzz, compile, cross)" >&2; exit 2 ;;
     esac
     echo "==== $stage"
     before=$(date +%s)
