@@ -1,7 +1,7 @@
 /* labels: equivalence slow full link: minigpu_core */
 /* Instructions that compute something wrong, and arithmetic that traps: memory at the end is that of a run without
  * them. One bit of a result, an address or a value to store is really flipped, at every instruction of every small
- * launch (a sample of them here; all with GPUMP_TEST_CASES=100000), and in storms. */
+ * launch (a sample of them here; bench/every_instruction takes all), and in storms. */
 #include "minigpu/error_runs.h"
 
 /* ==== errors ==== */

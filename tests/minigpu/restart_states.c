@@ -2,7 +2,7 @@
 /* Preemptions of warps in each state that going back knows: they execute again with an instruction patched, are
  * emulated, step lane by lane, have an error that nobody has detected yet, or have just gone back for one. A run that
  * is looked at cycle by cycle says when that is. Then the same run is preempted there, by every technique: memory as
- * without. GPUMP_TEST_CASES=1000 preempts in every such cycle. */
+ * without. GPUMP_TEST_CASES=10000 preempts in every such cycle. */
 #include "minigpu/error_runs.h"
 
 #define FIGURE_6 GPUMP_SOURCE_DIR "/examples/minigpu/launches/figure6.yaml"
