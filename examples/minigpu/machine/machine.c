@@ -635,8 +635,6 @@ static const char *no_windows(const minigpu_config *config, const machine_option
     if (config->l1_tlb_entries) return "TLBs (l1_tlb_entries), whose second level all SMs share";
     if (options->faults.scheme) return "--faults";
     if (options->absent) return "--absent";
-    if (options->page_checks) return "--page-checks";
-    if (options->sharing.policy) return "--partition";
     return NULL;
 }
 
@@ -1066,7 +1064,7 @@ static void run_cycle(machine *m, sm_cycle_form *cycle, uint64_t ahead) {
         if (ahead_settles(s) == m->now) ahead_settle(m, s);
         if (s->wake > m->now && memory_sm_cycle(m->memory_system, i) > m->now) continue;
         cycle(m, s, m->now);
-        if (ahead) ahead_go(m, s, cycle, ahead);
+        if (ahead && !m->dispatch_needed) ahead_go(m, s, cycle, ahead); /* else a block has ended in this cycle */
         if (s->progress_cycle > m->progress_cycle) m->progress_cycle = s->progress_cycle;
     }
     memory_advance(m->memory_system, m->now);
