@@ -297,7 +297,7 @@ static void policies_and_schedules(void **state) {
     uint32_t i;
     (void)state;
     for (i = 0; i < 4; i++) {
-        machine_options options = with_threads(1, i % 2 ? "memory_model=1" : NULL);
+        machine_options options = with_threads(1, "memory_model=1");
         machine *m;
         options.schedule = schedules[i];
         options.slice_ns = strcmp(schedules[i], "time_slice") ? 0 : 10000;
@@ -338,6 +338,35 @@ static void other_ways_to_leave(void **state) {
         assert_true(m->preemption_count > 0);
         end(m);
     }
+}
+
+/* A group counts issues and misses on each SM's own clock; who gets which room is decided between two windows. */
+static void kernels_that_share(void **state) {
+    static const char *const policies[] = {"even", "ccbp", "smk", "ws+dai"};
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < 4; i++) {
+        machine_options options = with_threads(1, "memory_model=1");
+        machine *m;
+        options.sharing.policy = gpump_partition_find(policies[i]);
+        assert_non_null(options.sharing.policy);
+        m = build("examples/minigpu/launches/hotspot_pathfinder.yaml", &options);
+        same_bits(m, 2, 3, policies[i]);
+        check_right(m, policies[i]);
+        end(m);
+    }
+}
+
+/* Checks that find every page change nothing. */
+static void page_checks(void **state) {
+    machine_options options = with_threads(1, NULL);
+    machine *m;
+    (void)state;
+    options.page_checks = 1;
+    m = build("examples/minigpu/kernels/array_walk/small.yaml", &options);
+    same_bits(m, 2, 3, "page checks");
+    check_right(m, "page checks");
+    end(m);
 }
 
 /* Errors are counted over all SMs (errors.h). */
@@ -400,8 +429,7 @@ static void checkpoints_and_forks(void **state) {
 /* ---- what does not go together ---- */
 
 static void refusals_name_what_is_in_the_way(void **state) {
-    static const char *const words[] = {"network_cycles", "TLBs",          "--faults",
-                                        "--absent",       "--page-checks", "--partition"};
+    static const char *const words[] = {"network_cycles", "TLBs", "--faults", "--absent"};
     uint32_t i;
     (void)state;
     for (i = 0; i < sizeof words / sizeof *words; i++) {
@@ -409,8 +437,6 @@ static void refusals_name_what_is_in_the_way(void **state) {
         char error[LAUNCH_ERROR_BYTES] = "";
         if (i == 2) options.faults.scheme = "queue";
         if (i == 3) options.absent = "all";
-        if (i == 4) options.page_checks = 1;
-        if (i == 5) options.sharing.policy = gpump_partition_find("even");
         assert_int_equal(launch_file_read(&launch, GPUMP_SOURCE_DIR "/examples/minigpu/demo.yaml", error), 0);
         assert_null(machine_build(&launch, &options, error));
         assert_non_null(strstr(error, words[i]));
@@ -475,6 +501,8 @@ int main(void) {
         cmocka_unit_test(preempted_anywhere),
         cmocka_unit_test(policies_and_schedules),
         cmocka_unit_test(other_ways_to_leave),
+        cmocka_unit_test(kernels_that_share),
+        cmocka_unit_test(page_checks),
         cmocka_unit_test(instructions_that_err),
         cmocka_unit_test(checkpoints_and_forks),
         cmocka_unit_test(refusals_name_what_is_in_the_way),

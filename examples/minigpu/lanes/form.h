@@ -10,6 +10,9 @@
 #define SM_PATH
 #endif
 
+/* What every warp instruction passes through and few places call. */
+#define SM_INLINE static inline __attribute__((always_inline))
+
 /* Does an SM have a part that most machines lack: faults, errors, duet, rate, queue, restart? In the plain form the
  * answer is 0 at compile time, and so what depends on it is gone. */
 #ifdef SM_PLAIN

@@ -238,18 +238,28 @@ void lanes_address(const instruction *i, uint32_t active, const lanes_operand *s
         EACH_LANE addresses[l] = s[0].word[0][l] + offset;
 }
 
+/* Four bytes of memory, the lowest first. */
+static inline uint32_t read_word(const uint8_t *bytes) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint32_t word;
+    memcpy(&word, bytes, sizeof word);
+    return word;
+#else
+    return (uint32_t)read_bytes(bytes, 4);
+#endif
+}
+
 void lanes_gather(const uint8_t *base, uint64_t first, uint64_t keep, uint32_t active, const uint64_t addresses[LANES],
                   lanes_operand *restrict d) {
-    uint32_t any = 0;
-    if (active == UINT32_MAX) {
-        EACH_LANE d->word[0][l] = (uint32_t)read_bytes(base + ((addresses[l] - first) & keep), 4);
-        return;
-    }
-    while (!(active >> any & 1)) any++;
-    EACH_LANE {
-        const uint64_t address = active & lane_bits[l] ? addresses[l] : addresses[any];
-        d->word[0][l] = (uint32_t)read_bytes(base + ((address - first) & keep), 4);
-    }
+    uint64_t at[LANES], any;
+    uint32_t lane = 0;
+    while (!(active >> lane & 1)) lane++;
+    any = addresses[lane];
+    if (active == UINT32_MAX)
+        EACH_LANE at[l] = (addresses[l] - first) & keep;
+    else
+        EACH_LANE at[l] = ((active & lane_bits[l] ? addresses[l] : any) - first) & keep;
+    EACH_LANE d->word[0][l] = read_word(base + at[l]);
 }
 
 void lanes_from_memory(const instruction *i, uint32_t active, const uint8_t *bytes, uint32_t stride, lanes_operand *d) {

@@ -232,10 +232,10 @@ static uint64_t in_order(const machine *m, const sm *s, uint64_t open) {
 
 uint64_t corun_may_issue(machine *m, sm *s, uint64_t ready) {
     uint64_t open;
-    machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, m->now), NULL);
+    machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, s->now), NULL);
     open = with_quota(m, s, ready);
     if (!open && ready) { /* nobody with quota has a ready warp: the next epoch begins (SMK) */
-        machine_must(m, "gpump_rate_report_starved", gpump_rate_report_starved(s->rate, m->now), NULL);
+        machine_must(m, "gpump_rate_report_starved", gpump_rate_report_starved(s->rate, s->now), NULL);
         open = with_quota(m, s, ready);
     }
     return in_order(m, s, open);
@@ -243,7 +243,7 @@ uint64_t corun_may_issue(machine *m, sm *s, uint64_t ready) {
 
 int corun_may_issue_queued(machine *m, sm *s, uint32_t warp, const issue_info *info) {
     const uint32_t member = corun_member(m, m->blocks[m->warps[warp].block].kernel);
-    machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, m->now), NULL);
+    machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, s->now), NULL);
     return member == NONE || (gpump_rate_may_issue(s->rate, member) &&
                               (!passes_l1(info) || gpump_rate_may_issue_memory(s->rate, member)));
 }
@@ -260,7 +260,7 @@ void corun_issued(const machine *m, sm *s, in_flight *record) {
 void corun_accessed(const machine *m, sm *s, const in_flight *record) {
     const uint32_t member = corun_member(m, m->blocks[record->block].kernel);
     if (member != NONE)
-        gpump_rate_report_access(s->rate, member, s->access_since == NEVER ? 0 : m->now - s->access_since);
+        gpump_rate_report_access(s->rate, member, s->access_since == NEVER ? 0 : s->now - s->access_since);
     s->access_since = NEVER;
 }
 

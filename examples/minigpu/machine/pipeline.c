@@ -213,7 +213,7 @@ static void release_sources(sm *s, warp *w, in_flight *r) {
 }
 
 /* The instruction has ended: its places in scoreboard and counters go. */
-static void end_record(sm *s, warp *w, block *b, uint32_t record) {
+SM_INLINE void end_record(sm *s, warp *w, block *b, uint32_t record) {
     in_flight *r = &s->records[record];
     executed_instructions *executed = &s->executed[b->kernel];
     release_sources(s, w, r);
@@ -613,7 +613,7 @@ static int operands_are_not_needed(machine *m, sm *s, uint32_t record) {
 
 /* What is captured here must not change until it takes effect. So arithmetic is computed at once, and only the result
  * is kept. */
-static void read_operands(machine *m, sm *s, uint32_t record) {
+SM_INLINE void read_operands(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     const instruction *instruction = r->instruction;
     const int computes = r->info->unit != UNIT_MEMORY && r->info->unit != UNIT_CONTROL;

@@ -140,7 +140,8 @@ typedef struct sm {
     uint64_t unit_slots[UNIT_COUNT]; /* by the unit of the next instruction, as the scoreboard saw it last */
     const issue_info *slot_info[WARP_SLOTS_MAX]; /* that instruction */
     uint32_t slot_warp[WARP_SLOTS_MAX];
-    uint64_t slot_age[WARP_SLOTS_MAX]; /* when the warp came: smaller is older */
+    uint64_t slot_age[WARP_SLOTS_MAX];   /* when the warp came: smaller is older */
+    uint64_t slot_older[WARP_SLOTS_MAX]; /* the slots whose warp is older */
     uint64_t scheduler_slots[SCHEDULERS_MAX];
     uint32_t scheduler_last[SCHEDULERS_MAX];
     uint32_t first_scheduler; /* who issues first: the one after that which had the load-store unit last */

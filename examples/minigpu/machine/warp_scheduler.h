@@ -10,24 +10,33 @@
 /* Warps that may issue as far as fetch, scoreboard, barriers and preemption go. */
 static inline uint64_t warp_scheduler_ready(const sm *s) { return s->present & s->fetched & s->clear & ~s->held; }
 
+/* The warp in a slot came when `age` says: smaller is older. */
+static inline void warp_scheduler_came(sm *s, uint32_t slot, uint64_t age) {
+    const uint64_t bit = UINT64_C(1) << slot;
+    uint32_t i;
+    s->slot_age[slot] = age;
+    s->slot_older[slot] = 0;
+    for (i = 0; i < WARP_SLOTS_MAX; i++) {
+        if (s->slot_age[i] < age) {
+            s->slot_older[slot] |= UINT64_C(1) << i;
+            s->slot_older[i] &= ~bit;
+        } else if (i != slot) {
+            s->slot_older[i] |= bit;
+        }
+    }
+}
+
 /* Returns the slot among `candidates` (at least one bit, all of this scheduler) whose warp comes first. */
 static inline uint32_t warp_scheduler_pick(const machine *m, const sm *s, uint32_t scheduler, uint64_t candidates) {
     uint32_t last = s->scheduler_last[scheduler];
     if (m->config.scheduler == SCHEDULER_GTO) {
         /* Greedy: stay with the last warp while it can issue. Then the oldest: the block placed first, in it the lowest
          * warp. */
-        uint32_t oldest = NONE;
-        uint64_t age = UINT64_MAX;
+        uint32_t slot;
         if (candidates >> last & 1) return last;
-        while (candidates) {
-            uint32_t slot = gpump_bits_lowest64(candidates);
-            candidates &= candidates - 1;
-            if (s->slot_age[slot] < age) {
-                age = s->slot_age[slot];
-                oldest = slot;
-            }
-        }
-        return oldest;
+        slot = gpump_bits_lowest64(candidates);
+        while ((candidates &= s->slot_older[slot])) slot = gpump_bits_lowest64(candidates);
+        return slot;
     } else {
         /* Loose round-robin: the next slot after the last one that can issue. */
         uint64_t after = last >= 63 ? 0 : candidates & ~((UINT64_C(2) << last) - 1);

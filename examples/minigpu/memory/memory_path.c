@@ -210,7 +210,7 @@ static void access_stage(machine *m, sm *s) {
         } else if (r->next_segment < r->segment_count) {
             if (!send_segment(m, s, record)) {
                 s->access_waits = 1; /* until a reply or a departure makes room */
-                if (HAS(s, rate) && s->access_since == NEVER) s->access_since = m->now;
+                if (HAS(s, rate) && s->access_since == NEVER) s->access_since = s->now;
                 return;
             }
             if (HAS(s, rate)) corun_accessed(m, s, r);

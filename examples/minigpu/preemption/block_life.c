@@ -31,6 +31,7 @@
 #include "machine/pipeline.h"
 #include "machine/restart.h"
 #include "machine/trace.h"
+#include "machine/warp_scheduler.h"
 #include "memory/memory_path.h"
 #include "preemption/context_bytes.h"
 #include "preemption/context_forms.h"
@@ -151,7 +152,7 @@ static void take_warps(machine *m, sm *s, uint32_t block_index, int restores) {
         w->barrier = NONE;
         b->warps[i] = index;
         if (s->duet) continue; /* its slot, if it has one, is duet_place's business */
-        s->slot_age[slot] = m->ages++;
+        warp_scheduler_came(s, slot, m->ages++);
         if (s->queue) issue_queue_forget(s->queue, slot);
         if (s->faults) faults_open_warp(m, s, w);
         if (s->restart) machine_must(m, "gpump_restart_open", gpump_restart_open(s->restart, w->slot), NULL);
