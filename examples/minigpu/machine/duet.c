@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/faults.h"
+#include "machine/fault_held.h"
 #include "machine/gate.h"
 #include "machine/warp_scheduler.h"
 #include "preemption/context_view.h"

@@ -10,6 +10,7 @@
 #ifndef MINIGPU_FAULTS_H
 #define MINIGPU_FAULTS_H
 
+#include "machine/fault_held.h"
 #include "machine/fault_options.h"
 #include "machine/state.h"
 
@@ -39,18 +40,6 @@ void faults_share_log(machine *m, sm *s, uint32_t blocks);
 /* The warps of a block are told to stop: who waits for pages in place, is replaying, or waits for log room that faulted
  * warps hold, leaves with what it has. */
 void faults_stop_warp(machine *m, sm *s, warp *w);
-/* Is the warp held, so that its state is complete? */
-static inline int faults_is_held(const machine *m, const warp *w) {
-    const sm *s = m->sms[w->sm];
-    return s->faults && gpump_replay_state_of(s->faults->replay, w->number) == GPUMP_REPLAY_HELD;
-}
-/* Is the warp on its way there? What it gives up is not in the replay queue yet. */
-static inline int faults_is_draining(const machine *m, const warp *w) {
-    const sm *s = m->sms[w->sm];
-    return s->faults && gpump_replay_state_of(s->faults->replay, w->number) == GPUMP_REPLAY_DRAIN;
-}
-/* Adds the registers that the entries of a held warp will read to `set`. */
-void faults_sources(const machine *m, const warp *w, uint64_t *set);
 /* The entries of a held warp in program order, for its context. Returns their number. */
 uint32_t faults_entries(machine *m, const warp *w, gpump_replay_entry entries[GPUMP_REPLAY_WINDOW]);
 /* The record that keeps the operands of one of them; NULL: it reads registers. */

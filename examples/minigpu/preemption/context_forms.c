@@ -1,5 +1,5 @@
 #include "machine/duet.h"
-#include "machine/faults.h"
+#include "machine/fault_held.h"
 #include "machine/region.h"
 #include "machine/scoreboard.h"
 #include "preemption/context_forms.h"
