@@ -5134,7 +5134,8 @@ typedef struct gpump_partition_hold {
     gpump_partition_policy policy;
     uint64_t limit_cycles;  /* a request that takes longer is late */
     uint32_t late_permille; /* requests that may be late; 10 holds a p99 */
-    uint32_t share_q16;     /* of the others while a request runs, Q16.16: 0 to 65536; 32768 at first */
+    uint32_t share_q16;     /* of the others while a request runs, Q16.16: 0 to 65536; 0 at first */
+    uint64_t debt_q16;      /* what late requests would have taken below 0, and requests in time give back first */
 } gpump_partition_hold;
 /* Fills *hold for requests of which `late_permille` (0 to 1000) may take longer than `limit_cycles`.
  * GPUMP_ERROR_ARGUMENT. */
@@ -5142,7 +5143,8 @@ GPUMP_API gpump_result gpump_partition_hold_init(gpump_partition_hold *hold, uin
                                                  uint32_t late_permille, gpump_diag *diag);
 /* Reports a request that has taken `latency_cycles`. A late one lowers the others' share by a quarter, times the part
  * that need not be late; one in time raises it by a quarter, times the part that may be: the share rests where the
- * promised part is late. */
+ * promised part is late. The share begins at 0 and remembers what it could not give, so that of n requests at most the
+ * promised part of n, and one more, are late: unless some are late beside others that keep nothing. */
 GPUMP_API void gpump_partition_hold_report(gpump_partition_hold *hold, uint64_t latency_cycles);
 
 /* Fills *config for a preset of gpump_gpu_config_preset. */
@@ -25356,17 +25358,22 @@ GPUMP_API gpump_result gpump_partition_hold_init(gpump_partition_hold *hold, uin
     hold->policy.decide = gpumpi_hold_decide;
     hold->limit_cycles = limit_cycles;
     hold->late_permille = late_permille;
-    hold->share_q16 = GPUMPI_HOLD_ONE / 2;
     return GPUMP_OK;
 }
 
 GPUMP_API void gpump_partition_hold_report(gpump_partition_hold *hold, uint64_t latency_cycles) {
     const uint32_t down = GPUMPI_HOLD_STEP / 1000 * (1000 - hold->late_permille);
     const uint32_t up = GPUMPI_HOLD_STEP / 1000 * hold->late_permille;
-    if (latency_cycles > hold->limit_cycles)
-        hold->share_q16 = hold->share_q16 > down ? hold->share_q16 - down : 0;
-    else
-        hold->share_q16 = hold->share_q16 + up < GPUMPI_HOLD_ONE ? hold->share_q16 + up : GPUMPI_HOLD_ONE;
+    if (latency_cycles > hold->limit_cycles) {
+        const uint32_t taken = hold->share_q16 < down ? hold->share_q16 : down;
+        hold->share_q16 -= taken;
+        hold->debt_q16 += down - taken;
+    } else {
+        const uint32_t paid = hold->debt_q16 < up ? (uint32_t)hold->debt_q16 : up;
+        hold->debt_q16 -= paid;
+        hold->share_q16 += up - paid;
+        if (hold->share_q16 > GPUMPI_HOLD_ONE) hold->share_q16 = GPUMPI_HOLD_ONE;
+    }
 }
 
 /* ---- gpump_impl/sharing/partition.c ---- */

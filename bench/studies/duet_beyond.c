@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "gpump.h"
-#include "in_copy.h"
+#include "tools/in_copy.h"
 #include "machine/duet.h"
 #include "machine/machine.h"
 #include "output.h"

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
-#include "in_copy.h"
+#include "tools/in_copy.h"
 #include "kernels/reference.h"
 #include "machine/machine.h"
 #include "output.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "in_copy.h"
+#include "tools/in_copy.h"
 #include "machine/machine.h"
 #include "output.h"
 #include "preemption/preemption.h"

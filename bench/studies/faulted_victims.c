@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "in_copy.h"
+#include "tools/in_copy.h"
 #include "machine/fault_unit.h"
 #include "output.h"
 #include "preemption/context_forms.h"

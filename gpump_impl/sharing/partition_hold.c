@@ -52,15 +52,20 @@ GPUMP_API gpump_result gpump_partition_hold_init(gpump_partition_hold *hold, uin
     hold->policy.decide = gpumpi_hold_decide;
     hold->limit_cycles = limit_cycles;
     hold->late_permille = late_permille;
-    hold->share_q16 = GPUMPI_HOLD_ONE / 2;
     return GPUMP_OK;
 }
 
 GPUMP_API void gpump_partition_hold_report(gpump_partition_hold *hold, uint64_t latency_cycles) {
     const uint32_t down = GPUMPI_HOLD_STEP / 1000 * (1000 - hold->late_permille);
     const uint32_t up = GPUMPI_HOLD_STEP / 1000 * hold->late_permille;
-    if (latency_cycles > hold->limit_cycles)
-        hold->share_q16 = hold->share_q16 > down ? hold->share_q16 - down : 0;
-    else
-        hold->share_q16 = hold->share_q16 + up < GPUMPI_HOLD_ONE ? hold->share_q16 + up : GPUMPI_HOLD_ONE;
+    if (latency_cycles > hold->limit_cycles) {
+        const uint32_t taken = hold->share_q16 < down ? hold->share_q16 : down;
+        hold->share_q16 -= taken;
+        hold->debt_q16 += down - taken;
+    } else {
+        const uint32_t paid = hold->debt_q16 < up ? (uint32_t)hold->debt_q16 : up;
+        hold->debt_q16 -= paid;
+        hold->share_q16 += up - paid;
+        if (hold->share_q16 > GPUMPI_HOLD_ONE) hold->share_q16 = GPUMPI_HOLD_ONE;
+    }
 }

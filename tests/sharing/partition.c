@@ -590,13 +590,15 @@ static void holds_a_tail(void **state) {
     (void)state;
     for (i = 0; i < 3; i++) {
         gpump_partition_hold hold;
-        uint32_t late = 0, limit = 1000;
+        uint32_t late = 0, all = 0, limit = 1000;
         random_state = seed + i;
         assert_int_equal(gpump_partition_hold_init(&hold, limit, 10, NULL), GPUMP_OK);
         for (n = 0; n < 40000; n++) {
             const uint64_t latency = 1000 - levels[i] + (uint64_t)hold.share_q16 * 1000 / 65536 * draw(1000) / 500;
             late += n >= 20000 && latency > limit;
+            all += latency > limit;
             gpump_partition_hold_report(&hold, latency);
+            assert_true(all <= 1 + (n + 1) / 99); /* from the first request on: who keeps nothing makes nobody late */
             assert_true(hold.share_q16 <= 65536);
         }
         assert_in_range(late, 100, 300); /* 1% of 20,000 is 200 */
@@ -623,6 +625,8 @@ static void hold_divides(void **state) {
     request.kernels = kernels;
     fill(&kernels[0], curves[0], "CFD", 1);
     fill(&kernels[1], curves[1], "BP", 2);
+    assert_int_equal(hold.share_q16, 0);
+    for (n = 0; n < 205; n++) gpump_partition_hold_report(&hold, 1000);
     assert_int_equal(gpump_partition_decide(&hold.policy, &request, shares, NULL), GPUMP_OK);
     assert_int_equal(shares[0].blocks, 4);
     assert_int_equal(shares[1].blocks, 4);
@@ -656,13 +660,28 @@ static void hold_in_numbers(void **state) {
     assert_int_equal(hold.policy.candidates, 0);
     assert_string_equal(hold.policy.name, "hold");
     assert_int_equal(gpump_partition_hold_init(&hold, 1000, 500, NULL), GPUMP_OK);
+    assert_int_equal(hold.share_q16, 0);
+    assert_int_equal(hold.debt_q16, 0);
+    for (uint32_t n = 0; n < 4; n++) gpump_partition_hold_report(&hold, 1000);
+    assert_int_equal(hold.share_q16, 4 * 16 * 500); /* a quarter of 65536 is 16384: 16 per thousandth */
     gpump_partition_hold_report(&hold, 1001);
-    assert_int_equal(hold.share_q16, 32768 - 16 * 500); /* a quarter of 65536 is 16384: 16 per thousandth */
-    gpump_partition_hold_report(&hold, 1000);
-    assert_int_equal(hold.share_q16, 32768);
+    assert_int_equal(hold.share_q16, 3 * 16 * 500);
     for (uint32_t n = 0; n < 5; n++) gpump_partition_hold_report(&hold, 1001);
     assert_int_equal(hold.share_q16, 0);
+    assert_int_equal(hold.debt_q16, 2 * 16 * 500); /* two of the five could take nothing */
+    gpump_partition_hold_report(&hold, 1000);
+    assert_int_equal(hold.share_q16, 0);
+    assert_int_equal(hold.debt_q16, 16 * 500);
+    for (uint32_t n = 0; n < 2; n++) gpump_partition_hold_report(&hold, 1000);
+    assert_int_equal(hold.share_q16, 16 * 500);
+    assert_int_equal(hold.debt_q16, 0);
+    assert_int_equal(gpump_partition_hold_init(&hold, 1000, 990, NULL), GPUMP_OK);
+    for (uint32_t n = 0; n < 5; n++) gpump_partition_hold_report(&hold, 1000);
+    assert_int_equal(hold.share_q16, 65536); /* five times 16 * 990 are more */
+    gpump_partition_hold_report(&hold, 1001);
+    assert_int_equal(hold.share_q16, 65536 - 16 * 10);
     assert_int_equal(gpump_partition_hold_init(&hold, 1000, 10, NULL), GPUMP_OK);
+    hold.share_q16 = 32768;
     memset(&request, 0, sizeof request);
     request.struct_size = sizeof request;
     request.count = 2;

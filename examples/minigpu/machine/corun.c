@@ -12,12 +12,18 @@ int corun_make(machine *m, const corun_options *options, char error[LAUNCH_ERROR
     size_t bytes = 0, rate_bytes = 0;
     void *memory;
     uint32_t i, n;
+    const uint32_t kernels = options->group ? options->group : m->kernel_count;
+    if (kernels > m->kernel_count) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s: --group %u wants so many kernels, the launch has %u", m->launch->path,
+                 kernels, m->kernel_count);
+        return -1;
+    }
     if (m->kernel_count > GPUMP_PARTITION_KERNELS) {
         snprintf(error, LAUNCH_ERROR_BYTES, "%s: --partition takes at most %u kernels, the launch has %u",
                  m->launch->path, GPUMP_PARTITION_KERNELS, m->kernel_count);
         return -1;
     }
-    for (i = 0; i < m->kernel_count; i++)
+    for (i = 0; i < kernels; i++)
         for (n = 0; n < i; n++)
             if (m->kernels[i].process == m->kernels[n].process) {
                 snprintf(error, LAUNCH_ERROR_BYTES,
@@ -38,7 +44,10 @@ int corun_make(machine *m, const corun_options *options, char error[LAUNCH_ERROR
     c->leave = options->leave;
     c->parks = options->parks;
     c->priorities = options->priorities;
-    c->places = options->places && options->places < m->kernel_count ? options->places : m->kernel_count;
+    c->kernels = kernels;
+    c->window_cycles = options->window_cycles;
+    c->window_end = NEVER;
+    c->places = options->places && options->places < kernels ? options->places : kernels;
     for (i = 0; i < GPUMP_PARTITION_KERNELS; i++) c->member_of[i] = c->kernel_of[i] = NONE;
     if (gpump_partition_config_preset(&c->machine, "maxwell_ccbp") ||
         gpump_sharing_config_preset(&config, "maxwell_ccbp") || gpump_rate_config_preset(&rates, "lin"))
@@ -139,7 +148,7 @@ static void fill_places(machine *m) {
 
 void corun_kernel_starts(machine *m, uint32_t index) {
     struct corun *c = m->corun;
-    if (!c || c->member_of[index] != NONE) return;
+    if (!c || index >= c->kernels || c->member_of[index] != NONE) return;
     c->waiting |= 1u << index;
     fill_places(m);
 }

@@ -6,7 +6,10 @@
  * the miss queues and at the issue stage. Without --partition m->corun and sm.rate are NULL, and nothing is asked.
  *
  * A group may have fewer places than the launch has kernels. A kernel that finds none takes the place of the member of
- * the lowest priority, if its own is higher: that member's blocks leave, and it waits until a place is free again. */
+ * the lowest priority, if its own is higher: that member's blocks leave, and it waits until a place is free again.
+ *
+ * Under a schedule the group is one command of gpump_scheduler, which gives it SMs and takes them away
+ * (preemption/schedule_group.h); the launch's other kernels are commands of their own and no members. */
 #ifndef MINIGPU_CORUN_H
 #define MINIGPU_CORUN_H
 
@@ -19,6 +22,9 @@ struct corun {
     const gpump_partition_policy *policy;
     const gpump_victim_policy *leave;              /* how blocks above a cap leave, but by draining; NULL: by that */
     uint32_t parks;                                /* 1: what nobody needs of them stays in place */
+    uint32_t kernels;                              /* of the launch, from the first: they may be members */
+    uint32_t window_cycles;                        /* of a look at classes in RUN; 0: none */
+    uint32_t class_changes;                        /* that such looks have found */
     uint32_t places;                               /* members at most */
     uint32_t waiting;                              /* kernels that wait for a place, as a mask */
     uint32_t preempted;                            /* members that have lost theirs and still have blocks, as a mask */
@@ -29,7 +35,9 @@ struct corun {
     uint32_t kernel_of[GPUMP_PARTITION_KERNELS];   /* by member */
     gpump_traffic before[GPUMP_PARTITION_KERNELS]; /* by kernel, behind L1, when the measurement began */
     gpump_traffic *sm_before;                      /* by SM: of the kernel that it measures, up to L1 */
-    uint64_t issued_before[GPUMP_PARTITION_KERNELS]; /* by kernel, when a trial began */
+    uint64_t issued_before[GPUMP_PARTITION_KERNELS];      /* by kernel, when a trial began */
+    uint64_t window_end;                                  /* NEVER: no window has begun */
+    gpump_traffic window_before[GPUMP_PARTITION_KERNELS]; /* by kernel, on all SMs and behind, when it began */
     uint32_t *coming_back; /* by SM: parked blocks that come back before the group is where it moves to */
 };
 

@@ -77,6 +77,53 @@ static void report_samples(machine *m) {
     }
 }
 
+/* ---- classes while kernels run ---- */
+
+/* What a kernel has done so far, on all SMs and behind them. */
+static void all_of(const machine *m, uint32_t kernel, gpump_traffic *sum) {
+    uint32_t i;
+    (void)gpump_meter_total(m->memory_system->meter, m->now, kernel + 1, sum);
+    for (i = 0; i < m->sm_count; i++) {
+        gpump_traffic here;
+        (void)gpump_meter_total(m->sms[i]->meter, m->now, kernel + 1, &here);
+        gpump_traffic_add(sum, &here);
+    }
+}
+
+static void report_window(machine *m) {
+    struct corun *c = m->corun;
+    gpump_diag diag;
+    uint32_t member;
+    for (member = 0; member < c->places; member++) {
+        const uint32_t kernel = c->kernel_of[member];
+        gpump_traffic now, did;
+        if (kernel == NONE || c->preempted >> member & 1u) continue;
+        all_of(m, kernel, &now);
+        gpump_traffic_diff(&c->window_before[kernel], &now, &did);
+        did.cycles = c->window_cycles;
+        machine_must(m, "gpump_sharing_report_window",
+                     gpump_sharing_report_window(c->sharing, m->now, member, &c->machine, &did, &diag), &diag);
+    }
+}
+
+/* In RUN, a window follows the other. */
+static void look_at_window(machine *m) {
+    struct corun *c = m->corun;
+    uint32_t i;
+    if (!c->window_cycles) return;
+    if (c->window_end <= m->now && gpump_sharing_state_now(c->sharing) == GPUMP_SHARING_RUN) {
+        report_window(m);
+        c->class_changes += gpump_sharing_state_now(c->sharing) != GPUMP_SHARING_RUN;
+        c->window_end = NEVER;
+    }
+    if (gpump_sharing_state_now(c->sharing) != GPUMP_SHARING_RUN)
+        c->window_end = NEVER;
+    else if (c->window_end == NEVER) {
+        for (i = 0; i < c->kernels; i++) all_of(m, i, &c->window_before[i]);
+        c->window_end = m->now + c->window_cycles;
+    }
+}
+
 /* Reports what each member did in a trial. */
 static void report_trial(machine *m) {
     struct corun *c = m->corun;
@@ -309,7 +356,10 @@ void corun_advance(machine *m) {
             report_trial(m);
         else if (state == GPUMP_SHARING_REPORT && !c->sharing->config.unsampled)
             report_samples(m);
+        look_at_window(m);
         c->next = gpump_sharing_next_cycle(c->sharing);
+        if (c->window_end < c->next) c->next = c->window_end;
+        if (state == GPUMP_SHARING_RUN && gpump_sharing_state_now(c->sharing) != state) c->next = m->now;
         if (c->next == NEVER && state == GPUMP_SHARING_MOVE && c->leave) c->next = m->now + LOOK_AGAIN;
     } while (c->next <= m->now && !m->failed);
 }

@@ -13,6 +13,8 @@ typedef struct corun_options {
     uint32_t places;                      /* members at most; 0: every kernel of the launch */
     const gpump_victim_policy *leave;     /* how blocks above a cap leave; NULL: they drain */
     uint32_t parks;                       /* 1: what nobody needs of them stays in place */
+    uint32_t group;                       /* under a schedule: the first so many kernels are one command; 0: none */
+    uint32_t window_cycles;               /* how often classes are looked at while kernels run; 0: never */
     uint32_t priorities;                  /* 1: policies see the launch's priorities, 1 more than there */
 } corun_options;
 

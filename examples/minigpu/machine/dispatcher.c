@@ -6,6 +6,7 @@
 #include "preemption/block_life.h"
 #include "preemption/preemption_schedule.h"
 #include "preemption/requests.h"
+#include "preemption/schedule_group.h"
 #include "preemption/victims.h"
 #include "machine/trace.h"
 
@@ -112,18 +113,17 @@ static int may_go_back(const machine *m, const kernel *k) {
 void dispatcher_place(machine *m) {
     uint32_t i, n, placed = 0;
     int own;
-    if (m->schedule) { /* which block goes where is not this file's business then */
-        preemption_schedule_pump(m);
-        return;
-    }
-    if (!m->dispatch_needed) return;
+    if (m->schedule) preemption_schedule_pump(m);
+    if (m->schedule ? !m->corun : !m->dispatch_needed) return; /* the scheduler places all blocks but a group's */
     for (i = 0; i < m->sm_count; i++) {
         sm *s = m->sms[i];
         int done = 0;
+        if (m->schedule && !schedule_group_holds(m, i)) continue;
         if (s->reserved_for && may_go_back(m, &m->kernels[s->reserved_for - 1])) preemption_unreserve(m, s);
         for (own = 1; own >= 0 && !done; own--) {
             for (n = 0; n < m->kernel_count && !done; n++) {
                 uint32_t index = m->kernel_order[n];
+                if (m->schedule && index >= m->corun->kernels) continue;
                 if (m->kernels[index].state != KERNEL_ACTIVE || !has_blocks(&m->kernels[index])) continue;
                 if (s->reserved_for ? s->reserved_for != index + 1 : m->kernels[index].only_reserved) continue;
                 done = place_one(m, s, index, own);

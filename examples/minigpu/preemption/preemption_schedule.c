@@ -20,6 +20,8 @@
 #include "preemption/block_life.h"
 #include "preemption/requests.h"
 #include "preemption/schedule_facts.h"
+#include "preemption/schedule_group.h"
+#include "machine/corun.h"
 
 int preemption_schedule_make(machine *m, const launch_file *launch, const char *policy, uint32_t mechanism,
                              uint64_t slice_ns, char error[LAUNCH_ERROR_BYTES]) {
@@ -52,7 +54,8 @@ int preemption_schedule_make(machine *m, const launch_file *launch, const char *
     c->vacating = (uint32_t *)arena_take_array(&m->arena, m->sm_count, sizeof *c->vacating);
     c->processes = (uint32_t *)arena_take_array(&m->arena, launch->process_count, sizeof *c->processes);
     c->names = (scheduled *)arena_take_array(&m->arena, m->block_count, sizeof *c->names);
-    if (!memory || !c->vacating || !c->processes || !c->names) goto memory;
+    c->leases = (schedule_lease *)arena_take_array(&m->arena, m->sm_count, sizeof *c->leases);
+    if (!memory || !c->vacating || !c->processes || !c->names || !c->leases) goto memory;
     if (gpump_scheduler_init(memory, bytes, &config, &c->scheduler, &diag) != GPUMP_OK) goto memory;
     for (i = 0; i < launch->process_count; i++) {
         gpump_scheduler_process process;
@@ -76,6 +79,10 @@ void preemption_schedule_submit(machine *m, uint32_t kernel_index) {
     const kernel *k = &m->kernels[kernel_index];
     gpump_scheduler_command command;
     gpump_occupancy occupancy;
+    if (m->corun && kernel_index < m->corun->kernels) {
+        schedule_group_submit(m);
+        return;
+    }
     memset(&command, 0, sizeof command);
     if (gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) != GPUMP_OK) return;
     command.cookie = kernel_index;
@@ -95,6 +102,10 @@ static void issue(machine *m, const gpump_scheduler_action *action) {
     kernel *k = &m->kernels[kernel_index];
     sm *s = m->sms[action->sm];
     gpump_reason reason;
+    if (m->corun && kernel_index < m->corun->kernels) {
+        schedule_group_issue(m, action);
+        return;
+    }
     if (action->saved) {
         preempted_block saved = m->preempted[action->handle];
         block_life_dequeue(m, k, (uint32_t)action->handle);
@@ -188,7 +199,10 @@ void preemption_schedule_pump(machine *m) {
     uint32_t i;
     for (i = 0; i < m->sm_count; i++)
         if (c->vacating[i] && m->sms[i]->resident) vacate(m, m->sms[i]);
-    while (!m->failed && (result = gpump_scheduler_next(c->scheduler, c->policy, m->now, &action)) == GPUMP_OK) {
+    while (!m->failed) {
+        schedule_group_settle(m);
+        result = gpump_scheduler_next(c->scheduler, c->policy, m->now, &action);
+        if (result != GPUMP_OK) break;
         switch (action.kind) {
         case GPUMP_SCHEDULER_SETUP: set_up(m, &action); break;
         case GPUMP_SCHEDULER_ISSUE: issue(m, &action); break;

@@ -1,8 +1,11 @@
 #include "preemption/schedule_facts.h"
 
+#include "machine/corun.h"
+
 void preemption_schedule_left(machine *m, const block *b, uint32_t entry) {
     struct schedule *c = m->schedule;
     const scheduled *name = &c->names[b - m->blocks];
+    if (m->corun && b->kernel < m->corun->kernels) return; /* a group's: its SMs are reported, not its blocks */
     if (entry == NONE) {
         machine_must(m, "gpump_scheduler_report_finished",
                      gpump_scheduler_report_finished(c->scheduler, m->now, name->sm, name->block), NULL);

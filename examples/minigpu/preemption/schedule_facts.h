@@ -10,12 +10,22 @@ typedef struct scheduled {
     gpump_block_ref block;
 } scheduled;
 
+/* An SM that the scheduler has given to a group (schedule_group.h). */
+typedef struct schedule_lease {
+    gpump_block_ref block; /* what the scheduler calls it */
+    uint32_t number;       /* of the command's leases */
+    uint32_t is_held;
+} schedule_lease;
+
 struct schedule {
     gpump_scheduler *scheduler;
     const gpump_scheduler_policy *policy;
-    uint32_t *vacating;  /* per SM: gpump_scheduler_mechanism + 1 while its blocks have to leave; 0 otherwise */
-    uint32_t *processes; /* rows of the process table */
-    scheduled *names;    /* per block of the machine: where it is, and what the scheduler calls it there */
+    uint32_t *vacating;     /* per SM: gpump_scheduler_mechanism + 1 while its blocks have to leave; 0 otherwise */
+    uint32_t *processes;    /* rows of the process table */
+    scheduled *names;       /* per block of the machine: where it is, and what the scheduler calls it there */
+    schedule_lease *leases; /* per SM, of a group */
+    uint32_t leases_left;   /* of the group's command; 0: none is in flight */
+    uint32_t leases_unused;
 };
 
 /* A block is off its SM; `entry`: where it waits to come back, NONE when it has ended. */

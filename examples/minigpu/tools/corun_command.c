@@ -8,6 +8,7 @@
 #include "gpump.h"
 #include "policies.h"
 #include "tools/corun_experiment.h"
+#include "tools/corun_explain.h"
 #include "tools/options.h"
 #include "tools/sharing_options.h"
 
@@ -21,6 +22,10 @@ static const char usage[] =
     "                     mig:1g+3g, blocks:A:B (on each SM); may be repeated (default: all but those)\n"
     "  --cycles N         how long is measured, once the division holds (default 200000)\n"
     "  --warm N           cycles before a kernel alone is measured (default 30000)\n" SHARING_USAGE
+    "  --explain          also what slows each kernel down: cycles that its requests wait in each part, beside a copy "
+    "of\n"
+    "                     the machine in which the others are held; and an estimate of its speed there without the "
+    "copy\n"
     "  --gpu PRESET       the GPU (default: the launch file's)\n"
     "  --config NAME=VALUE,...  numbers of the machine (config.h lists them)\n"
     "Each kernel runs alone, then all run together under each policy. speed is warp instructions per cycle beside "
@@ -50,11 +55,15 @@ static void print_outcome(const launch_file *launch, const gpump_partition_polic
 }
 
 int corun_command(int argc, char **argv) {
-    static const struct option longs[] = {
-        {"policy", required_argument, NULL, 'o'}, {"cycles", required_argument, NULL, 'c'},
-        {"warm", required_argument, NULL, 'w'},   SHARING_LONGS,
-        {"gpu", required_argument, NULL, 'g'},    {"config", required_argument, NULL, 'n'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"policy", required_argument, NULL, 'o'},
+                                          {"cycles", required_argument, NULL, 'c'},
+                                          {"warm", required_argument, NULL, 'w'},
+                                          SHARING_LONGS,
+                                          {"gpu", required_argument, NULL, 'g'},
+                                          {"config", required_argument, NULL, 'n'},
+                                          {"explain", no_argument, NULL, 'x'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     const gpump_partition_policy *policies[POLICIES_MAX];
     static gpump_partition_fixed fixed[POLICIES_MAX];
     const char *names[POLICIES_MAX], *gpu;
@@ -86,6 +95,7 @@ int corun_command(int argc, char **argv) {
             break;
         case 'g': e.options.gpu = optarg; break;
         case 'n': e.options.config = optarg; break;
+        case 'x': e.explain = 1; break;
         case 'h': fputs(usage, stdout); return 0;
         default: return option_misuse("corun", NULL, NULL);
         }
@@ -122,6 +132,7 @@ int corun_command(int argc, char **argv) {
         corun_outcome outcome;
         status = corun_together(&e, policies[i], alone, &outcome);
         if (!status) print_outcome(&launch, policies[i], alone, &outcome);
+        if (!status && e.explain) corun_explain_print(&launch, gpu, policies[i]->name, alone, &outcome);
     }
     launch_file_free(&launch);
     return status;

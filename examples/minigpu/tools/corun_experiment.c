@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "machine/corun.h"
+#include "tools/in_copy.h"
 #include "tools/report.h"
 
 #define SETTLE_CYCLES 3000000u /* a group that does not run by then has blocks that never end */
@@ -51,7 +52,9 @@ static int measure_all(const corun_experiment *e, machine *m, const double *alon
     gpump_metrics_rate rates[CORUN_KERNELS];
     gpump_diag diag;
     uint32_t k;
+    memset(traffic, 0, sizeof traffic);
     if (measure(e, m, NONE, traffic)) return 1;
+    memcpy(outcome->traffic, traffic, sizeof traffic);
     memset(&sum, 0, sizeof sum);
     for (k = 0; k < m->kernel_count; k++) {
         outcome->per_cycle[k] = (double)traffic[k].issued / (double)e->cycles;
@@ -90,6 +93,39 @@ int corun_alone(const corun_experiment *e, uint32_t only, double *per_cycle, gpu
     return status;
 }
 
+/* In a copy of the machine: nobody but kernel `only` issues, and everybody keeps blocks and shares. */
+typedef struct held_run {
+    const corun_experiment *experiment;
+    gpump_traffic traffic[CORUN_KERNELS];
+    int status;
+} held_run;
+
+static void run_held(machine *m, uint32_t only, void *result) {
+    held_run *held = (held_run *)result;
+    uint32_t k, i;
+    for (k = 0; k < m->kernel_count; k++)
+        for (i = 0; k != only && i < m->sm_count; i++) {
+            gpump_rate_limits limits = gpump_rate_limits_none();
+            limits.instructions = 0;
+            machine_must(m, "gpump_rate_set", gpump_rate_set(m->sms[i]->rate, m->now, m->corun->member_of[k], &limits),
+                         NULL);
+        }
+    held->status = machine_run(m, m->now + held->experiment->warm) < 0;
+    held->status = held->status ? failed(m) : measure(held->experiment, m, only, held->traffic);
+}
+
+static int measure_held(const corun_experiment *e, machine *m, corun_outcome *outcome) {
+    uint32_t k;
+    for (k = 0; k < m->kernel_count; k++) {
+        held_run held;
+        memset(&held, 0, sizeof held);
+        held.experiment = e;
+        if (in_copy(run_held, m, k, &held, sizeof held) || held.status) return 1;
+        outcome->held[k] = held.traffic[k];
+    }
+    return 0;
+}
+
 int corun_together(const corun_experiment *e, const gpump_partition_policy *policy, const double *alone,
                    corun_outcome *outcome) {
     machine *m = make(e, policy);
@@ -103,6 +139,7 @@ int corun_together(const corun_experiment *e, const gpump_partition_policy *poli
             status = 1;
         }
     }
+    if (!status && e->explain) status = measure_held(e, m, outcome);
     if (!status) status = measure_all(e, m, alone, outcome);
     for (k = 0; !status && k < m->kernel_count; k++)
         (void)gpump_sharing_share(m->corun->sharing, m->corun->member_of[k], &outcome->shares[k], &outcome->kinds[k]);

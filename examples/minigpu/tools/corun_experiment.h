@@ -12,6 +12,7 @@ typedef struct corun_experiment {
     machine_options options; /* without partition */
     uint64_t warm;           /* cycles before a kernel alone, or with fixed blocks, is measured */
     uint64_t cycles;         /* how long is measured */
+    int explain;             /* 1: corun_together also measures each kernel while the others are held */
 } corun_experiment;
 
 /* What was measured, by kernel of the launch. */
@@ -22,6 +23,8 @@ typedef struct corun_outcome {
     uint32_t kinds[CORUN_KERNELS];               /* gpump_partition_class; of the decision */
     gpump_metrics metrics;                       /* harmonic_speedup, weighted_speedup (Lin 4.3.3) */
     gpump_utilisation used;                      /* of all kernels together */
+    gpump_traffic traffic[CORUN_KERNELS];        /* together */
+    gpump_traffic held[CORUN_KERNELS];           /* explain: with the same share, while no other kernel issues */
 } corun_outcome;
 
 /* Each reports errors on stderr and returns 0, or an exit status. */

@@ -218,6 +218,8 @@ static const char run_usage[] =
     "  --slice US            with --schedule time_slice: how long a turn lasts (1000)\n"
     "  --partition NAME      the kernels share SMs as a group, which measures and divides them: ccbp, smk, ws, "
     "ws+dai, crisp, spatial, even, leftover, slack\n" SHARING_USAGE
+    "  --group N             with --schedule and --partition: the first N kernels are one command of the scheduler, "
+    "and divide the SMs that it gets\n"
     "  --duet[=PRESET[:EXTRA[:PORT]]]  SMs hold blocks beyond their room and switch stalled warps in on-chip memory: "
     "maxwell_duet (default), duet_block, virtual_thread; EXTRA blocks: a number, all, or monitor; PORT: bytes per "
     "cycle (128)\n"
@@ -306,7 +308,14 @@ static const char *contradiction(const machine_options *o, uint64_t limit_ns, ui
     if (o->schedule && o->policy) return "--schedule and --policy exclude each other";
     if (!o->sharing.policy && (o->sharing.leave || o->sharing.places || o->sharing.in_turn || o->sharing.unsampled))
         return "--move, --places, --in-turn and --unsampled need --partition NAME";
-    if (o->sharing.policy && (o->schedule || o->policy)) return "--partition excludes --schedule and --policy";
+    if (o->sharing.policy && o->policy) return "--partition excludes --policy";
+    if (o->sharing.group && !(o->schedule && o->sharing.policy))
+        return "--group needs --schedule NAME and --partition NAME";
+    if (o->sharing.policy && o->schedule && (!o->sharing.group || !o->sharing.unsampled))
+        return "--partition with --schedule needs --group N and --unsampled: while a group measures, the scheduler "
+               "would take SMs from it";
+    if (o->sharing.group && (o->sharing.places || o->faults.scheme || o->page_checks || o->absent))
+        return "--group excludes --places, --faults, --page-checks and --absent";
     if (o->duet && (o->schedule || o->sharing.policy || o->in_place || o->regions || o->point_interval || o->threads))
         return "--duet excludes --schedule, --partition, --in-place, --points, --regions and --threads (docs/duet.md "
                "says why); --preempt, --policy, --absent and --faults go with it";
@@ -422,6 +431,7 @@ static int command_run(int argc, char **argv) {
                                           {"vacate", required_argument, NULL, 'v'},
                                           {"slice", required_argument, NULL, 'S'},
                                           {"partition", required_argument, NULL, 'q'},
+                                          {"group", required_argument, NULL, 'y'},
                                           {"duet", optional_argument, NULL, 'd'},
                                           SHARING_LONGS,
                                           {NULL, 0, NULL, 0}};
@@ -481,6 +491,10 @@ static int command_run(int argc, char **argv) {
         case 'q':
             if (option_choice("--partition", optarg, policies_partition_name, &which)) return EXIT_BAD_INPUT;
             options.sharing.policy = policies_partition_at(which);
+            break;
+        case 'y':
+            if (option_number("--group", optarg, 1, GPUMP_PARTITION_KERNELS, &number)) return EXIT_BAD_INPUT;
+            options.sharing.group = (uint32_t)number;
             break;
         case 'd': options.duet = optarg ? optarg : "maxwell_duet"; break;
         case 'e': options.skip_idle = 0; break;

@@ -2,6 +2,7 @@
 #include "tools/report.h"
 #include "tools/report_faults.h"
 
+#include "machine/corun.h"
 #include "machine/duet.h"
 
 #include "preemption/victims.h"
@@ -119,6 +120,20 @@ static void report_duet(const machine *m, FILE *file) {
     for (n = 0; gpump_duet_statistics_field(&sum, n, &name, &unit, &description, &value) == GPUMP_OK; n++)
         fprintf(file, "  %-15s %12" PRIu64 " %s %s\n", name, value, unit, description);
     report_frames(m, file);
+}
+
+static void report_classes(const machine *m, FILE *file) {
+    static const char *const classes[] = {"latency sensitive", "network intensive", "DRAM intensive"};
+    gpump_partition_share share;
+    uint32_t i, kind;
+    if (!m->corun || !m->corun->window_cycles) return;
+    fprintf(file, "the group has decided %" PRIu64 " times, %u times because a kernel had changed its class",
+            m->corun->sharing->decisions, m->corun->class_changes);
+    for (i = 0; i < m->corun->kernels; i++)
+        if (m->corun->member_of[i] != NONE &&
+            gpump_sharing_share(m->corun->sharing, m->corun->member_of[i], &share, &kind) == GPUMP_OK)
+            fprintf(file, "; %s is %s now", m->kernels[i].program->name, classes[kind]);
+    fprintf(file, "\n");
 }
 
 /* One line per request to a policy: the limit, whether it was met, who left how, what was estimated and what came of
@@ -316,6 +331,7 @@ void report_text(const run_result *result, FILE *file) {
     if (m->preemption_count > 32)
         fprintf(file, "... and %u more preemptions (--json lists them)\n", m->preemption_count - 32);
     report_requests(m, file);
+    report_classes(m, file);
     if (m->duet) report_duet(m, file);
     if (result->races) races_report(result->races, file);
     fprintf(file, "simulated in %.3f s: %.1f million thread instructions per second\n", result->seconds,

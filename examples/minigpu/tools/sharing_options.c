@@ -17,6 +17,9 @@ int sharing_option(const char *name, const char *value, corun_options *options) 
     } else if (!strcmp(name, "places")) {
         if (option_number("--places", value, 1, GPUMP_PARTITION_KERNELS, &number)) return 2;
         options->places = (uint32_t)number;
+    } else if (!strcmp(name, "window")) {
+        if (option_number("--window", value, 1, 1000000000, &number)) return 2;
+        options->window_cycles = (uint32_t)number;
     } else if (!strcmp(name, "in-turn")) {
         options->in_turn = 1;
     } else {

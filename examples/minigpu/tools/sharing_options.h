@@ -6,10 +6,10 @@
 
 #include "machine/corun_options.h"
 
-#define SHARING_LONGS                                                                 \
-    {"move", required_argument, NULL, 'Z'}, {"places", required_argument, NULL, 'Z'}, \
-        {"in-turn", no_argument, NULL, 'Z'}, {                                        \
-        "unsampled", no_argument, NULL, 'Z'                                           \
+#define SHARING_LONGS                                                                    \
+    {"move", required_argument, NULL, 'Z'}, {"places", required_argument, NULL, 'Z'},    \
+        {"window", required_argument, NULL, 'Z'}, {"in-turn", no_argument, NULL, 'Z'}, { \
+        "unsampled", no_argument, NULL, 'Z'                                              \
     }
 #define SHARING_USAGE                                                                                                 \
     "  --move NAME        how blocks above their kernel's cap leave: drain (default), switch, flush, chimera (block " \
@@ -19,6 +19,10 @@
     "  --places N         kernels that share the SMs at once (default: all); one more of higher priority takes the "  \
     "place of\n"                                                                                                      \
     "                     the member of the lowest priority, whose blocks leave by --move\n"                          \
+    "  --window CYCLES    while they run, what kernels ask for is looked at so often (default: never); two windows "  \
+    "in a "                                                                                                           \
+    "row\n"                                                                                                           \
+    "                     that speak for another class, and all are measured anew\n"                                  \
     "  --in-turn          kernels are measured one after the other on all SMs, not at once on a part of them each\n"  \
     "  --unsampled        the policy decides at once, without measuring (spatial, even, leftover, green, mps, mig, "  \
     "blocks)\n"

@@ -1,6 +1,6 @@
 /* in_copy: a measurement in a forked copy of this process, which leaves the machine here as it was. */
-#ifndef BENCH_IN_COPY_H
-#define BENCH_IN_COPY_H
+#ifndef MINIGPU_IN_COPY_H
+#define MINIGPU_IN_COPY_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "in_copy.h"
+#include "tools/in_copy.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,40 @@
+/* corun_explain: what slows a kernel down that shares its SMs, and how fast it would be without the others.
+ *
+ * A kernel has n requests behind L1 in the mean, each of them for L cycles, m of them for a warp instruction. By
+ * Little's law a warp instruction takes m L / n cycles of the GPU, exactly. The difference of two such products, beside
+ * other kernels and while they are held, is a sum over the parts of a request's way and two rests: more requests for
+ * an instruction (L1), and fewer of them at once (issue: it issues less, or its gates let less through). */
+#ifndef MINIGPU_CORUN_EXPLAIN_H
+#define MINIGPU_CORUN_EXPLAIN_H
+
+#include "launch/launch_file.h"
+#include "tools/corun_experiment.h"
+
+typedef enum corun_part {
+    CORUN_PART_SHARE = 0, /* fewer blocks, and limits of its own */
+    CORUN_PART_ISSUE,
+    CORUN_PART_L1,
+    CORUN_PART_UP,
+    CORUN_PART_L2,
+    CORUN_PART_DRAM,
+    CORUN_PART_DOWN,
+    CORUN_PARTS
+} corun_part;
+
+/* Times as multiples of the kernel's time alone: 1 and all parts are `slowdown`. */
+typedef struct corun_stack {
+    double parts[CORUN_PARTS];
+    double slowdown;
+    double held;      /* time while the others are held */
+    double estimated; /* the same, from what is seen beside the others */
+} corun_stack;
+
+/* Explains kernel `index` of `count`, of which alone (all blocks, no limits) `alone` warp instructions are issued per
+ * cycle. *meter: the machine's. */
+void corun_explain(const corun_outcome *outcome, uint32_t index, uint32_t count, double alone,
+                   const gpump_meter_config *meter, corun_stack *stack);
+/* Prints the stacks of all kernels under a policy. */
+void corun_explain_print(const launch_file *launch, const char *gpu, const char *policy, const double *alone,
+                         const corun_outcome *outcome);
+
+#endif
