@@ -682,6 +682,138 @@ static void wrong_arguments(void **state) {
     free(t.sharing);
 }
 
+/* ---- number by number ---- */
+
+/* Altered fields are refused with their place and range, and nothing else is. */
+static void refused_with_their_place(void **state) {
+    toy t;
+    gpump_sharing *s;
+    uint32_t kept;
+    (void)state;
+    toy_make(&t, 2);
+    s = t.sharing;
+    toy_join(&t, &network_kernel);
+    toy_join(&t, &latency_kernel);
+    assert_int_equal(gpump_sharing_check(s, NULL), GPUMP_OK);
+    gpumpi_sharing_members(s)[1].is_member = 2;
+    diagnosed(gpump_sharing_check(s, DIAG), GPUMP_ERROR_FORMAT, "is_member", 1, 2, 0, 1);
+    gpumpi_sharing_members(s)[1].is_member = 1;
+    kept = s->state;
+    s->state = GPUMP_SHARING_STATES;
+    diagnosed(gpump_sharing_check(s, DIAG), GPUMP_ERROR_FORMAT, "state", 0, GPUMP_SHARING_STATES, 0, GPUMP_SHARING_RUN);
+    s->state = GPUMP_SHARING_EMPTY;
+    diagnosed(gpump_sharing_check(s, DIAG), GPUMP_ERROR_FORMAT, "state", 0, GPUMP_SHARING_EMPTY, 0, GPUMP_SHARING_RUN);
+    s->state = GPUMP_SHARING_WARM;
+    s->sampled = 1;
+    diagnosed(gpump_sharing_check(s, DIAG), GPUMP_ERROR_FORMAT, "sampled", 0, 1, 0, 1);
+    s->sampled = 0;
+    assert_int_equal(gpump_sharing_check(s, NULL), GPUMP_OK);
+    s->state = kept;
+    for (uint32_t member = 0; member < 2; member++) {
+        gpumpi_sharing_cell *cell = gpumpi_sharing_cells(s, 3) + member;
+        kept = cell->cap;
+        cell->cap = 65;
+        diagnosed(gpump_sharing_check(s, DIAG), GPUMP_ERROR_FORMAT, "cap", 3, 65, 0, 64);
+        cell->cap = 64;
+        assert_int_equal(gpump_sharing_check(s, NULL), GPUMP_OK);
+        cell->cap = kept;
+    }
+    free(t.sharing);
+}
+
+/* Who is alone has all its blocks on all SMs as its share; the second who joins takes that away until the decision. */
+static void share_of_one(void **state) {
+    gpump_partition_share share;
+    uint32_t kind;
+    toy t;
+    (void)state;
+    toy_make(&t, 2);
+    toy_join(&t, &network_kernel);
+    assert_int_equal(gpump_sharing_share(t.sharing, 0, &share, &kind), GPUMP_OK);
+    assert_int_equal(share.blocks, 8);
+    assert_int_equal(share.sms, SMS);
+    toy_join(&t, &latency_kernel);
+    assert_int_equal(gpump_sharing_share(t.sharing, 0, &share, &kind), GPUMP_EMPTY);
+    assert_int_equal(gpumpi_sharing_member_of(t.sharing, 0)->share.blocks, 0);
+    assert_int_equal(gpumpi_sharing_member_of(t.sharing, 1)->share.blocks, 0);
+    assert_int_equal(gpumpi_sharing_member_of(t.sharing, 1)->share.sms, SMS);
+    free(t.sharing);
+}
+
+/* A report takes the group's time along; a sample in which nothing was issued still says what a miss moves; windows
+ * without a cycle say nothing, and those of a wrong machine are refused. */
+static void reports_in_numbers(void **state) {
+    const gpump_partition_policy *even = gpump_partition_find("even");
+    gpump_partition_config wrong;
+    gpump_sharing_action action;
+    gpump_traffic traffic;
+    gpump_diag diag;
+    uint64_t hash;
+    uint32_t sm;
+    toy t;
+    (void)state;
+    toy_make(&t, 2);
+    toy_join(&t, &network_kernel);
+    toy_join(&t, &latency_kernel);
+    assert_int_equal(gpump_sharing_advance(t.sharing, 0, even, &t.machine, NULL), GPUMP_OK);
+    while (gpump_sharing_next(t.sharing, &action) == GPUMP_OK) {}
+    assert_int_equal(gpump_sharing_advance(t.sharing, 0, even, &t.machine, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sharing_advance(t.sharing, 20000, even, &t.machine, NULL), GPUMP_OK);
+    memset(&action, 0x5a, sizeof action);
+    assert_int_equal(gpump_sharing_next(t.sharing, &action), GPUMP_OK);
+    assert_int_equal(action.kind, GPUMP_SHARING_MEASURE);
+    assert_int_equal(action.sm | action.member | action.kernel | action.blocks | action.mechanism, 0);
+    assert_int_equal(action.limits.instructions | action.limits.misses_q16, 0);
+    assert_int_equal(gpump_sharing_advance(t.sharing, 30000, even, &t.machine, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_REPORT);
+    traffic = traffic_of(&network_kernel, 4, 10000, 1);
+    traffic.issued = 0;
+    assert_int_equal(gpump_sharing_report_sample(t.sharing, 30010, 0, &t.machine, &traffic, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sharing_report_sample(t.sharing, 30009, 1, &t.machine, &traffic, &diag), GPUMP_ERROR_TIME);
+    assert_true(gpumpi_sharing_member_of(t.sharing, 0)->demand.down_bytes_q16 > 0);
+    for (sm = 0; sm < SMS; sm++) {
+        traffic = traffic_of(sm % 2 ? &latency_kernel : &network_kernel, sm / 2 + 1, 10000, 1);
+        assert_int_equal(gpump_sharing_report_sample(t.sharing, 30010, sm, &t.machine, &traffic, NULL), GPUMP_OK);
+    }
+    assert_int_equal(gpump_sharing_advance(t.sharing, 30010, even, &t.machine, NULL), GPUMP_OK);
+    while (gpump_sharing_next(t.sharing, &action) == GPUMP_OK) {}
+    assert_int_equal(gpump_sharing_advance(t.sharing, 30010, even, &t.machine, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_RUN);
+    hash = gpump_sharing_hash(t.sharing);
+    memset(&traffic, 0, sizeof traffic);
+    assert_int_equal(gpump_sharing_report_window(t.sharing, 30020, 0, &t.machine, &traffic, NULL), GPUMP_OK);
+    assert_true(gpump_sharing_hash(t.sharing) == hash);
+    wrong = t.machine;
+    wrong.struct_size = 0;
+    traffic.cycles = 1000;
+    assert_int_equal(gpump_sharing_report_window(t.sharing, 30020, 0, &wrong, &traffic, &diag), GPUMP_ERROR_CONFIG);
+    assert_true(gpump_sharing_hash(t.sharing) == hash);
+    free(t.sharing);
+}
+
+/* Without samples the policy is told that speed is in proportion to blocks, from the first block on. */
+static void told_without_samples(void **state) {
+    gpump_partition_policy own = *gpump_partition_find("even");
+    toy t;
+    (void)state;
+    own.decide = remember;
+    own.name = "remember";
+    toy_make(&t, 2);
+    free(t.sharing);
+    t.config.unsampled = 1;
+    assert_int_equal(gpump_sharing_init(malloc(t.bytes), t.bytes, &t.config, &t.sharing, NULL), GPUMP_OK);
+    toy_join(&t, &latency_kernel);
+    toy_join(&t, &network_kernel);
+    memset(seen_curves, 0, sizeof seen_curves);
+    assert_int_equal(gpump_sharing_advance(t.sharing, 0, &own, &t.machine, NULL), GPUMP_OK);
+    for (uint32_t k = 0; k < 2; k++)
+        for (uint32_t c = 0; c < 8; c++) {
+            assert_int_equal(seen_curves[k][c].speed_q16, 8192 * (c + 1));
+            assert_int_equal(seen_curves[k][c].network_q16 | seen_curves[k][c].dram_q16, 0);
+        }
+    free(t.sharing);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(configuration),
@@ -699,6 +831,10 @@ int main(void) {
         cmocka_unit_test(random_groups),
         cmocka_unit_test(altered_bytes),
         cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(refused_with_their_place),
+        cmocka_unit_test(share_of_one),
+        cmocka_unit_test(reports_in_numbers),
+        cmocka_unit_test(told_without_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
