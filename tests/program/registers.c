@@ -199,12 +199,13 @@ static void constants_sink(void **state) {
     BEGIN;                   /* the first instruction reads what an earlier round has set: it stays */
     OP(1, x, c, GPUMP_NONE); /* 0: the loop */
     OP(2, p, x, GPUMP_NONE);
-    test_branch(&b, p, 0, 6);
+    test_branch(&b, p, 0, 7);
     test_constant(&b, c, 7);
-    OP(3, p, x, GPUMP_NONE);
+    OP(5, y, x, GPUMP_NONE);
+    OP(3, p, y, c);
     test_branch(&b, p, 0, 0);
-    OP(4, GPUMP_NONE, x, GPUMP_NONE); /* 6 */
-    END("12bc3b4x");
+    OP(4, GPUMP_NONE, x, GPUMP_NONE); /* 7 */
+    END("12bc53b4x");
 #undef END
     /* parameters: once in each instruction that touches no memory */
     for (uint32_t kind = 0; kind < 6; kind++) {
