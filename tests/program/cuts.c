@@ -247,6 +247,21 @@ static void cuts_by_hand(void **state) {
         assert_int_equal(report.cuts[GPUMP_CUT_DIVERGENCE], 2 + computes);
         gpump_program_destroy(b.program);
     }
+    { /* a loop with two entries has no header: the way back is cut at both of its ends */
+        BEGIN;
+        test_op(&b, 1, x, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE); /* 0 */
+        uniform_branch(&b, p, 4);                              /* 1 */
+        READ(s);                                               /* 2: one entry */
+        WRITE(s);                                              /* 3 */
+        test_op(&b, 2, q, x, GPUMP_NONE, GPUMP_NONE);          /* 4: the other */
+        uniform_branch(&b, p, 2);                              /* 5: the way back */
+        test_exit(&b, GPUMP_NONE);
+        test_finish(&b);
+        assert_true(cuts_of(b.program, 0, 0, 0, &report) == (1u << 2 | 1u << 3 | 1u << 5));
+        assert_int_equal(report.cuts[GPUMP_CUT_CLOBBER], 1);
+        assert_int_equal(report.cuts[GPUMP_CUT_LOOP], 2);
+        gpump_program_destroy(b.program);
+    }
     { /* a side that only ends needs no boundary */
         BEGIN;
         test_branch(&b, p, 0, 4); /* 0 */
