@@ -103,6 +103,11 @@ static void empty_sms(void) {
                 blocks += one.blocks;
                 if (one.cycles > worst) worst = one.cycles;
             }
+            if (!taken || blocks <= 0) { /* it was idle at every moment */
+                printf("empty,%s,%s,0,,,,,\n", kernels[k], form_names[f]);
+                done(m, &launch);
+                continue;
+            }
             printf("empty,%s,%s,%u,%.0f,%.0f,%.1f,%.1f,%.0f\n", kernels[k], form_names[f], taken, cycles / taken, worst,
                    kilobytes / taken, blocks / taken, cycles / blocks);
             done(m, &launch);

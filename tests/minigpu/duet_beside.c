@@ -161,6 +161,49 @@ static void policies_see_smaller_blocks(void **state) {
     }
 }
 
+/* ---- kernels that share SMs ---- */
+
+/* One launch with rates, page faults and duet: hotspot is served in its half of every SM, pathfinder has the other half
+ * and never leaves its slots. Memory is as alone. */
+static void one_kernel_of_two_is_served(void **state) {
+    static const char *const policies[] = {"ccbp", "even"};
+    uint32_t i, s, n, k;
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        machine_options options;
+        gpump_duet_statistics statistics;
+        uint64_t most = 0, upper = 0;
+        run r;
+        read_launch(&r, "launches/hotspot_pathfinder");
+        machine_options_default(&options);
+        options.gpu = "maxwell_duet";
+        options.duet = "maxwell_duet:all";
+        options.sharing.policy = gpump_partition_find(policies[i]);
+        options.absent = options.faults.absent = "all";
+        options.faults.scheme = "queue";
+        options.fault_service_ns = 2000;
+        build(&r, &options);
+        while (machine_run(r.m, r.m->now + 2000) == 0)
+            for (n = 0; n < r.m->block_count; n++) {
+                const block *b = &r.m->blocks[n];
+                for (k = 0; b->life && b->kernel == 1 && k < b->warp_count; k++) {
+                    assert_true(duet_slots_beside(r.m) >> r.m->warps[b->warps[k]].slot & 1);
+                    upper++;
+                }
+            }
+        for (s = 0; s < r.m->sm_count; s++) {
+            gpump_duet_get_statistics(r.m->sms[s]->duet->gpump, &statistics);
+            if (statistics.most_blocks > most) most = statistics.most_blocks;
+            assert_true(statistics.outs + statistics.swaps > 0);
+            assert_int_equal(r.m->sms[s]->duet->beside, 0);
+        }
+        assert_true(most > r.m->duet->plans[0].native_blocks && upper > 0);
+        assert_non_null(r.m->sms[0]->rate);
+        finish_right(&r, policies[i]);
+        end(&r);
+    }
+}
+
 /* ---- occupancy over time ---- */
 
 /* The page's series "in slots" and "switched out" are what the SMs hold at their samples. */
@@ -222,8 +265,8 @@ static void what_is_refused_says_why(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pages_are_waited_for_in_frames), cmocka_unit_test(preempted_while_pages_come),
-        cmocka_unit_test(policies_see_smaller_blocks),    cmocka_unit_test(occupancy_is_recorded),
-        cmocka_unit_test(what_is_refused_says_why),
+        cmocka_unit_test(policies_see_smaller_blocks),    cmocka_unit_test(one_kernel_of_two_is_served),
+        cmocka_unit_test(occupancy_is_recorded),          cmocka_unit_test(what_is_refused_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 #include "machine/corun.h"
+#include "machine/duet.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -103,7 +104,7 @@ static void join(machine *m, uint32_t index) {
     c->waiting &= ~(1u << index);
     if (gpump_gpu_occupancy(&m->config.gpu, &m->kernels[index].need, &alone, &diag)) return;
     joins.kernel = index + 1;
-    joins.blocks = alone.blocks;
+    joins.blocks = m->duet ? duet_half(m, index) : alone.blocks;
     if (m->kernels[index].block_cap && m->kernels[index].block_cap < joins.blocks)
         joins.blocks = m->kernels[index].block_cap;
     joins.priority = c->priorities ? m->kernels[index].priority + 1 : 1;
@@ -168,12 +169,19 @@ void corun_kernel_ended(machine *m, uint32_t index) {
     fill_places(m);
 }
 
+/* The blocks of a kernel that count for its cap: extra ones of --duet do not, as they run in turn with the others. */
+static uint32_t counted_blocks(const machine *m, const sm *s, uint32_t index) {
+    const uint32_t blocks = s->kernel_resident[index];
+    if (!duet_serves(m, index) || blocks < m->duet->plans[index].native_blocks) return blocks;
+    return m->duet->plans[index].native_blocks;
+}
+
 void corun_blocks_changed(machine *m, const sm *s, uint32_t index) {
     struct corun *c = m->corun;
     uint32_t member;
     if (!c || (member = c->member_of[index]) == NONE) return;
     machine_must(m, "gpump_sharing_report_blocks",
-                 gpump_sharing_report_blocks(c->sharing, m->now, s->index, member, s->kernel_resident[index]), NULL);
+                 gpump_sharing_report_blocks(c->sharing, m->now, s->index, member, counted_blocks(m, s, index)), NULL);
     if (gpump_sharing_next_cycle(c->sharing) <= m->now) c->next = m->now;
     if (!(c->preempted >> member & 1u) || blocks_of(m, index)) return;
     c->preempted &= ~(1u << member); /* its last block is gone */
@@ -182,11 +190,21 @@ void corun_blocks_changed(machine *m, const sm *s, uint32_t index) {
     fill_places(m);
 }
 
+/* --duet: extra blocks come once the group has decided, where the decision lets all blocks be there that fit. */
+static int extra_may_come(const machine *m, const sm *s, uint32_t index) {
+    gpump_partition_share share;
+    uint32_t kind;
+    return gpump_sharing_share(m->corun->sharing, m->corun->member_of[index], &share, &kind) == GPUMP_OK &&
+           s->index - share.first_sm < share.sms && share.blocks >= m->duet->plans[index].native_blocks;
+}
+
 int corun_may_place(const machine *m, const sm *s, uint32_t index, int own) {
     const struct corun *c = m->corun;
     /* While a place changes hands nobody grows into the room that is meant for the newcomer. */
     if (c->member_of[index] == NONE || c->preempted) return 0;
     if (own && c->coming_back[s->index]) return 1;
+    if (duet_serves(m, index) && s->kernel_resident[index] >= m->duet->plans[index].native_blocks)
+        return extra_may_come(m, s, index);
     return gpump_sharing_may_place(c->sharing, s->index, c->member_of[index]);
 }
 

@@ -20,6 +20,16 @@ static int refuse(char error[LAUNCH_ERROR_BYTES], const char *why) {
     return -1;
 }
 
+/* Two kernels share an SM: the one that is served has half of it. */
+static void halve(gpump_duet_config *config) {
+    config->warps /= 2;
+    config->warp_slots /= 2;
+    config->block_slots /= 2;
+    config->register_granules /= 2;
+    config->shared_granules /= 2;
+    config->l1_granules = 0; /* L1 is the other's, too */
+}
+
 static int read_config(machine *m, const char *text, gpump_duet_config *config, char error[LAUNCH_ERROR_BYTES]) {
     char name[64];
     const char *colon = strchr(text, ':'), *rest = colon ? colon + 1 : NULL;
@@ -36,6 +46,7 @@ static int read_config(machine *m, const char *text, gpump_duet_config *config, 
         gpump_diag_text(&diag, words, sizeof words);
         return refuse(error, words);
     }
+    if (m->duet->served != NONE) halve(config);
     if (!rest) return 0;
     if (!strncmp(rest, "all", 3)) {
         config->extra_blocks = GPUMP_DUET_ALL;
@@ -68,7 +79,8 @@ static int make_plans(machine *m, char error[LAUNCH_ERROR_BYTES]) {
         d->views[i].view = m->views[i];
         d->views[i].patterns = context_patterns(m->views[i], k->program, k->launch->block[0]);
         if (!d->views[i].patterns) return refuse(error, "out of memory");
-        if (gpump_duet_plan_make(&config, &need, frame_granules(&d->views[i], k->program), &d->plans[i], &diag)) {
+        if (duet_serves(m, i) &&
+            gpump_duet_plan_make(&config, &need, frame_granules(&d->views[i], k->program), &d->plans[i], &diag)) {
             gpump_diag_text(&diag, error, LAUNCH_ERROR_BYTES);
             return -1;
         }
@@ -106,9 +118,11 @@ int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]) {
     if (m->policy && !(m->policy->flags & GPUMP_VICTIM_WHOLE_SM))
         return refuse(error,
                       "an SM serves one kernel: take a --policy that gives SMs over as a whole, such as chimera");
-    if (m->config.kernels_per_sm > 1) return refuse(error, "one kernel per SM: not with kernels_per_sm above 1");
+    if (m->config.kernels_per_sm > 1 && (m->kernel_count != 2 || m->config.kernels_per_sm != 2))
+        return refuse(error, "an SM serves one kernel, alone or beside one other: not with more kernels on an SM");
     if (!d) return refuse(error, "out of memory");
     m->duet = d;
+    d->served = m->config.kernels_per_sm > 1 ? 0 : NONE;
     if (!(d->plans = (gpump_duet_plan *)arena_take_array(&m->arena, m->kernel_count, sizeof *d->plans)) ||
         !(d->views = (frame_view *)arena_take_array(&m->arena, m->kernel_count, sizeof *d->views)))
         return refuse(error, "out of memory");
@@ -153,9 +167,8 @@ static gpump_duet_place place_of(machine *m, const sm *s, uint32_t number) {
 
 uint32_t *duet_open(machine *m, sm *s, warp *w) {
     sm_duet *d = s->duet;
-    const gpump_duet_place place = place_of(m, s, w->number);
     if (w->slot != NONE || !plan_of(m, s)->moves_registers) return s->registers + w->register_base;
-    frame_unpack(&d->kept[w->number], d->scratch, granule(m, s, place.registers));
+    frame_unpack(&d->kept[w->number], d->scratch, granule(m, s, place_of(m, s, w->number).registers));
     return d->scratch;
 }
 void duet_close(machine *m, sm *s, warp *w) {
@@ -170,10 +183,54 @@ static int alive(const sm *s, uint32_t number) {
 
 /* ---- blocks come and go ---- */
 
+uint64_t duet_slots_beside(const machine *m) {
+    const uint32_t half = m->config.gpu.warp_slots / 2;
+    return half < 32 ? (BIT(2 * half) - 1) & ~(BIT(half) - 1) : ~(BIT(half) - 1);
+}
+
+/* The most blocks that fit the half of an SM. */
+static uint32_t most_beside(const machine *m, const kernel *k) {
+    const gpump_gpu *gpu = &m->config.gpu;
+    uint32_t most = gpu->warp_slots / 2 / k->warps;
+    if (gpu->block_slots / 2 < most) most = gpu->block_slots / 2;
+    if (k->need.registers && gpu->registers / 2 / k->need.registers < most)
+        most = gpu->registers / 2 / k->need.registers;
+    if (k->need.shared_bytes && m->sms[0]->shared_bytes / 2 / k->need.shared_bytes < most)
+        most = m->sms[0]->shared_bytes / 2 / k->need.shared_bytes;
+    return most;
+}
+
+uint32_t duet_half(const machine *m, uint32_t kernel_index) {
+    return duet_serves(m, kernel_index) ? m->duet->plans[kernel_index].native_blocks
+                                        : most_beside(m, &m->kernels[kernel_index]);
+}
+
+static gpump_reason room_beside(const machine *m, const sm_duet *d, uint32_t kernel_index) {
+    return ~d->beside & (BIT(most_beside(m, &m->kernels[kernel_index])) - 1) ? GPUMP_REASON_YES
+                                                                             : GPUMP_REASON_BLOCK_SLOTS;
+}
+
+void duet_place_beside(machine *m, sm *s, block *b) {
+    const kernel *k = &m->kernels[b->kernel];
+    b->duet = NONE;
+    b->beside = gpump_bits_lowest64(~s->duet->beside);
+    s->duet->beside |= BIT(b->beside);
+    b->register_base = m->config.gpu.registers / 2 + b->beside * k->need.registers;
+    b->shared_base = s->shared_bytes / 2 + b->beside * k->need.shared_bytes;
+}
+
+void duet_left_beside(machine *m, sm *s, const block *b) {
+    const kernel *k = &m->kernels[b->kernel];
+    overwrite((uint8_t *)(s->registers + b->register_base), (size_t)k->need.registers * 4);
+    overwrite(s->shared + b->shared_base, k->need.shared_bytes);
+    s->duet->beside &= ~BIT(b->beside);
+}
+
 gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index, int restores) {
     sm_duet *d = s->duet;
+    if (!duet_serves(m, kernel_index)) return room_beside(m, d, kernel_index);
     if (d->kernel != kernel_index) {
-        if (s->resident) return GPUMP_REASON_KERNELS;
+        if (s->resident && m->duet->served == NONE) return GPUMP_REASON_KERNELS;
         machine_must(m, "gpump_duet_set_kernel", gpump_duet_set_kernel(d->gpump, m->now, &m->duet->plans[kernel_index]),
                      NULL);
         d->kernel = kernel_index;
@@ -336,7 +393,8 @@ void duet_barrier_opened(machine *m, sm *s, warp *w) {
     if (w->stall_replies) replies(s, w, w->stall_replies);
 }
 
-int duet_page_came(sm *s, warp *w) {
+int duet_page_came(const machine *m, sm *s, warp *w) {
+    if (!duet_serves(m, m->blocks[w->block].kernel)) return 1;
     if (w->stall_replies) replies(s, w, w->stall_replies);
     return w->slot != NONE && gpump_duet_may_issue(s->duet->gpump, w->number);
 }
@@ -364,6 +422,12 @@ static int copies_under_way(const warp *w) {
     return any != 0;
 }
 
+/* The slots that exist, but for those of a kernel that is not served. */
+static uint64_t served_slots(const machine *m) {
+    const uint64_t slots = m->config.gpu.warp_slots < 64 ? BIT(m->config.gpu.warp_slots) - 1 : UINT64_MAX;
+    return m->duet->served == NONE ? slots : slots & ~duet_slots_beside(m);
+}
+
 /* Is the warp held for pages that are still to come, so that it may leave? Its state is complete then. Under an operand
  * log it keeps its home: warps at home may wait for the room in the log that it holds, and would never leave theirs. */
 static int waits_for_page(const machine *m, const sm *s, const warp *w) {
@@ -377,7 +441,7 @@ static int runs(const sm *s, const warp *w) {
 /* Reports the warps that wait for loads beyond L1, for pages, or at a barrier, and have nothing else in flight. */
 static void report_stalls(machine *m, sm *s) {
     sm_duet *d = s->duet;
-    uint64_t left = s->present & (~s->clear | s->held) & ~d->reported;
+    uint64_t left = s->present & (~s->clear | s->held) & ~d->reported & served_slots(m);
     frame_content content;
     for (; left; left &= left - 1) {
         const uint32_t slot = gpump_bits_lowest64(left);
@@ -406,8 +470,7 @@ static void report_stalls(machine *m, sm *s) {
 /* Warps that have ended give their slots up; with switched warps that frees a home. */
 static void report_ended(machine *m, sm *s) {
     sm_duet *d = s->duet;
-    const uint64_t slots = m->config.gpu.warp_slots < 64 ? BIT(m->config.gpu.warp_slots) - 1 : UINT64_MAX;
-    uint64_t left = s->occupied & slots & ~s->present;
+    uint64_t left = s->occupied & served_slots(m) & ~s->present;
     for (; left; left &= left - 1) {
         warp *w = &m->warps[s->slot_warp[gpump_bits_lowest64(left)]];
         block *b = &m->blocks[w->block];

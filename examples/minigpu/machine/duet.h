@@ -3,9 +3,10 @@
  * vacated is overwritten. A warp that is switched out has no slot (warp.slot is NONE); its registers lie in a frame
  * (frame.h).
  *
- * One kernel runs on an SM at a time. Blocks can be flushed, saved and drained: a block that is to leave is held where
- * it lies, a context carries the frames of its switched-out warps as they are, and a block that is restored gets homes
- * for all its warps. A warp that waits for pages is switched out, too, and comes in when they are there. */
+ * One kernel runs on an SM at a time; or two share it, each in a half of its own, and the first is served. Blocks can
+ * be flushed, saved and drained: a block that is to leave is held where it lies, a context carries the frames of its
+ * switched-out warps as they are, and a block that is restored gets homes for all its warps. A warp that waits for
+ * pages is switched out, too, and comes in when they are there. */
 #ifndef MINIGPU_DUET_H
 #define MINIGPU_DUET_H
 
@@ -22,6 +23,7 @@ typedef struct sm_duet {
     uint32_t moving;    /* 1: `move` is under way */
     uint32_t kernel;    /* whose plan it has; NONE */
     uint32_t dropping;  /* blocks that vanish when a move ends */
+    uint64_t beside;    /* places of the kernel that shares the SM, those taken as a mask */
     uint64_t reported;  /* slots whose warp has been reported as stalled */
     uint64_t too_large; /* stalls of warps whose live registers did not fit a frame */
     uint32_t warp_of[GPUMP_DUET_WARPS];
@@ -47,12 +49,27 @@ typedef struct machine_duet {
     gpump_traffic before;   /* of the kernel that runs, at the last look */
     uint32_t kernel;        /* whose; NONE */
     uint32_t omit;          /* tests: DUET_OMIT_... */
+    uint32_t served;        /* SMs are shared: the one kernel that is served; NONE: every kernel, one at a time */
 } machine_duet;
 
 /* Reads "PRESET[:EXTRA[:PORT]]" (EXTRA: a number of blocks, "all" or "monitor"; PORT: bytes per cycle) and makes plans
  * and tables. Returns 0, or -1 with the reason in error. */
 int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]);
 void duet_free(machine *m);
+/* Are the blocks of this kernel served? Else they have the upper half of registers, shared memory and slots. */
+static inline int duet_serves(const machine *m, uint32_t kernel_index) {
+    return m->duet && (m->duet->served == NONE || m->duet->served == kernel_index);
+}
+/* The warp slots of blocks that are not served, and what of an SM's slots they may have. */
+uint64_t duet_slots_beside(const machine *m);
+/* A number for a warp of such a block, behind those of warps that are served. */
+static inline void duet_number_beside(sm *s, warp *w, uint32_t index) {
+    w->number = GPUMP_DUET_WARPS / 2 + w->slot;
+    s->duet->warp_of[w->number] = index;
+}
+/* Gives such a block its place, and takes it back. */
+void duet_place_beside(machine *m, sm *s, block *b);
+void duet_left_beside(machine *m, sm *s, const block *b);
 /* Has the SM room for one block more of this kernel? */
 /* `restores`: for a saved block, which needs homes for all its warps. */
 gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index, int restores);
@@ -62,6 +79,8 @@ void duet_place(machine *m, sm *s, block *b, int restores);
 /* A block that is to leave, or that is restored, stays where it is. Returns 0 while some of it is still on its way. */
 int duet_hold(machine *m, sm *s, const block *b);
 void duet_release(machine *m, sm *s, const block *b);
+/* SMs are shared: returns how many blocks of a kernel fit its half of one, extra ones not counted. */
+uint32_t duet_half(const machine *m, uint32_t kernel_index);
 /* Returns the most blocks of a kernel on an SM. */
 uint32_t duet_most_blocks(const machine *m, uint32_t kernel_index);
 /* The frame's bytes of a warp whose registers lie there, and how many; NULL: they are at home. */
@@ -76,7 +95,7 @@ void duet_load_sent(machine *m, in_flight *r);
 void duet_load_done(sm *s, warp *w, int counted, int next_is_clear);
 /* The pages of a held warp have come. Returns 0 when it is switched out, or on its way: it goes on when it is at home.
  */
-int duet_page_came(sm *s, warp *w);
+int duet_page_came(const machine *m, sm *s, warp *w);
 /* Sets *content to what a frame holds of a warp that stands still, and returns its granules. */
 uint32_t duet_content(const machine *m, const warp *w, frame_content *content);
 /* The barrier of a warp has opened. */

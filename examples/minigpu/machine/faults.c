@@ -295,7 +295,7 @@ static void pages_have_come(machine *m, sm *s) {
             if (w->fault_cycle < f->held_cycle) f->held_cycle = w->fault_cycle;
             continue;
         }
-        if (s->duet && !duet_page_came(s, w)) continue; /* it goes on when it is at home (duet.c looks again) */
+        if (s->duet && !duet_page_came(m, s, w)) continue; /* it goes on when it is at home (duet.c looks again) */
         gpump_bits_clear(f->held, number);
         if (m->fault_scheme == GPUMP_REPLAY_REGIONS) {
             forget_fault(s, w);

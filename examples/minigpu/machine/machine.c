@@ -1178,7 +1178,7 @@ void machine_dump(const machine *m, void *output) {
                 if (w->fault_address)
                     fprintf(file, "    warp %u: its page at 0x%" PRIx64 " is absent since cycle %" PRIu64 "\n", n,
                             w->fault_address, w->fault_since);
-                if (s->duet && gpump_duet_waits_for(s->duet->gpump, w->number) != GPUMP_REASON_YES)
+                if (duet_serves(m, b->kernel) && gpump_duet_waits_for(s->duet->gpump, w->number) != GPUMP_REASON_YES)
                     fprintf(file, "    warp %u: %s\n", n,
                             gpump_reason_text(gpump_duet_waits_for(s->duet->gpump, w->number)));
                 fprintf(file, "    warp %u: instruction %u (line %u), lanes %08x,%s%s%s%s %u in flight\n", n, pc,

@@ -135,9 +135,11 @@ static void coordinates_of(const kernel *k, uint64_t linear, uint32_t coordinate
 static void take_warps(machine *m, sm *s, uint32_t block_index, int restores) {
     block *b = &m->blocks[block_index];
     const kernel *k = &m->kernels[b->kernel];
+    const int served = duet_serves(m, b->kernel);
+    const uint64_t mine = s->duet ? duet_slots_beside(m) : UINT64_MAX;
     uint32_t i, threads = k->need.threads;
     for (i = 0; i < k->warps; i++) {
-        uint32_t index = m->free_warp, slot = s->duet ? NONE : gpump_bits_lowest64(~s->occupied);
+        uint32_t index = m->free_warp, slot = served ? NONE : gpump_bits_lowest64(~s->occupied & mine);
         warp *w = &m->warps[index];
         m->free_warp = w->block; /* free warps are linked through it */
         memset(w, 0, sizeof *w);
@@ -151,7 +153,8 @@ static void take_warps(machine *m, sm *s, uint32_t block_index, int restores) {
         threads -= threads >= LANES ? LANES : threads;
         w->barrier = NONE;
         b->warps[i] = index;
-        if (s->duet) continue; /* its slot, if it has one, is duet_place's business */
+        if (served) continue; /* its slot, if it has one, is duet_place's business */
+        if (s->duet) duet_number_beside(s, w, index);
         warp_scheduler_came(s, slot, m->ages++);
         if (s->queue) issue_queue_forget(s->queue, slot);
         if (s->faults) faults_open_warp(m, s, w);
@@ -161,8 +164,8 @@ static void take_warps(machine *m, sm *s, uint32_t block_index, int restores) {
         s->slot_warp[slot] = index;
     }
     b->warp_count = k->warps;
-    if (s->duet) duet_place(m, s, b, restores);
-    for (i = 0; s->duet && s->faults && i < b->warp_count; i++) faults_open_warp(m, s, &m->warps[b->warps[i]]);
+    if (served) duet_place(m, s, b, restores);
+    for (i = 0; served && s->faults && i < b->warp_count; i++) faults_open_warp(m, s, &m->warps[b->warps[i]]);
 }
 
 /* The block may issue from the next cycle on. */
@@ -192,7 +195,7 @@ static void start_warps(machine *m, sm *s, block *b) {
  * has slots where kernels meet there. */
 static void share_log(machine *m, sm *s, const kernel *k) {
     gpump_occupancy occupancy;
-    if (s->duet)
+    if (s->duet && m->duet->served == NONE)
         faults_share_log(m, s, duet_most_blocks(m, (uint32_t)(k - m->kernels)));
     else if (m->config.kernels_per_sm > 1 ||
              gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) != GPUMP_OK)
@@ -238,6 +241,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     b->ref = ref;
     b->register_base = view.register_base;
     b->shared_base = view.shared_base;
+    if (s->duet && !duet_serves(m, kernel_index)) duet_place_beside(m, s, b);
     b->context = NEVER;
     b->local_frame = NONE;
     b->preemption = NONE;
@@ -379,7 +383,7 @@ static void report_waits(machine *m, sm *s, block *b) {
     else if (b->to_point)
         stop_at_points(m, s, b);
     if (s->faults && !b->to_point) stop_faults(m, s, b);
-    moves = s->duet && !b->to_point && !duet_hold(m, s, b);
+    moves = duet_serves(m, b->kernel) && !b->to_point && !duet_hold(m, s, b);
     if (!moves) context_pipeline_watch(m, s, b);
     waits = waits_of(m, b) | (moves ? GPUMP_SM_WAIT_PIPELINE : 0u);
     if (s->errors && !waits && is_speculative(m, b)) waits = GPUMP_SM_WAIT_PIPELINE;
@@ -480,7 +484,7 @@ void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind) {
         machine_must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, b->context), NULL);
         b->context = NEVER;
         machine_must(m, "gpump_sm_report_restored", gpump_sm_report_restored(s->gpump, m->now, b->ref), NULL);
-        if (s->duet) duet_release(m, s, b);
+        if (duet_serves(m, b->kernel)) duet_release(m, s, b);
         start_warps(m, s, b);
     }
     actions(m, s);
@@ -569,7 +573,10 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     uint32_t i, index = (uint32_t)(b - m->blocks);
     victims_freed(m, b, action);
     overwrite(m, s, b, action);
-    if (s->duet) duet_left(m, s, b);
+    if (duet_serves(m, b->kernel))
+        duet_left(m, s, b);
+    else if (s->duet)
+        duet_left_beside(m, s, b);
     if (m->trace) trace_left(m, b, action);
     k->resident_cycles += m->now - b->start_cycle;
     if (action->why == GPUMP_BLOCK_FLUSHED) k->wasted_warp_instructions += action->history.executed;
@@ -650,7 +657,7 @@ static void actions(machine *m, sm *s) {
             stop_warps(m, s, b);
             end_move(m, s, b);
             pipeline_squash_block(m, s, (uint32_t)(b - m->blocks));
-            if (s->duet && !duet_hold(m, s, b)) {
+            if (duet_serves(m, b->kernel) && !duet_hold(m, s, b)) {
                 b->dropping = 1;
                 s->duet->dropping++;
                 break;

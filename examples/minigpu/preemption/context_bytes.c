@@ -222,7 +222,8 @@ static void walk(machine *m, const kernel *k, const block *b, gpump_context_writ
     if (omit != GPUMP_CONTEXT_SHARED && k->shared_bytes && !(b && (b->keep & GPUMP_PART_SHARED_MEMORY))) {
         if (b)
             gpump_context_put(writer, GPUMP_CONTEXT_SHARED, 0,
-                              m->duet ? duet_shared(m, b) : m->sms[b->sm]->shared + b->shared_base, k->shared_bytes);
+                              duet_serves(m, b->kernel) ? duet_shared(m, b) : m->sms[b->sm]->shared + b->shared_base,
+                              k->shared_bytes);
         else
             gpump_context_reserve(writer, GPUMP_CONTEXT_SHARED, 0, k->shared_bytes);
     }

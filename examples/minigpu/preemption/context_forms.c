@@ -140,7 +140,7 @@ int context_forms_read(machine *m, const block *b, gpump_context_reader *reader)
             warp_layout = one_warp(&layout, i);
             result = gpump_context_get_compressed(reader, i, &warp_layout, warp_registers(m, b, w), NULL);
         }
-        if (result == GPUMP_EMPTY && m->duet &&
+        if (result == GPUMP_EMPTY && duet_serves(m, b->kernel) &&
             gpump_context_find(reader, GPUMP_CONTEXT_FRAME, i, &section) == GPUMP_OK) {
             frame_content content;
             const uint32_t granules = duet_content(m, w, &content);

@@ -316,8 +316,9 @@ static const char *contradiction(const machine_options *o, uint64_t limit_ns, ui
                "would take SMs from it";
     if (o->sharing.group && (o->sharing.places || o->faults.scheme || o->page_checks || o->absent))
         return "--group excludes --places, --faults, --page-checks and --absent";
-    if (o->duet && (o->schedule || o->sharing.policy || o->in_place || o->regions || o->point_interval || o->threads))
-        return "--duet excludes --schedule, --partition, --in-place, --points, --regions and --threads (docs/duet.md "
+    if (o->duet && (o->schedule || o->sharing.leave || o->sharing.parks || o->in_place || o->regions ||
+                    o->point_interval || o->threads))
+        return "--duet excludes --schedule, --move, --in-place, --points, --regions and --threads (docs/duet.md "
                "says why); --preempt, --policy, --absent and --faults go with it";
     if (o->duet && o->faults.extra)
         return "--duet excludes --switch-on-fault: warps that wait for pages leave their slots by themselves";

@@ -102,6 +102,7 @@ static void report_duet(const machine *m, FILE *file) {
     memset(&sum, 0, sizeof sum);
     for (i = 0; i < m->kernel_count; i++) {
         const gpump_duet_plan *plan = &m->duet->plans[i];
+        if (!duet_serves(m, i)) continue;
         fprintf(file,
                 "duet: %s: %s; room for %u blocks of %u warps and %u more (%u with L1 as a store); frames of %u "
                 "granules, of them %u for a warp's %u registers\n",
