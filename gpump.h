@@ -492,7 +492,8 @@ typedef struct gpump_occupancy {
 } gpump_occupancy;
 
 /* Fills *gpu with a machine of the papers: gtx480_lin, gtx480_shieh, k20c, table61, maxwell_duet, maxwell_ccbp, igpu4,
- * p100, v100, a100, h100, gfx1012, gfx1100. GPUMP_ERROR_UNKNOWN_NAME otherwise. Cost: a table look-up. */
+ * p100, v100, a100, h100, gfx1012, gfx1100. GPUMP_ERROR_ARGUMENT for NULL; GPUMP_ERROR_UNKNOWN_NAME for other names.
+ * Cost: a table look-up. */
 GPUMP_API gpump_result gpump_gpu_config_preset(gpump_gpu *gpu, const char *preset);
 /* Returns the name of the index-th preset (from 0), NULL past the last. */
 GPUMP_API const char *gpump_gpu_preset_name(uint32_t index);
@@ -7796,7 +7797,7 @@ GPUMP_API const char *gpump_gpu_preset_name(uint32_t index) {
 
 GPUMP_API gpump_result gpump_gpu_config_preset(gpump_gpu *gpu, const char *preset) {
     const gpumpi_gpu_preset *found = gpumpi_gpu_find(preset);
-    if (!gpu) return GPUMP_ERROR_ARGUMENT;
+    if (!gpu || !preset) return GPUMP_ERROR_ARGUMENT;
     if (!found) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(gpu, 0, sizeof *gpu);
     gpu->struct_size = (uint32_t)sizeof *gpu;

@@ -252,7 +252,7 @@ GPUMP_API const char *gpump_gpu_preset_name(uint32_t index) {
 
 GPUMP_API gpump_result gpump_gpu_config_preset(gpump_gpu *gpu, const char *preset) {
     const gpumpi_gpu_preset *found = gpumpi_gpu_find(preset);
-    if (!gpu) return GPUMP_ERROR_ARGUMENT;
+    if (!gpu || !preset) return GPUMP_ERROR_ARGUMENT;
     if (!found) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(gpu, 0, sizeof *gpu);
     gpu->struct_size = (uint32_t)sizeof *gpu;

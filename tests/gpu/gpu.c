@@ -210,7 +210,7 @@ static void every_preset_is_whole(void **state) {
     }
     assert_int_equal(presets, 13);
     assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx481"), GPUMP_ERROR_UNKNOWN_NAME);
-    assert_int_equal(gpump_gpu_config_preset(&gpu, NULL), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_gpu_config_preset(&gpu, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_gpu_config_preset(NULL, "k20c"), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_gpu_provenance("k20c", "colour", &provenance, &source), GPUMP_ERROR_UNKNOWN_NAME);
     assert_int_equal(gpump_gpu_provenance("k20c", "lanes", &provenance, &source), GPUMP_OK);

@@ -118,10 +118,10 @@ static void presets(void **state) {
     assert_int_equal(gpump_rate_config_preset(NULL, "lin"), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_rate_config_preset(&r, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_partition_config_preset(NULL, "maxwell_ccbp"), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_partition_config_preset(&p, NULL), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_partition_config_preset(&p, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_partition_config_preset(&p, "no such"), GPUMP_ERROR_UNKNOWN_NAME);
     assert_int_equal(gpump_sharing_config_preset(NULL, "maxwell_ccbp"), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_sharing_config_preset(&s, NULL), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_sharing_config_preset(&s, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_sharing_config_preset(&s, "no such"), GPUMP_ERROR_UNKNOWN_NAME);
     /* as the headers state them */
     assert_int_equal(gpump_rate_config_preset(&r, "lin"), GPUMP_OK);
