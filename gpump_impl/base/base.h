@@ -12,7 +12,7 @@
 
 /* The version of the interface; CMake and gpump.pc read it from here. */
 #define GPUMP_VERSION_MAJOR 0
-#define GPUMP_VERSION_MINOR 2
+#define GPUMP_VERSION_MINOR 3
 #define GPUMP_VERSION_PATCH 0
 /* Raised whenever the same input gives other timing; reports carry it. */
 #define GPUMP_MODEL_VERSION 4
