@@ -6131,7 +6131,7 @@ typedef struct gpump_duet {
     uint32_t class_now;           /* gpump_duet_class of the last period */
     uint32_t debt_cycles;         /* of the port: replies written into frames since the last move */
     uint32_t job, job_out, job_in, job_home, job_frame; /* job: gpump_duet_action_kind; GPUMP_NONE */
-    uint32_t last[2];                                   /* the unit found last by a look at the table: leave, come */
+    uint32_t last[2]; /* the unit that left, or came, last: a look at the table begins after it */
     uint32_t unused;
     uint32_t place[GPUMP_DUET_WARPS];       /* per unit: its home, or its frame */
     uint32_t replies[GPUMP_DUET_WARPS];     /* per warp: awaited */
@@ -28844,8 +28844,8 @@ GPUMP_API gpump_result gpump_duet_report_block_done(gpump_duet *duet, uint64_t n
     uint32_t i;
     if (result) return result;
     duet->now = now;
+    if (gpumpi_duet_of_blocks(duet)) gpumpi_duet_leave(duet, block); /* first: no queue gets it as its warps end */
     for (i = 0; i < duet->plan.block_warps; i++) gpumpi_duet_end_warp(duet, block * duet->plan.block_warps + i);
-    if (gpumpi_duet_of_blocks(duet)) gpumpi_duet_leave(duet, block);
     duet->blocks &= ~((uint64_t)1 << block);
     duet->block_count--;
     return GPUMP_OK;
@@ -29088,9 +29088,9 @@ GPUMP_API gpump_reason gpump_duet_waits_for(const gpump_duet *duet, uint32_t war
     unit = gpumpi_duet_unit_of(duet, warp);
     if (gpump_bits_get(duet->at_barrier, warp)) return GPUMP_REASON_BARRIER;
     if (gpump_bits_get(duet->waiting, warp)) return GPUMP_REASON_LONG_OPERATION;
-    if (gpump_bits_get(duet->frozen, unit)) return GPUMP_REASON_NOT_RUNNING;
     if (gpump_bits_get(duet->moving, unit)) return GPUMP_REASON_MOVING;
     if (gpump_bits_get(duet->present, unit)) return GPUMP_REASON_YES;
+    if (gpump_bits_get(duet->frozen, unit)) return GPUMP_REASON_NOT_RUNNING;
     if (duet->job != GPUMP_NONE || gpumpi_duet_any(duet->free_homes) || gpumpi_duet_any(duet->may_leave))
         return GPUMP_REASON_MOVING;          /* it comes by a move that is under way or can begin */
     for (i = 0; i < duet->config.warps; i++) /* does anybody at home run, or wait for what comes by itself? */
