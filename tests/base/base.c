@@ -36,6 +36,7 @@ static void products_are_compared_exactly(void **state) {
     assert_int_equal(gpump_compare_products(UINT64_MAX, UINT64_MAX - 2, UINT64_MAX - 1, UINT64_MAX - 1),
                      -1);                                                                    /* by one in 2^128 */
     assert_int_equal(gpump_compare_products(UINT64_C(1) << 33, UINT64_C(1) << 33, 1, 7), 1); /* the low word is 0 */
+    assert_int_equal(gpump_compare_products(1, 7, UINT64_C(1) << 33, UINT64_C(1) << 33), -1);
     assert_int_equal(gpump_compare_products(0, UINT64_MAX, 0, 1), 0);
 }
 
@@ -131,6 +132,20 @@ static void every_reason_has_words(void **state) {
         assert_true(strlen(gpump_reason_text((gpump_reason)reason)) > 0);
         assert_true(strlen(gpump_reason_remedy((gpump_reason)reason)) > 0);
     }
+    assert_string_equal(gpump_reason_text(GPUMP_REASON_COUNT), "unknown reason"); /* what no reason is has words, too */
+    assert_string_equal(gpump_reason_remedy(GPUMP_REASON_COUNT), "");
+}
+
+static void a_refusal_has_a_reason_and_no_range(void **state) {
+    gpump_diag diag;
+    (void)state;
+    memset(&diag, 0xff, sizeof diag);
+    assert_int_equal(gpumpi_refuse(&diag, GPUMP_REASON_BLOCK_SLOTS, "need", 3), GPUMP_ERROR_REFUSED);
+    assert_int_equal(diag.code, GPUMP_ERROR_REFUSED);
+    assert_int_equal(diag.reason, GPUMP_REASON_BLOCK_SLOTS);
+    assert_string_equal(diag.field, "need");
+    assert_true(diag.index == 3 && diag.value == 0 && diag.minimum == 0 && diag.maximum == 0);
+    assert_int_equal(gpumpi_refuse(NULL, GPUMP_REASON_BLOCK_SLOTS, "need", 3), GPUMP_ERROR_REFUSED);
 }
 
 int main(void) {
@@ -144,6 +159,7 @@ int main(void) {
         cmocka_unit_test(a_diagnostic_is_a_sentence),
         cmocka_unit_test(map_agrees_with_an_array),
         cmocka_unit_test(every_reason_has_words),
+        cmocka_unit_test(a_refusal_has_a_reason_and_no_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
