@@ -291,10 +291,46 @@ static void edges(void **state) {
     assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
 }
 
+/* A mark that blocks are to be killed, on an SM whose kernel nobody has aborted. */
+static void nobody_is_killed_unasked(void **state) {
+    gpump_scheduler_config config;
+    gpump_scheduler_process process;
+    gpump_scheduler_command command;
+    gpump_scheduler_action action;
+    gpump_scheduler *s;
+    gpump_scheduler_sm *sm;
+    gpump_diag diag;
+    uint32_t row;
+    (void)state;
+    assert_int_equal(gpump_scheduler_config_preset(&config, "k20c"), GPUMP_OK);
+    s = make(&config, 1);
+    memset(&process, 0, sizeof process);
+    memset(&command, 0, sizeof command);
+    assert_int_equal(gpump_scheduler_open(s, 0, &process, &row, NULL), GPUMP_OK);
+    command.process = row;
+    command.blocks = 100;
+    command.blocks_per_sm = 2;
+    assert_int_equal(gpump_scheduler_submit(s, 0, 0, &command, NULL), GPUMP_OK);
+    do {
+        assert_int_equal(gpump_scheduler_next(s, gpump_scheduler_find("fcfs"), 0, &action), GPUMP_OK);
+        if (action.kind == GPUMP_SCHEDULER_SETUP)
+            assert_int_equal(gpump_scheduler_report_ready(s, 0, action.sm), GPUMP_OK);
+    } while (action.kind != GPUMP_SCHEDULER_ISSUE); /* a second block is still to be issued there */
+    sm = (gpump_scheduler_sm *)(uintptr_t)&gpump_scheduler_look(s).sms[action.sm];
+    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+    sm->flags |= GPUMP_SCHEDULER_SM_KILL_DUE;
+    assert_int_equal(gpump_scheduler_check(s, &diag), GPUMP_ERROR_FORMAT);
+    assert_string_equal(diag.field, "blocks to be killed whose process was not aborted");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(configurations), cmocka_unit_test(bits_by_hand), cmocka_unit_test(facts),
-        cmocka_unit_test(two_kernels),    cmocka_unit_test(edges),
+        cmocka_unit_test(nobody_is_killed_unasked),
+        cmocka_unit_test(configurations),
+        cmocka_unit_test(bits_by_hand),
+        cmocka_unit_test(facts),
+        cmocka_unit_test(two_kernels),
+        cmocka_unit_test(edges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -700,6 +700,11 @@ static void hold_in_numbers(void **state) {
         assert_int_equal(shares[batch].limits.misses_q16,
                          gpump_partition_rate(&config, &replies, 50 << 16, 0) + GPUMP_RATE_MISS / 16);
     }
+    kernels[1].blocks = 3; /* there is room for four of them beside the others, and they are not more than three */
+    assert_int_equal(gpump_partition_decide(&hold.policy, &request, shares, NULL), GPUMP_OK);
+    assert_int_equal(shares[0].blocks, 4);
+    assert_int_equal(shares[1].blocks, 3);
+    assert_non_null(hold.policy.description);
     fill(&kernels[0], curves[0], "CFD", 1); /* nobody is more urgent: all are requests */
     fill(&kernels[1], curves[1], "BP", 1);
     assert_int_equal(gpump_partition_decide(&hold.policy, &request, shares, NULL), GPUMP_OK);

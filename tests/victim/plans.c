@@ -373,8 +373,68 @@ static void what_policies_are_made_of(void **state) {
     assert_null(gpump_victim_policy_at(sizeof all / sizeof *all));
 }
 
+/* Block i may leave by technique t in so many cycles, at this cost. */
+static void may_leave(scene *s, uint32_t i, uint32_t t, uint64_t cycles, uint64_t cost) {
+    s->blocks[i].may |= 1u << t;
+    s->estimates[i].latency[t] = cycles;
+    s->estimates[i].overhead[t] = cost;
+}
+static uint32_t technique_of(const scene *s, uint32_t slot) {
+    for (uint32_t i = 0; i < s->decision.choices; i++)
+        if (s->choices[i].block.slot == slot) return s->choices[i].technique;
+    return GPUMP_TECHNIQUES;
+}
+
+/* joint where the port decides: a save that ends at the limit is in time; one cycle less, and others leave that need
+ * the port less; their own latency then decides what may run on. */
+static void joint_at_the_limit(void **state) {
+    const gpump_victim_policy *joint = gpump_victim_find("joint");
+    scene s;
+    (void)state;
+    for (uint32_t late = 0; late < 2; late++) {
+        scene_init(&s, 4, 1);
+        s.blocks[2].may = s.blocks[3].may = 0;
+        s.request.limit_cycles = 5000 - late;
+        may_leave(&s, 0, GPUMP_TECHNIQUE_SWITCH, 5000, 10);
+        may_leave(&s, 1, GPUMP_TECHNIQUE_SWITCH, 4000, 50);
+        decide(&s, joint);
+        assert_int_equal(s.decision.choices, 1);
+        assert_int_equal(s.choices[0].block.slot, late);
+    }
+    /* Blocks 1 and 2 instead of 0 and 2: 2 would drain within 9000 cycles, which 0 takes, and does not within 5000. */
+    scene_init(&s, 4, 2);
+    may_leave(&s, 0, GPUMP_TECHNIQUE_SWITCH, 9000, 1);
+    may_leave(&s, 1, GPUMP_TECHNIQUE_SWITCH, 4000, 50);
+    s.blocks[2].may = s.blocks[3].may = 0;
+    may_leave(&s, 2, GPUMP_TECHNIQUE_FLUSH, 0, 5);
+    may_leave(&s, 2, GPUMP_TECHNIQUE_DRAIN, 6000, 0);
+    decide(&s, joint);
+    assert_int_equal(technique_of(&s, 0), GPUMP_TECHNIQUES);
+    assert_int_equal(technique_of(&s, 1), GPUMP_TECHNIQUE_SWITCH);
+    assert_int_equal(technique_of(&s, 2), GPUMP_TECHNIQUE_FLUSH);
+    assert_true(s.decision.ask_again == GPUMP_UNKNOWN);
+}
+
+/* Two saves are too many for the port: who is flushed is the one that gains from it, not the one whose other way to be
+ * saved takes just as long. */
+static void a_save_as_long_gains_nothing(void **state) {
+    scene s;
+    (void)state;
+    scene_init(&s, 4, 2);
+    s.blocks[2].may = s.blocks[3].may = 0;
+    may_leave(&s, 0, GPUMP_TECHNIQUE_SWITCH, 3000, 10);
+    may_leave(&s, 0, GPUMP_TECHNIQUE_REWIND, 3000, 10);
+    may_leave(&s, 1, GPUMP_TECHNIQUE_SWITCH, 3000, 10);
+    may_leave(&s, 1, GPUMP_TECHNIQUE_FLUSH, 0, 100);
+    decide(&s, gpump_victim_find("joint"));
+    assert_int_equal(technique_of(&s, 0), GPUMP_TECHNIQUE_SWITCH);
+    assert_int_equal(technique_of(&s, 1), GPUMP_TECHNIQUE_FLUSH);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(joint_at_the_limit),
+        cmocka_unit_test(a_save_as_long_gains_nothing),
         cmocka_unit_test(the_soonest_of_those_that_leave),
         cmocka_unit_test(who_leaves_late_comes_last),
         cmocka_unit_test(a_hook_is_told_of_all_saves),
