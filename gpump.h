@@ -28677,11 +28677,22 @@ static void gpumpi_duet_refresh(gpump_duet *d, uint32_t unit) {
 
 /* ---- kernels and blocks ---- */
 
+/* May the tables hold all blocks of a plan? */
+static int gpumpi_duet_plan_fits(const gpump_duet *d, const gpump_duet_plan *plan) {
+    const uint64_t blocks = plan->native_blocks + (uint64_t)plan->extra_blocks_l1;
+    return plan->block_warps && plan->unit <= GPUMP_DUET_BLOCK && plan->homes <= GPUMP_DUET_WARPS &&
+           plan->extra_blocks <= plan->extra_blocks_l1 && blocks <= d->config.blocks &&
+           blocks * plan->block_warps <= d->config.warps;
+}
+
+static uint64_t gpumpi_duet_frames(const gpump_duet *d) {
+    const uint64_t in_sm = (uint64_t)d->plan.frames[0] + d->plan.frames[1];
+    const uint64_t frames = d->l1_is_store ? in_sm + d->plan.frames[2] : in_sm;
+    return frames < GPUMP_DUET_WARPS ? frames : GPUMP_DUET_WARPS;
+}
 static void gpumpi_duet_open_frames(gpump_duet *d) {
-    const uint32_t kinds = d->l1_is_store ? 3 : 2;
-    uint32_t i, frames = 0;
-    for (i = 0; i < kinds; i++) frames += d->plan.frames[i];
-    for (i = 0; i < frames && i < GPUMP_DUET_WARPS; i++) gpump_bits_set(d->free_frames, i);
+    uint32_t i;
+    for (i = 0; i < gpumpi_duet_frames(d); i++) gpump_bits_set(d->free_frames, i);
 }
 
 static void gpumpi_duet_start_monitor(gpump_duet *d, uint64_t now) {
@@ -28706,10 +28717,7 @@ GPUMP_API gpump_result gpump_duet_set_kernel(gpump_duet *duet, uint64_t now, con
     if (!duet || !plan || plan->struct_size != sizeof *plan) return GPUMP_ERROR_ARGUMENT;
     if (now < duet->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     if (duet->block_count || duet->job != GPUMP_NONE) return GPUMP_ERROR_STATE;
-    if (!plan->block_warps || plan->unit > GPUMP_DUET_BLOCK || plan->homes > GPUMP_DUET_WARPS ||
-        (plan->native_blocks + (uint64_t)plan->extra_blocks_l1) * plan->block_warps > duet->config.warps ||
-        plan->native_blocks + (uint64_t)plan->extra_blocks_l1 > duet->config.blocks)
-        return GPUMP_ERROR_ARGUMENT;
+    if (!gpumpi_duet_plan_fits(duet, plan)) return GPUMP_ERROR_ARGUMENT;
     duet->now = now;
     duet->plan = *plan;
     duet->l1_is_store = duet->tell = 0;
@@ -29126,13 +29134,30 @@ GPUMP_API gpump_result gpump_duet_statistics_field(const gpump_duet_statistics *
 
 /* ---- bytes from outside ---- */
 
-/* Counts who lies in homes and frames; 0 when two share one, or one lies nowhere. */
+/* Without a kernel the plan is all 0. */
+static int gpumpi_duet_plan_is_bad(const gpump_duet *d) {
+    static const gpump_duet_plan none;
+    return memcmp(&d->plan, &none, sizeof none) && !gpumpi_duet_plan_fits(d, &d->plan);
+}
+/* Is there a block whose number no block of the plan has? */
+static int gpumpi_duet_has_strangers(const gpump_duet *d) {
+    const uint32_t blocks = d->plan.native_blocks + d->plan.extra_blocks_l1;
+    return blocks < GPUMP_DUET_BLOCKS && d->blocks >> blocks;
+}
+
+/* Counts who lies in homes and frames; 0 when two share one, one lies nowhere, or a place is lost. */
 static int gpumpi_duet_places_right(const gpump_duet *d) {
     uint64_t taken[2][GPUMPI_DUET_WORDS];
     uint32_t i, absent = 0, block, limit = gpumpi_duet_units(d);
     memset(taken, 0, sizeof taken);
     memcpy(taken[1], d->free_homes, sizeof d->free_homes);
     memcpy(taken[0], d->free_frames, sizeof d->free_frames);
+    if (d->job == GPUMP_DUET_IN || d->job == GPUMP_DUET_OUT) { /* the place that it goes to is neither free nor taken */
+        const int is_home = d->job == GPUMP_DUET_IN;
+        const uint32_t place = is_home ? d->job_home : d->job_frame;
+        if (gpump_bits_get(taken[is_home], place)) return 0;
+        gpump_bits_set(taken[is_home], place);
+    }
     for (i = 0; i < GPUMP_DUET_WARPS; i++) {
         const int present = gpump_bits_get(d->present, i);
         if (!gpump_bits_get(d->resident, i)) {
@@ -29143,6 +29168,10 @@ static int gpumpi_duet_places_right(const gpump_duet *d) {
         gpump_bits_set(taken[present], d->place[i]);
         absent += !present;
     }
+    for (i = 0; i < GPUMP_DUET_WARPS; i++)
+        if (gpump_bits_get(taken[1], i) != (i < d->plan.homes) ||
+            gpump_bits_get(taken[0], i) != (i < gpumpi_duet_frames(d)))
+            return 0;
     for (block = 0; block < GPUMP_DUET_BLOCKS; block++) {
         uint32_t live = 0, stalled = 0, at_barrier = 0;
         for (i = 0; i < GPUMP_DUET_WARPS; i++) {
@@ -29164,11 +29193,11 @@ GPUMP_API gpump_result gpump_duet_check(const gpump_duet *duet, gpump_diag *diag
     if (!duet) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "duet", 0, 0, 1, UINT64_MAX);
     if (gpumpi_duet_check_config(&duet->config, diag))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    if (duet->plan.unit > GPUMP_DUET_BLOCK || duet->plan.homes > GPUMP_DUET_WARPS ||
-        (duet->blocks && !duet->plan.block_warps) ||
-        (duet->plan.native_blocks + (uint64_t)duet->plan.extra_blocks_l1) * duet->plan.block_warps > duet->config.warps)
+    if (gpumpi_duet_plan_is_bad(duet))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "plan", 0, duet->plan.unit, 0, GPUMP_DUET_BLOCK);
-    if (duet->block_count != gpump_bits_count64(duet->blocks))
+    if (duet->extra > gpumpi_duet_bound(duet))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "extra", 0, duet->extra, 0, gpumpi_duet_bound(duet));
+    if (duet->block_count != gpump_bits_count64(duet->blocks) || gpumpi_duet_has_strangers(duet))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "blocks", 0, duet->block_count, 0, duet->config.blocks);
     if (duet->job != GPUMP_NONE &&
         (duet->job > GPUMP_DUET_SWAP || duet->job_home >= GPUMP_DUET_WARPS || duet->job_frame >= GPUMP_DUET_WARPS ||

@@ -627,9 +627,339 @@ static void random_calls(void **state) {
         if (count[i] * 4 < cases) fail_msg("counter %u is only %u", (unsigned)i, (unsigned)count[i]);
 }
 
+/* ==== by hand ==== */
+
+/* Two homes, two frames, and room for two blocks of two warps. */
+static gpump_duet *small(gpump_duet_config *config, gpump_duet_plan *plan) {
+    const gpump_footprint need = {64, 64 * 4, 0};
+    gpump_duet *duet = NULL;
+    assert_int_equal(gpump_duet_config_preset(config, "maxwell_duet"), GPUMP_OK);
+    config->warps = 4;
+    config->warp_slots = config->blocks = config->block_slots = 2;
+    config->register_granules = 2 * 4 + 2 * 5;
+    config->shared_granules = config->l1_granules = 0;
+    config->warp_queue = 3;
+    config->extra_blocks = GPUMP_DUET_ALL;
+    assert_int_equal(gpump_duet_plan_make(config, &need, 3, plan, NULL), GPUMP_OK);
+    assert_int_equal(plan->homes, 2);
+    assert_int_equal(plan->frames[0], 2);
+    memset(memories, 0x77, sizeof memories);
+    assert_int_equal(gpump_duet_init(memories, sizeof *memories, config, &duet, NULL), GPUMP_OK);
+    assert_int_equal(gpump_duet_set_kernel(duet, 5, plan), GPUMP_OK);
+    return duet;
+}
+/* The same with both blocks; warps 0 and 2 change places until cycle 20. */
+static gpump_duet *swapping(gpump_duet_config *config, gpump_duet_plan *plan) {
+    gpump_duet *duet = small(config, plan);
+    gpump_duet_action action;
+    uint32_t block;
+    assert_int_equal(gpump_duet_next(duet, 5, &action), GPUMP_OK); /* extra blocks */
+    assert_int_equal(gpump_duet_place_block(duet, 6, 0, &block, NULL), GPUMP_OK);
+    assert_int_equal(gpump_duet_place_block(duet, 7, 0, &block, NULL), GPUMP_OK);
+    assert_int_equal(gpump_duet_report_stall(duet, 8, 0, GPUMP_DUET_LOAD, 2), GPUMP_OK);
+    assert_int_equal(gpump_duet_report_stall(duet, 9, 1, GPUMP_DUET_BARRIER, 1), GPUMP_OK);
+    assert_int_equal(gpump_duet_next(duet, 10, &action), GPUMP_OK);
+    assert_int_equal(action.kind, GPUMP_DUET_SWAP);
+    assert_true(action.end_cycle == 20);
+    return duet;
+}
+
+static void memory_and_places(void **state) {
+    gpump_duet_config config, other;
+    gpump_duet_plan plan;
+    gpump_duet *duet = small(&config, &plan), *none = NULL;
+    uint32_t block = 77, field;
+    size_t bytes = 0;
+    (void)state;
+    diagnosed_null(gpump_duet_bytes(NULL, &bytes, DIAG), "config");
+    diagnosed_null(gpump_duet_bytes(&config, NULL, DIAG), "bytes");
+    assert_int_equal(gpump_duet_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_true(bytes == sizeof(gpump_duet));
+    diagnosed_null(gpump_duet_init(duet, bytes, &config, NULL, DIAG), "duet");
+    diagnosed_null(gpump_duet_init(duet, bytes, NULL, &none, DIAG), "config");
+    diagnosed_null(gpump_duet_init(NULL, bytes, &config, &none, DIAG), "memory");
+    diagnosed(gpump_duet_init(duet, bytes - 1, &config, &none, DIAG), GPUMP_ERROR_CAPACITY, "bytes", 0, bytes - 1,
+              bytes, UINT64_MAX);
+    diagnosed_null(gpump_duet_adopt(duet, bytes, &config, NULL, DIAG), "duet");
+    diagnosed_null(gpump_duet_adopt(duet, bytes, NULL, &none, DIAG), "config");
+    diagnosed_null(gpump_duet_adopt(NULL, bytes, &config, &none, DIAG), "memory");
+    for (field = 1; field < sizeof config / 4; field++) { /* every field is part of the layout */
+        uint32_t *value = &(&other.struct_size)[field];
+        other = config;
+        *value += 1;
+        if (*value > 1 && (value == &other.barriers_leave || value == &other.leaves_early)) *value = 0;
+        if (value == &other.block_slots) *value = 1;
+        assert_int_equal(gpump_duet_adopt(duet, bytes, &other, &none, DIAG), GPUMP_ERROR_FORMAT);
+        assert_string_equal(diagnosed_diag.field, "layout");
+    }
+    duet->head.magic ^= 1;
+    assert_int_equal(gpump_duet_adopt(duet, bytes, &config, &none, DIAG), GPUMP_ERROR_FORMAT);
+    assert_string_equal(diagnosed_diag.field, "magic");
+    duet->head.magic ^= 1;
+    assert_true(duet->head.magic == UINT64_C(0x67706d7064756574)); /* "gpmpduet" */
+    assert_null(none);
+
+    diagnosed_null(gpump_duet_place_block(NULL, 5, 0, &block, DIAG), "duet");
+    diagnosed_null(gpump_duet_place_block(duet, 5, 0, NULL, DIAG), "block");
+    diagnosed(gpump_duet_place_block(duet, 4, 0, &block, DIAG), GPUMP_ERROR_TIME, "now", 0, 4, 5, GPUMP_UNKNOWN - 1);
+    diagnosed(gpump_duet_place_block(duet, GPUMP_UNKNOWN, 0, &block, DIAG), GPUMP_ERROR_TIME, "now", 0, GPUMP_UNKNOWN,
+              5, GPUMP_UNKNOWN - 1);
+    assert_int_equal(gpump_duet_place_block(duet, 5, 0, &block, NULL), GPUMP_OK);
+    assert_int_equal(gpump_duet_place_block(duet, 5, 1, &block, DIAG), GPUMP_BUSY);
+    assert_int_equal(diagnosed_diag.reason, GPUMP_REASON_MOVING);
+    assert_string_equal(diagnosed_diag.field, "block");
+    assert_true(diagnosed_diag.index == 0);
+}
+
+static void wrong_calls(void **state) {
+    gpump_duet_config config;
+    gpump_duet_plan plan;
+    gpump_duet *duet = swapping(&config, &plan);
+    gpump_duet_action action;
+    gpump_duet_place place;
+    gpump_utilisation use;
+    uint32_t k;
+    (void)state;
+    memset(&use, 0, sizeof use);
+    before = *duet;
+    assert_int_equal(gpump_duet_set_kernel(NULL, 10, &plan), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_duet_set_kernel(duet, 10, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_duet_set_kernel(duet, 10, &plan), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_duet_report_stall(NULL, 10, 1, GPUMP_DUET_LOAD, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_duet_report_moved(NULL, 20), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_duet_report_moved(duet, 19), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_duet_report_warp_done(NULL, 10, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_duet_report_block_done(NULL, 10, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_duet_report_block_done(duet, 10, 1), GPUMP_BUSY);
+    assert_int_equal(gpump_duet_freeze(NULL, 10, 1, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_duet_report_utilisation(NULL, 10, &use), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_duet_report_utilisation(duet, 10, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_duet_where(NULL, 0, &place), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_duet_where(duet, 0, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_duet_where(duet, 4, &place), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_duet_next(NULL, 10, &action), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_duet_next(duet, 10, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_duet_state_of(NULL, 0), GPUMP_DUET_GONE);
+    assert_int_equal(gpump_duet_waits_for(NULL, 0), GPUMP_REASON_NO_SUCH_BLOCK);
+    assert_memory_equal(&before, duet, sizeof before);
+
+    duet = small(&config, &plan);
+    before = *duet;
+    for (k = 0; k < 9; k++) { /* plans that the tables have no room for */
+        gpump_duet_plan bad = plan;
+        if (k == 0) bad.struct_size++;
+        if (k == 1) bad.struct_size--;
+        if (k == 2) bad.block_warps = 0;
+        if (k == 3) bad.unit = GPUMP_DUET_BLOCK + 1;
+        if (k == 4) bad.homes = GPUMP_DUET_WARPS + 1;
+        if (k == 5) bad.native_blocks = 2;
+        if (k == 6) bad.block_warps = 3;
+        if (k == 7) bad.block_warps = 1, bad.native_blocks = 2; /* warps enough, but not blocks */
+        if (k == 8) bad.extra_blocks = 2;
+        assert_int_equal(gpump_duet_set_kernel(duet, 6, &bad), GPUMP_ERROR_ARGUMENT);
+    }
+    assert_memory_equal(&before, duet, sizeof before);
+    plan.homes = GPUMP_DUET_WARPS; /* the most that there may be */
+    assert_int_equal(gpump_duet_set_kernel(duet, 6, &plan), GPUMP_OK);
+    plan.frames[0] = plan.frames[1] = UINT32_MAX;
+    assert_int_equal(gpump_duet_set_kernel(duet, 6, &plan), GPUMP_OK);
+    assert_int_equal(gpump_duet_check(duet, NULL), GPUMP_OK);
+}
+
+/* Every word behind the head counts in the hash. */
+static void hash_of_everything(void **state) {
+    gpump_duet_config config;
+    gpump_duet_plan plan;
+    gpump_duet *duet = swapping(&config, &plan);
+    const uint64_t hash = gpump_duet_hash(duet);
+    size_t at;
+    (void)state;
+    for (at = sizeof(gpumpi_head); at < sizeof *duet; at += 4) {
+        uint32_t word;
+        memcpy(&word, (char *)duet + at, 4);
+        word ^= 1u << at / 4 % 32;
+        memcpy((char *)duet + at, &word, 4);
+        if (gpump_duet_hash(duet) == hash) fail_msg("the word at %u is not hashed", (unsigned)at);
+        word ^= 1u << at / 4 % 32;
+        memcpy((char *)duet + at, &word, 4);
+    }
+    assert_true(gpump_duet_hash(duet) == hash);
+}
+
+/* Memory that contradicts itself: refused by the name of the field, or just sound. */
+#define refused(change, field_, index_, value_, minimum_, maximum_)                                              \
+    do {                                                                                                         \
+        before = *duet;                                                                                          \
+        change;                                                                                                  \
+        diagnosed(gpump_duet_check(duet, DIAG), GPUMP_ERROR_FORMAT, field_, index_, value_, minimum_, maximum_); \
+        *duet = before;                                                                                          \
+    } while (0)
+#define sound(change)                                             \
+    do {                                                          \
+        before = *duet;                                           \
+        change;                                                   \
+        assert_int_equal(gpump_duet_check(duet, NULL), GPUMP_OK); \
+        *duet = before;                                           \
+    } while (0)
+
+static void altered_numbers(void **state) {
+    gpump_duet_config config;
+    gpump_duet_plan plan;
+    gpump_duet *duet = swapping(&config, &plan);
+    uint32_t i;
+    (void)state;
+    diagnosed_null(gpump_duet_check(NULL, DIAG), "duet");
+    assert_int_equal(gpump_duet_check(duet, NULL), GPUMP_OK);
+    refused(duet->config.mode = 9, "config", 0, 0, 0, 0);
+    refused(duet->plan.unit = 3, "plan", 0, 3, 0, GPUMP_DUET_BLOCK);
+    refused(duet->plan.homes = GPUMP_DUET_WARPS + 1, "plan", 0, GPUMP_DUET_WARP, 0, GPUMP_DUET_BLOCK);
+    refused(duet->plan.block_warps = 0, "plan", 0, GPUMP_DUET_WARP, 0, GPUMP_DUET_BLOCK);
+    refused(duet->plan.block_warps = 3, "plan", 0, GPUMP_DUET_WARP, 0, GPUMP_DUET_BLOCK);
+    refused(duet->plan.extra_blocks = 2, "plan", 0, GPUMP_DUET_WARP, 0, GPUMP_DUET_BLOCK);
+    refused(duet->plan.native_blocks = 2, "plan", 0, GPUMP_DUET_WARP, 0, GPUMP_DUET_BLOCK);
+    refused(duet->extra = 2, "extra", 0, 2, 0, 1);
+    sound(duet->extra = 0);
+    refused(duet->block_count = 1, "blocks", 0, 1, 0, 2);
+    refused(duet->block_count = 3, "blocks", 0, 3, 0, 2);
+    refused(duet->block_count = 3; duet->blocks = 7, "blocks", 0, 3, 0, 2);
+    refused(duet->blocks = 5, "blocks", 0, 2, 0, 2);
+    refused(duet->job = GPUMP_DUET_SWAP + 1, "job", 0, GPUMP_DUET_SWAP + 1, 0, GPUMP_DUET_SWAP);
+    refused(duet->job_home = GPUMP_DUET_WARPS, "job", 0, GPUMP_DUET_SWAP, 0, GPUMP_DUET_SWAP);
+    refused(duet->job_frame = GPUMP_DUET_WARPS, "job", 0, GPUMP_DUET_SWAP, 0, GPUMP_DUET_SWAP);
+    refused(duet->job_out = GPUMP_DUET_WARPS, "job", 0, GPUMP_DUET_SWAP, 0, GPUMP_DUET_SWAP);
+    refused(duet->job_in = GPUMP_DUET_WARPS, "job", 0, GPUMP_DUET_SWAP, 0, GPUMP_DUET_SWAP);
+    sound(duet->job_home = duet->job_frame = duet->job_out = duet->job_in = GPUMP_DUET_WARPS - 1);
+    sound(duet->job_out = duet->job_in = GPUMP_NONE);
+    sound(duet->job = GPUMP_NONE; duet->job_home = duet->job_frame = GPUMP_NONE);
+    for (i = 0; i < 2; i++) {
+        refused(duet->queues[i].first = 256, "queues", i, duet->queues[i].count, 0, 256);
+        sound(duet->queues[i].first = 255);
+        refused(duet->queues[i].count = config.warp_queue + 1, "queues", i, config.warp_queue + 1, 0, 256);
+        sound(duet->queues[i].count = config.warp_queue);
+        refused(duet->last[i] = 4, "last", 0, i ? duet->last[0] : 4, 0, 3);
+        sound(duet->last[i] = 3);
+    }
+    for (i = 0; i < 512; i++) {
+        refused(duet->queues[i / 256].item[i % 256] = GPUMP_DUET_WARPS, "queues", i / 256, GPUMP_DUET_WARPS, 0,
+                GPUMP_DUET_WARPS - 1);
+        sound(duet->queues[i / 256].item[i % 256] = GPUMP_DUET_WARPS - 1);
+    }
+    for (i = 0; i < GPUMP_DUET_WARPS; i++) {
+        refused(duet->block_of[i] = GPUMP_DUET_BLOCKS, "block_of", i, GPUMP_DUET_BLOCKS, 0, GPUMP_DUET_BLOCKS - 1);
+        if (i >= 4) sound(duet->block_of[i] = GPUMP_DUET_BLOCKS - 1);
+    }
+}
+
+#define misplaced(change) refused(change, "places", 0, 0, 0, 0)
+static void altered_sets(void **state) {
+    gpump_duet_config config;
+    gpump_duet_plan plan;
+    gpump_duet *duet = swapping(&config, &plan);
+    uint32_t i, block;
+    (void)state;
+    for (i = 4; i < GPUMP_DUET_WARPS; i += 63) { /* nobody is there */
+        misplaced(gpump_bits_set(duet->present, i));
+        misplaced(gpump_bits_set(duet->moving, i));
+        misplaced(gpump_bits_set(duet->resident, i));
+        misplaced(gpump_bits_set(duet->alive, i));
+        misplaced(gpump_bits_set(duet->free_homes, i));
+        misplaced(gpump_bits_set(duet->free_frames, i));
+    }
+    misplaced(duet->place[0] = 1);                /* two in a home */
+    misplaced(duet->place[2] = duet->place[3]);   /* two in a frame */
+    misplaced(duet->place[0] = GPUMP_DUET_WARPS); /* nowhere */
+    misplaced(duet->place[0] = 2);                /* in a home that is not there */
+    misplaced(duet->place[2] = 2);
+    misplaced(gpump_bits_set(duet->free_homes, 0));
+    misplaced(gpump_bits_set(duet->free_frames, 0));
+    misplaced(gpump_bits_clear(duet->resident, 0));
+    misplaced(gpump_bits_clear(duet->present, 0); gpump_bits_set(duet->free_homes, 0); duet->place[0] = 2);
+    misplaced(duet->absent = 1);
+    misplaced(duet->absent = 3);
+    misplaced(duet->plan.homes = 1);
+    misplaced(duet->plan.homes = 3);
+    misplaced(duet->plan.frames[0] = 1);
+    misplaced(duet->plan.frames[1] = 1);
+    misplaced(duet->plan.frames[2] = 1; duet->l1_is_store = 1);
+    sound(duet->plan.frames[2] = 1);
+    for (block = 0; block < 2; block++) {
+        misplaced(duet->live[block]--);
+        misplaced(duet->live[block]++);
+        misplaced(duet->stalled[block]++);
+        misplaced(duet->in_barrier[block]++);
+        misplaced(duet->block_of[2 * block] = !block);
+    }
+    for (; block < GPUMP_DUET_BLOCKS; block++) {
+        misplaced(duet->block_of[3] = block);
+        sound(duet->live[block] = duet->stalled[block] = duet->in_barrier[block] = 1); /* of no block */
+    }
+    misplaced(gpump_bits_clear(duet->waiting, 0));
+    misplaced(gpump_bits_set(duet->waiting, 2));
+    misplaced(gpump_bits_set(duet->at_barrier, 0));
+    misplaced(gpump_bits_clear(duet->alive, 3));
+}
+
+/* Places that a move has taken or will leave are not lost. */
+static void altered_moves(void **state) {
+    gpump_duet_config config;
+    gpump_duet_plan plan;
+    gpump_duet *duet = swapping(&config, &plan);
+    gpump_duet_action action;
+    (void)state;
+    assert_int_equal(gpump_duet_report_moved(duet, 20), GPUMP_OK);
+    assert_int_equal(gpump_duet_report_block_done(duet, 20, 1), GPUMP_OK); /* home 0 and frame 1 are free */
+    assert_int_equal(gpump_duet_check(duet, NULL), GPUMP_OK);
+    gpump_duet_report_reply(duet, 0);
+    gpump_duet_report_reply(duet, 0);
+    assert_int_equal(gpump_duet_next(duet, 21, &action), GPUMP_OK);
+    assert_int_equal(action.kind, GPUMP_DUET_IN);
+    assert_true(action.end_cycle == 21 + 2 + 5); /* the port has brought two replies */
+    assert_int_equal(gpump_duet_check(duet, NULL), GPUMP_OK);
+    misplaced(gpump_bits_set(duet->free_homes, action.home));
+    misplaced(duet->job = GPUMP_DUET_OUT);
+    misplaced(duet->job = GPUMP_NONE);
+    assert_int_equal(gpump_duet_report_moved(duet, 28), GPUMP_OK);
+    assert_int_equal(gpump_duet_next(duet, 28, &action), GPUMP_OK);
+    assert_int_equal(action.kind, GPUMP_DUET_OUT); /* warp 1 is at its barrier */
+    assert_int_equal(gpump_duet_check(duet, NULL), GPUMP_OK);
+    misplaced(gpump_bits_set(duet->free_frames, action.frame));
+    misplaced(duet->job = GPUMP_DUET_IN);
+    misplaced(duet->absent = 0);
+}
+
+static void counters(void **state) {
+    static const char *const names[] = {"outs",          "ins",    "swaps",   "granules",        "move_cycles",
+                                        "frame_replies", "stalls", "refused", "queue_overflows", "decisions",
+                                        "most_blocks"};
+    enum { COUNT = sizeof names / sizeof *names };
+    gpump_duet_statistics earlier, later, difference;
+    uint64_t *a = &earlier.outs, *b = &later.outs, value;
+    const char *name, *unit, *description;
+    uint32_t i;
+    (void)state;
+    assert_int_equal(sizeof earlier, COUNT * 8);
+    for (i = 0; i < COUNT; i++) {
+        a[i] = i * i;
+        b[i] = 1000 + 7 * i;
+    }
+    gpump_duet_statistics_diff(&earlier, &later, &difference);
+    for (i = 0; i < COUNT; i++) {
+        assert_true((&difference.outs)[i] == (i == COUNT - 1 ? b[i] : b[i] - a[i]));
+        assert_int_equal(gpump_duet_statistics_field(&later, i, &name, &unit, &description, &value), GPUMP_OK);
+        assert_string_equal(name, names[i]);
+        assert_true(value == b[i] && *unit && *description);
+    }
+    assert_int_equal(gpump_duet_statistics_field(&later, COUNT, NULL, NULL, NULL, NULL), GPUMP_EMPTY);
+    assert_int_equal(gpump_duet_statistics_field(NULL, 0, NULL, NULL, NULL, NULL), GPUMP_ERROR_ARGUMENT);
+    gpump_duet_statistics_diff(&earlier, &later, &later);
+    assert_memory_equal(&later, &difference, sizeof later);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_calls),
+        cmocka_unit_test(random_calls),       cmocka_unit_test(memory_and_places), cmocka_unit_test(wrong_calls),
+        cmocka_unit_test(hash_of_everything), cmocka_unit_test(altered_numbers),   cmocka_unit_test(altered_sets),
+        cmocka_unit_test(altered_moves),      cmocka_unit_test(counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
