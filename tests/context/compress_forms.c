@@ -163,9 +163,9 @@ static void every_count_of_lanes(void **state) {
 }
 
 static void every_group(void **state) {
-    static const uint32_t counts[] = {17, 32, 64};
+    static const uint32_t counts[] = {17, 31, 32, 33, 64};
     (void)state;
-    for (uint32_t n = 0; n < 3; n++)
+    for (uint32_t n = 0; n < sizeof counts / sizeof *counts; n++)
         for (uint32_t group = 8; group <= counts[n]; group++)
             lanes_in_groups(counts[n], group, 1 + group % 2, counts[n], 12 + counts[n] + group % 5);
 }
