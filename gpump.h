@@ -5499,11 +5499,12 @@ typedef struct gpump_scheduler_process {
 
 /* A kernel launch. */
 typedef struct gpump_scheduler_command {
-    uint64_t cookie;        /* the host's name for the launch */
-    uint64_t blocks;        /* blocks of the grid; 1 to GPUMP_SCHEDULER_MAX_BLOCKS */
-    uint32_t process;       /* row of the process table, from gpump_scheduler_open */
-    uint32_t blocks_per_sm; /* how many of them one SM holds; 1 to the configuration's */
-    uint32_t saved_limit;   /* how many saved contexts its preallocated memory holds; 0: it can only be drained */
+    uint64_t cookie;  /* the host's name for the launch */
+    uint64_t blocks;  /* blocks of the grid; 1 to GPUMP_SCHEDULER_MAX_BLOCKS */
+    uint32_t process; /* row of the process table, from gpump_scheduler_open */
+    /* How many of them one SM holds; 1 to the configuration's. gpump_scheduler_issue_extra goes beyond. */
+    uint32_t blocks_per_sm;
+    uint32_t saved_limit; /* how many saved contexts its preallocated memory holds; 0: it can only be drained */
     uint32_t unused;
 } gpump_scheduler_command;
 
@@ -5820,6 +5821,14 @@ GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *scheduler, const gp
                                             uint64_t now, gpump_scheduler_action *action);
 /* Returns when the next action may come if nothing is reported: a cycle, GPUMP_UNKNOWN for never. */
 GPUMP_API uint64_t gpump_scheduler_next_cycle(const gpump_scheduler *scheduler);
+
+/* Issues a block on `sm` at once and sets *action to that ISSUE, also when the SM holds as many blocks as its kernel's
+ * command said. For a host that has taken blocks of the SM off the chip because they wait for pages, and has room for
+ * another (gpump_block_switch, NEW); blocks off the chip stay counted on the SM. They go to the PTBQ with
+ * gpump_scheduler_report_preempted once the SM is under preemption. GPUMP_EMPTY when the SM is not ready, when its
+ * kernel has no block to issue, or when all slots of config.blocks_per_sm are taken. Source: Tanasic 6.4.1. */
+GPUMP_API gpump_result gpump_scheduler_issue_extra(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
+                                                   gpump_scheduler_action *action);
 
 /* ---- views ---- */
 /* Returns the tables as a policy sees them, good until the next call that changes them. */
@@ -26988,8 +26997,7 @@ static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t 
                 return "a block of a kernel that the SM neither runs nor is reserved for";
         }
     if (blocks != sm->blocks || next_blocks != sm->next_blocks) return "block counts and slots of an SM differ";
-    if ((sm->kernel && blocks > kernels[sm->kernel].blocks_per_sm) ||
-        (sm->next && next_blocks > kernels[sm->next].blocks_per_sm))
+    if (sm->next && next_blocks > kernels[sm->next].blocks_per_sm) /* its kernel may have extra blocks */
         return "more blocks than the kernel may have on an SM";
     if (next_blocks && s->config.kernels_per_sm == 1) return "two kernels on an SM";
     if (idle != (sm->state == GPUMP_SCHEDULER_SM_IDLE)) return "the set of idle SMs and a state differ";
@@ -27823,6 +27831,21 @@ static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint
         action->index = k->next_block++;
         s->statistics.blocks_new++;
     }
+}
+
+GPUMP_API gpump_result gpump_scheduler_issue_extra(gpump_scheduler *s, uint64_t now, uint32_t index,
+                                                   gpump_scheduler_action *action) {
+    gpump_scheduler_sm *sm;
+    if (!s || !action || index >= s->config.sms) return GPUMP_ERROR_ARGUMENT;
+    sm = &gpumpi_scheduler_sms(s)[index];
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    if (sm->state != GPUMP_SCHEDULER_SM_RUNNING || sm->flags || sm->blocks == s->config.blocks_per_sm ||
+        !gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[sm->kernel]))
+        return GPUMP_EMPTY;
+    memset(action, 0, sizeof *action);
+    action->sm = index;
+    gpumpi_scheduler_hand_issue(s, index, sm->kernel, action);
+    return GPUMP_OK;
 }
 
 /* Finds the next action of one SM. Returns 0 when there is none, and takes the SM off the list. */

@@ -739,6 +739,21 @@ static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint
     }
 }
 
+GPUMP_API gpump_result gpump_scheduler_issue_extra(gpump_scheduler *s, uint64_t now, uint32_t index,
+                                                   gpump_scheduler_action *action) {
+    gpump_scheduler_sm *sm;
+    if (!s || !action || index >= s->config.sms) return GPUMP_ERROR_ARGUMENT;
+    sm = &gpumpi_scheduler_sms(s)[index];
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    if (sm->state != GPUMP_SCHEDULER_SM_RUNNING || sm->flags || sm->blocks == s->config.blocks_per_sm ||
+        !gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[sm->kernel]))
+        return GPUMP_EMPTY;
+    memset(action, 0, sizeof *action);
+    action->sm = index;
+    gpumpi_scheduler_hand_issue(s, index, sm->kernel, action);
+    return GPUMP_OK;
+}
+
 /* Finds the next action of one SM. Returns 0 when there is none, and takes the SM off the list. */
 static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];

@@ -69,11 +69,12 @@ typedef struct gpump_scheduler_process {
 
 /* A kernel launch. */
 typedef struct gpump_scheduler_command {
-    uint64_t cookie;        /* the host's name for the launch */
-    uint64_t blocks;        /* blocks of the grid; 1 to GPUMP_SCHEDULER_MAX_BLOCKS */
-    uint32_t process;       /* row of the process table, from gpump_scheduler_open */
-    uint32_t blocks_per_sm; /* how many of them one SM holds; 1 to the configuration's */
-    uint32_t saved_limit;   /* how many saved contexts its preallocated memory holds; 0: it can only be drained */
+    uint64_t cookie;  /* the host's name for the launch */
+    uint64_t blocks;  /* blocks of the grid; 1 to GPUMP_SCHEDULER_MAX_BLOCKS */
+    uint32_t process; /* row of the process table, from gpump_scheduler_open */
+    /* How many of them one SM holds; 1 to the configuration's. gpump_scheduler_issue_extra goes beyond. */
+    uint32_t blocks_per_sm;
+    uint32_t saved_limit; /* how many saved contexts its preallocated memory holds; 0: it can only be drained */
     uint32_t unused;
 } gpump_scheduler_command;
 
@@ -390,6 +391,14 @@ GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *scheduler, const gp
                                             uint64_t now, gpump_scheduler_action *action);
 /* Returns when the next action may come if nothing is reported: a cycle, GPUMP_UNKNOWN for never. */
 GPUMP_API uint64_t gpump_scheduler_next_cycle(const gpump_scheduler *scheduler);
+
+/* Issues a block on `sm` at once and sets *action to that ISSUE, also when the SM holds as many blocks as its kernel's
+ * command said. For a host that has taken blocks of the SM off the chip because they wait for pages, and has room for
+ * another (gpump_block_switch, NEW); blocks off the chip stay counted on the SM. They go to the PTBQ with
+ * gpump_scheduler_report_preempted once the SM is under preemption. GPUMP_EMPTY when the SM is not ready, when its
+ * kernel has no block to issue, or when all slots of config.blocks_per_sm are taken. Source: Tanasic 6.4.1. */
+GPUMP_API gpump_result gpump_scheduler_issue_extra(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
+                                                   gpump_scheduler_action *action);
 
 /* ---- views ---- */
 /* Returns the tables as a policy sees them, good until the next call that changes them. */

@@ -392,8 +392,7 @@ static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t 
                 return "a block of a kernel that the SM neither runs nor is reserved for";
         }
     if (blocks != sm->blocks || next_blocks != sm->next_blocks) return "block counts and slots of an SM differ";
-    if ((sm->kernel && blocks > kernels[sm->kernel].blocks_per_sm) ||
-        (sm->next && next_blocks > kernels[sm->next].blocks_per_sm))
+    if (sm->next && next_blocks > kernels[sm->next].blocks_per_sm) /* its kernel may have extra blocks */
         return "more blocks than the kernel may have on an SM";
     if (next_blocks && s->config.kernels_per_sm == 1) return "two kernels on an SM";
     if (idle != (sm->state == GPUMP_SCHEDULER_SM_IDLE)) return "the set of idle SMs and a state differ";

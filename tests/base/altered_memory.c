@@ -91,6 +91,7 @@ static void scheduler_drive(uint64_t *memory, uint64_t seed) {
         case 3: (void)gpump_scheduler_report_preempted(s, now, sm, here[sm][slot], 7); break;
         case 4:
             (void)gpump_scheduler_report_room(s, now, sm, slot);
+            (void)gpump_scheduler_issue_extra(s, now, sm, &action);
             (void)gpump_scheduler_report_running(s, now, 1 + slot, sm, sm * slot);
             if (!gpump_random_below(&random, 20)) (void)gpump_scheduler_abort(s, now, slot);
             break;

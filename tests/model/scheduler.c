@@ -402,7 +402,6 @@ static void block_is_issued(const gpump_scheduler_action *a) {
     MODEL_CHECK(a->process == q->command.process && a->process_cookie == w.processes[a->process].cookie);
     m->owner[lowest] = a->queue + 1;
     q->resident++;
-    MODEL_CHECK(blocks_on(a->sm, a->queue + 1) <= q->command.blocks_per_sm);
     MODEL_CHECK(a->saved == (q->saved_count != 0)); /* blocks that were preempted come first, in their order */
     if (a->saved) {
         MODEL_CHECK(a->handle == q->saved[0] && a->index == 0);
@@ -446,8 +445,38 @@ static void next(void) {
     case GPUMP_SCHEDULER_PREEMPT: sm_is_preempted(&a); break;
     case GPUMP_SCHEDULER_SETUP: sm_is_set_up(&a); break;
     case GPUMP_SCHEDULER_KILL: sm_is_killed(&a); break;
-    default: MODEL_CHECK(a.kind == GPUMP_SCHEDULER_ISSUE); block_is_issued(&a);
+    default:
+        MODEL_CHECK(a.kind == GPUMP_SCHEDULER_ISSUE);
+        block_is_issued(&a);
+        MODEL_CHECK(blocks_on(a.sm, a.queue + 1) <= w.queues[a.queue].command.blocks_per_sm);
     }
+}
+
+/* A block beyond those that the command said an SM holds: also then it is the next one of the SM's kernel. */
+static void issue_extra(void) {
+    const uint64_t time = model_time(w.now, w.told);
+    const uint32_t sm = below(w.config.sms + (once_in(30) ? 2 : 0));
+    const gpump_scheduler_sm row = gpump_scheduler_look(w.s).sms[sm < w.config.sms ? sm : 0];
+    gpump_result expected = GPUMP_EMPTY;
+    gpump_scheduler_action a;
+    if (sm >= w.config.sms)
+        expected = GPUMP_ERROR_ARGUMENT;
+    else if (model_time_is_wrong(time, w.told))
+        expected = GPUMP_ERROR_TIME;
+    else if (row.state == GPUMP_SCHEDULER_SM_RUNNING && !(row.flags & GPUMP_SCHEDULER_SM_SETUP_DUE) &&
+             !w.sms[sm].setting_up)
+        for (uint32_t slot = 0; slot < w.config.blocks_per_sm; slot++)
+            if (!w.sms[sm].owner[slot])
+                for (uint32_t i = 0; i < w.config.queues; i++)
+                    if (w.queues[i].busy && w.queues[i].kernel == row.kernel &&
+                        w.queues[i].finished < w.queues[i].command.blocks &&
+                        (w.queues[i].saved_count || w.queues[i].next_block < w.queues[i].command.blocks))
+                        expected = GPUMP_OK;
+    MODEL_CALL(expected, gpump_scheduler_issue_extra(w.s, time, sm, &a));
+    if (expected == GPUMP_OK || expected == GPUMP_EMPTY) w.told = w.now;
+    if (expected) return;
+    MODEL_CHECK(a.kind == GPUMP_SCHEDULER_ISSUE && a.sm == sm && a.kernel == row.kernel);
+    block_is_issued(&a);
 }
 
 static void event(void) {
@@ -476,6 +505,7 @@ static void event(void) {
         break;
     case 16:
     case 17: w.now += below(15); break;
+    case 18: issue_extra(); break;
     default: next();
     }
 }

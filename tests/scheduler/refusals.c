@@ -160,6 +160,11 @@ static void facts(void **state) {
     assert_int_equal(gpump_scheduler_report_finished(NULL, 10, 0, block), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_scheduler_report_preempted(NULL, 10, 0, block, 1), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_scheduler_report_room(NULL, 10, 0, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_scheduler_issue_extra(NULL, 10, 0, &action), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_scheduler_issue_extra(s, 10, 1, &action), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_scheduler_issue_extra(s, 10, 0, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_scheduler_issue_extra(s, 9, 0, &action), GPUMP_ERROR_TIME);
+    assert_int_equal(gpump_scheduler_issue_extra(s, 10, 0, &action), GPUMP_EMPTY); /* the SM is idle */
     assert_int_equal(gpump_scheduler_next(NULL, &policy, 10, &action), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_scheduler_next(s, NULL, 10, &action), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_scheduler_next(s, &policy, 10, NULL), GPUMP_ERROR_ARGUMENT);

@@ -2,7 +2,9 @@
 
 #include "machine/fault_switch.h"
 #include "preemption/block_life.h"
+#include "preemption/preemption_schedule.h"
 #include "preemption/requests.h"
+#include "preemption/schedule_facts.h"
 
 /* The kernel of which the SM holds blocks, or has some off the chip; NULL. */
 static kernel *kernel_of(const machine *m, const sm *s) {
@@ -41,14 +43,22 @@ static void come_back(machine *m, sm *s) {
     copy = m->preempted[i];
     if (preemption_place(m, s, copy.kernel, linear, &copy) != GPUMP_REASON_YES) return;
     s->fault_switch->coming = NEVER;
+    if (m->schedule) preemption_schedule_came_back(m, s, i);
     block_life_dequeue(m, k, i);
 }
 
+/* Places a block beyond those that the SM has; 1 when it did. */
+static int place_beyond(machine *m, sm *s, kernel *k) {
+    if (m->schedule) return preemption_schedule_place_extra(m, s);
+    if (k->next_block == k->blocks ||
+        preemption_place(m, s, (uint32_t)(k - m->kernels), k->next_block, NULL) != GPUMP_REASON_YES)
+        return 0;
+    k->next_block++;
+    return 1;
+}
+
 static void place_new(machine *m, sm *s, kernel *k) {
-    if (k && k->next_block < k->blocks &&
-        preemption_place(m, s, (uint32_t)(k - m->kernels), k->next_block, NULL) == GPUMP_REASON_YES)
-        k->next_block++;
-    else
+    if (!k || !place_beyond(m, s, k))
         machine_must(m, "gpump_block_switch_report_none", gpump_block_switch_report_none(s->fault_switch->unit, m->now),
                      NULL);
 }
@@ -57,9 +67,13 @@ static void advance(machine *m, sm *s) {
     fault_switch *f = s->fault_switch;
     gpump_block_switch_action action;
     kernel *k = kernel_of(m, s);
-    const uint64_t left = k && !s->reserved_for ? k->blocks - k->next_block : 0;
+    const uint64_t left = m->schedule             ? preemption_schedule_extra_blocks(m, s)
+                          : k && !s->reserved_for ? k->blocks - k->next_block
+                                                  : 0;
     uint64_t next;
     f->asks = 0;
+    f->next = NEVER;
+    if (m->schedule && preemption_schedule_vacates(m, s)) return; /* its blocks leave for good */
     if (f->coming != NEVER) come_back(m, s);
     (void)gpump_block_switch_set_outside(f->unit, left < UINT32_MAX ? (uint32_t)left : UINT32_MAX - 1,
                                          k ? gpump_context_pool_room(m->context_pool, (uint32_t)(k - m->kernels) + 1)

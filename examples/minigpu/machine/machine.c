@@ -965,8 +965,8 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         machine_free(m);
         return NULL;
     }
-    if (options->schedule &&
-        preemption_schedule_make(m, launch, options->schedule, options->mechanism, options->slice_ns, error)) {
+    if (options->schedule && preemption_schedule_make(m, launch, options->schedule, options->mechanism,
+                                                      options->slice_ns, options->faults.extra, error)) {
         machine_free(m);
         return NULL;
     }

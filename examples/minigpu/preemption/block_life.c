@@ -585,7 +585,9 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
         k->done_blocks++;
     else if (action->why != GPUMP_BLOCK_KILLED)
         queue_preempted(m, b, action);
-    if (s->fault_switch && fault_switch_left(m, s, b, action->why == GPUMP_BLOCK_SAVED))
+    if (s->fault_switch &&
+        fault_switch_left(m, s, b,
+                          action->why == GPUMP_BLOCK_SAVED && !(m->schedule && preemption_schedule_vacates(m, s))))
         m->preempted[k->last_preempted].fault_sm = s->index;
     if (m->schedule) {
         const int ended = action->why == GPUMP_BLOCK_DONE || action->why == GPUMP_BLOCK_KILLED;

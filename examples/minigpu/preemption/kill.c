@@ -37,8 +37,10 @@ static uint32_t kill_off_chip(machine *m, kernel *k) {
         if (entry->context != NEVER)
             machine_must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, entry->context), NULL);
         if (entry->local_frame != NONE) m->local_free[m->local_count_free++] = entry->local_frame;
-        if (entry->fault_sm != NONE)
+        if (entry->fault_sm != NONE) {
             fault_switch_dropped(m, m->sms[entry->fault_sm], block_cookie_of(entry->kernel, entry->linear));
+            if (m->schedule) preemption_schedule_off_chip_left(m, k->first_preempted, 1);
+        }
         if (m->fault_unit) block_life_forget_faults(m, entry->kernel, entry->linear);
         block_life_dequeue(m, k, k->first_preempted);
     }

@@ -8,13 +8,16 @@
  * (preemption_place) PREEMPT  the SM's blocks leave (preemption_carry_out): by switch or drain, or each as
  * gpump_victim_select says KERNEL_DONE, KERNEL_START  for the record
  *   4. A block that has left its SM is reported: finished, or preempted with the entry that it waits in.
- * A block counts as gone when its place is free (FREED), so a block that is issued always finds room. */
+ * A block counts as gone when its place is free (FREED), so a block that is issued always finds room. A block that has
+ * left on a fault (--switch-on-fault) stays counted on its SM: it comes back as its SM asks for it, or becomes a
+ * preempted block when the SM is vacated. The block that takes its place comes by gpump_scheduler_issue_extra. */
 #include "preemption/preemption_schedule.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "policies.h"
+#include "machine/fault_switch.h"
 #include "machine/fault_unit.h"
 #include "memory/memory_path.h"
 #include "preemption/block_life.h"
@@ -23,8 +26,10 @@
 #include "preemption/schedule_group.h"
 #include "machine/corun.h"
 
+#define SCHEDULER_SLOTS_MAX 64u /* gpump_scheduler_config.blocks_per_sm */
+
 int preemption_schedule_make(machine *m, const launch_file *launch, const char *policy, uint32_t mechanism,
-                             uint64_t slice_ns, char error[LAUNCH_ERROR_BYTES]) {
+                             uint64_t slice_ns, uint32_t extra_blocks, char error[LAUNCH_ERROR_BYTES]) {
     struct schedule *c = (struct schedule *)arena_take(&m->arena, sizeof *c);
     gpump_scheduler_config config;
     gpump_diag diag;
@@ -39,7 +44,9 @@ int preemption_schedule_make(machine *m, const launch_file *launch, const char *
     }
     gpump_scheduler_config_preset(&config, "k20c");
     config.sms = config.decision_cycles = m->config.gpu.sms;
-    config.blocks_per_sm = m->config.gpu.block_slots;
+    config.blocks_per_sm = m->config.gpu.block_slots + extra_blocks < SCHEDULER_SLOTS_MAX
+                               ? m->config.gpu.block_slots + extra_blocks
+                               : SCHEDULER_SLOTS_MAX;
     config.processes = config.queues = launch->process_count;
     config.active_kernels = launch->process_count > m->config.gpu.sms ? launch->process_count : m->config.gpu.sms;
     config.saved_blocks = config.sms * config.blocks_per_sm;
@@ -54,8 +61,9 @@ int preemption_schedule_make(machine *m, const launch_file *launch, const char *
     c->vacating = (uint32_t *)arena_take_array(&m->arena, m->sm_count, sizeof *c->vacating);
     c->processes = (uint32_t *)arena_take_array(&m->arena, launch->process_count, sizeof *c->processes);
     c->names = (scheduled *)arena_take_array(&m->arena, m->block_count, sizeof *c->names);
+    c->off_chip = (scheduled *)arena_take_array(&m->arena, m->preempted_count, sizeof *c->off_chip);
     c->leases = (schedule_lease *)arena_take_array(&m->arena, m->sm_count, sizeof *c->leases);
-    if (!memory || !c->vacating || !c->processes || !c->names || !c->leases) goto memory;
+    if (!memory || !c->vacating || !c->processes || !c->names || !c->off_chip || !c->leases) goto memory;
     if (gpump_scheduler_init(memory, bytes, &config, &c->scheduler, &diag) != GPUMP_OK) goto memory;
     for (i = 0; i < launch->process_count; i++) {
         gpump_scheduler_process process;
@@ -97,10 +105,20 @@ void preemption_schedule_submit(machine *m, uint32_t kernel_index) {
 
 /* ==== actions ==== */
 
+/* The block that has just been placed on the SM is what the scheduler calls `name`. */
+static void name_placed(machine *m, const sm *s, const scheduled *name) {
+    uint32_t i;
+    for (i = 0; i < BLOCK_ENTRIES_MAX; i++) {
+        const uint32_t index = s->block_of_entry[i];
+        if (index != NONE && m->blocks[index].life == m->lives) m->schedule->names[index] = *name;
+    }
+}
+
 static void issue(machine *m, const gpump_scheduler_action *action) {
-    uint32_t kernel_index = (uint32_t)action->kernel_cookie, i;
+    uint32_t kernel_index = (uint32_t)action->kernel_cookie;
     kernel *k = &m->kernels[kernel_index];
     sm *s = m->sms[action->sm];
+    scheduled name;
     gpump_reason reason;
     if (m->corun && kernel_index < m->corun->kernels) {
         schedule_group_issue(m, action);
@@ -119,13 +137,32 @@ static void issue(machine *m, const gpump_scheduler_action *action) {
                      action->sm, kernel_index + 1, gpump_reason_text(reason));
         return;
     }
-    for (i = 0; i < BLOCK_ENTRIES_MAX; i++) { /* the block that has just been placed */
-        uint32_t index = s->block_of_entry[i];
-        if (index != NONE && m->blocks[index].life == m->lives) {
-            m->schedule->names[index].sm = action->sm;
-            m->schedule->names[index].block = action->block;
-        }
-    }
+    name.sm = action->sm;
+    name.block = action->block;
+    name_placed(m, s, &name);
+}
+
+uint64_t preemption_schedule_extra_blocks(const machine *m, const sm *s) {
+    const gpump_scheduler_view view = gpump_scheduler_look(m->schedule->scheduler);
+    const gpump_scheduler_sm *row = &view.sms[s->index];
+    return row->state == GPUMP_SCHEDULER_SM_RUNNING ? gpump_scheduler_to_issue(&view.kernels[row->kernel]) : 0;
+}
+
+int preemption_schedule_place_extra(machine *m, sm *s) {
+    const gpump_scheduler_view view = gpump_scheduler_look(m->schedule->scheduler);
+    gpump_scheduler_action action;
+    gpump_result result;
+    if (s->resident >= view.kernels[view.sms[s->index].kernel].blocks_per_sm) return 0;
+    result = gpump_scheduler_issue_extra(m->schedule->scheduler, m->now, s->index, &action);
+    if (result == GPUMP_OK)
+        issue(m, &action);
+    else if (result != GPUMP_EMPTY)
+        machine_must(m, "gpump_scheduler_issue_extra", result, NULL);
+    return result == GPUMP_OK;
+}
+
+void preemption_schedule_came_back(machine *m, sm *s, uint32_t entry) {
+    name_placed(m, s, &m->schedule->off_chip[entry]);
 }
 
 /* Which way each of an SM's blocks goes, from what each way would cost (gpump_victim_vacate under "chimera"). */
@@ -169,12 +206,27 @@ static uint32_t select_choices(machine *m, sm *s, gpump_block_choice *choices) {
     return decision.choices;
 }
 
+/* The SM's blocks that have left on a fault go to the preempted blocks of their kernel: their contexts are saved. */
+static void give_off_chip(machine *m, sm *s) {
+    uint32_t i, n;
+    for (i = 0; i < m->kernel_count; i++)
+        for (n = m->kernels[i].first_preempted; n != NONE && s->fault_switch->off_chip; n = m->preempted[n].next) {
+            preempted_block *entry = &m->preempted[n];
+            if (entry->fault_sm != s->index) continue;
+            entry->fault_sm = NONE;
+            fault_switch_dropped(m, s, block_cookie_of(entry->kernel, entry->linear));
+            preemption_schedule_off_chip_left(m, n, 0);
+        }
+}
+
 /* Makes whoever runs on an SM that is being vacated leave; blocks that were just coming back are told when they have
  * arrived. */
 static void vacate(machine *m, sm *s) {
     gpump_block_choice choices[BLOCK_ENTRIES_MAX];
     uint32_t mechanism = m->schedule->vacating[s->index] - 1, count;
     memset(choices, 0, sizeof choices);
+    if (s->fault_switch) give_off_chip(m, s);
+    if (!s->resident) return;
     if (mechanism != GPUMP_SCHEDULER_SELECT) {
         preemption_request(m, s, mechanism == GPUMP_SCHEDULER_DRAIN ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH, 0,
                            0);

@@ -346,8 +346,8 @@ static const char *contradiction(const machine_options *o, uint64_t limit_ns, ui
     if (o->faults.link && o->in_place) return "--link and --in-place exclude each other";
     if (o->faults.extra && (!o->faults.link || (o->faults.scheme && !strcmp(o->faults.scheme, "stall"))))
         return "--switch-on-fault needs --link NAME, and a scheme under which a warp can leave: not stall";
-    if (o->faults.extra && (o->schedule || o->policy || o->sharing.policy))
-        return "--switch-on-fault excludes --schedule, --policy and --partition";
+    if (o->faults.extra && (o->policy || o->sharing.policy))
+        return "--switch-on-fault excludes --policy and --partition";
     if (o->faults.local && !o->faults.link) return "--local-handler needs --link NAME";
     if (o->faults.local && !strcmp(o->faults.link, "uvm595"))
         return "--local-handler needs a link that serves faults one by one: not uvm595";
