@@ -725,6 +725,114 @@ static void out_of_memory_is_a_value(void **state) {
     for (uint64_t random = 1; random < 4; random++) test_every_allocation_failing(insert_once, &random);
 }
 
+/* Which form each access of a small program gets: `kind` chooses the program. */
+enum {
+    STRAIGHT,
+    WALK,
+    STEP_OF_A_PAGE,
+    SOMETIMES_READ,
+    SOMETIMES_STEPPED,
+    FORWARD,
+    CHASE,
+    LATE_CONDITION,
+    WITH_FENCE,
+    WITH_BARRIER,
+    FORMS
+};
+static gpump_program *form(int kind) {
+    test_builder b = array_start(20 * PAGE, 4 * PAGE, 50);
+    gpump_instruction fence = gpump_instruction_make(GPUMP_OP_COMPUTE);
+    fence.flags = GPUMP_FLAG_FENCE;
+    switch (kind) {
+    case STRAIGHT: load(&b, TAG_LOAD, V, B, NO, 0); return done(&b);
+    case WALK:
+    case STEP_OF_A_PAGE:
+        load(&b, TAG_LOAD, V, B, NO, 0); /* 4 */
+        add(&b, B, kind == WALK ? PAGE - 4 : PAGE);
+        store(&b, 64 | GPUMP_OPERAND_PARAMETER, V, 0); /* no predicated loop */
+        break;
+    case SOMETIMES_READ:
+    case SOMETIMES_STEPPED:
+        test_op(&b, TAG_LESS, P, II, II, NO); /* 4 */
+        test_branch(&b, P, 0, 7);
+        if (kind == SOMETIMES_READ) load(&b, TAG_LOAD, V, B, NO, 0);    /* 6 */
+        add(&b, B, 4);                                                  /* 6 or 7 */
+        if (kind == SOMETIMES_STEPPED) load(&b, TAG_LOAD, V, B, NO, 0); /* 7 */
+        break;
+    case FORWARD: /* the branch leaves the block, which is no loop */
+        load(&b, TAG_LOAD, V, B, NO, 0);
+        test_op(&b, TAG_LESS, P, V, N, NO);
+        test_branch(&b, P, 0, 8);
+        test_op(&b, TAG_DOUBLE, W, V, NO, NO);
+        return done(&b);
+    default:                             /* the address is loaded: no walk */
+        load(&b, TAG_LOAD, B, B, NO, 0); /* 4 */
+        if (kind == WITH_FENCE) test_add(&b, &fence);
+        if (kind == WITH_BARRIER) test_barrier(&b);
+    }
+    add(&b, II, 1);
+    test_op(&b, TAG_LESS, P, II, N, NO);
+    if (kind == LATE_CONDITION) test_op(&b, TAG_DOUBLE, W, II, NO, NO);
+    test_branch(&b, P, 0, 4);
+    return done(&b);
+}
+static void each_access_gets_its_form(void **state) {
+    /* walks, predicated, plain; the store to a parameter's address is plain */
+    static const uint32_t expected[FORMS][3] = {{0, 0, 1}, {1, 0, 1}, {0, 0, 2}, {0, 0, 1}, {0, 0, 1},
+                                                {0, 0, 1}, {0, 1, 0}, {0, 1, 0}, {0, 0, 1}, {0, 0, 1}};
+    (void)state;
+    for (int kind = 0; kind < FORMS; kind++) {
+        gpump_program *program = form(kind), *checked;
+        gpump_page_checks_config config = kim("kim");
+        gpump_page_checks_report report;
+        assert_int_equal(gpump_page_checks_insert(program, &config, &checked, &report, NULL), GPUMP_OK);
+        if (report.walks != expected[kind][0] || report.predicated != expected[kind][1] ||
+            report.plain != expected[kind][2])
+            fail_msg("program %d: %u walks, %u predicated, %u plain", kind, report.walks, report.predicated,
+                     report.plain);
+        gpump_program_destroy(checked);
+        gpump_program_destroy(program);
+    }
+}
+
+/* Every value that an iteration hands to the next one waits in a temporary, the second one of an instruction too. */
+static void both_values_wait(void **state) {
+    test_builder b = test_build(NULL);
+    gpump_page_checks_config config = kim("kim");
+    gpump_program *checked;
+    gpump_instruction in = gpump_instruction_make(GPUMP_OP_COMPUTE);
+    const uint32_t defs[2] = {R1, R2}, uses[2] = {R1, R2};
+    uint32_t temporary = 0, kept[2] = {GPUMP_NONE, GPUMP_NONE}, moved = 0, i;
+    (void)state;
+    for (i = 0; i < POINTER_REGISTERS; i++) test_register(&b, i == C ? GPUMP_WIDTH_PREDICATE : GPUMP_WIDTH_32);
+    test_constant(&b, R2, 0);
+    in.defs = defs;
+    in.uses = uses;
+    in.def_count = in.use_count = 2;
+    in.access = GPUMP_ACCESS_READ;
+    in.bytes = 8;
+    test_add(&b, &in); /* 1: the loop */
+    test_op(&b, TAG_NOT_ZERO, C, R1, NO, NO);
+    test_branch(&b, C, 0, 1);
+    done(&b);
+    assert_int_equal(gpump_page_checks_insert(b.program, &config, &checked, NULL, NULL), GPUMP_OK);
+    for (i = 0; i < gpump_program_instructions(checked); i++) {
+        gpump_program_instruction(checked, i, &in);
+        if (in.access) {
+            assert_int_equal(in.def_count, 3);
+            for (temporary = 0; temporary < 2; temporary++) kept[temporary] = in.defs[temporary];
+            assert_true(kept[0] > C && kept[1] > C && kept[0] != kept[1]);
+        } else if (in.operation == GPUMP_OP_MOVE) {
+            assert_true(in.defs[0] == R1 || in.defs[0] == R2);
+            assert_int_equal(in.uses[0], kept[in.defs[0] == R2]);
+            moved |= 1u << in.defs[0];
+        }
+    }
+    assert_int_equal(moved, 1u << R1 | 1u << R2);
+    gpump_program_destroy(checked);
+    gpump_program_destroy(b.program);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kim_figure_1),
@@ -734,6 +842,8 @@ int main(void) {
         cmocka_unit_test(nothing_follows_a_fault),
         cmocka_unit_test(resident_memory_is_not_checked),
         cmocka_unit_test(local_memory),
+        cmocka_unit_test(each_access_gets_its_form),
+        cmocka_unit_test(both_values_wait),
         cmocka_unit_test(nothing_faults_uncaught),
         cmocka_unit_test(out_of_memory_is_a_value),
     };
