@@ -293,7 +293,108 @@ static void cuts_by_hand(void **state) {
 #undef WRITE
 }
 
+/* ---- live-in registers ---- */
+
+/* A region that reads a value and then writes its register, on four sides of branches: other names keep it. */
+static void each_side_writes_to_another_register(void **state) {
+    test_builder b = test_build(NULL);
+    uint32_t v = test_register(&b, GPUMP_WIDTH_32), p = test_register(&b, GPUMP_WIDTH_PREDICATE), i, written = 0,
+             names[2] = {0, 0};
+    gpump_instruction in = gpump_instruction_make(GPUMP_OP_BOUNDARY);
+    gpump_regions_report report;
+    gpump_program *preserved;
+    (void)state;
+    memset(&report, 0, sizeof report);
+    in.immediate = GPUMP_BOUNDARY_SPARSE;
+    test_op(&b, 1, v, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+    test_add(&b, &in);
+    test_op(&b, 2, p, v, GPUMP_NONE, GPUMP_NONE);
+    for (i = 0; i < 4; i++) {
+        test_branch(&b, p, 0, 7 + 4 * i);
+        test_op(&b, 3, v, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+        test_op(&b, 4, GPUMP_NONE, v, GPUMP_NONE, GPUMP_NONE);
+        test_branch(&b, GPUMP_NONE, 0, 19);
+    }
+    test_exit(&b, GPUMP_NONE);
+    test_finish(&b);
+    assert_int_equal(gpump_regions_preserve(b.program, &preserved, &report, NULL), GPUMP_OK);
+    assert_int_equal(report.copies, 0);
+    assert_int_equal(report.moves, 0);
+    assert_int_equal(gpump_program_instructions(preserved), gpump_program_instructions(b.program));
+    for (i = 0; i < gpump_program_instructions(preserved); i++) {
+        gpump_program_instruction(preserved, i, &in);
+        if (in.operation != GPUMP_OP_COMPUTE) continue;
+        if (in.tag == 1) names[0] = in.defs[0];
+        if (in.tag == 2) assert_int_equal(in.uses[0], names[0]);
+        if (in.tag == 3) {
+            names[1] = in.defs[0];
+            assert_int_not_equal(names[1], names[0]);
+            written++;
+        }
+        if (in.tag == 4) assert_int_equal(in.uses[0], names[1]);
+    }
+    assert_int_equal(written, 4);
+    gpump_program_destroy(preserved);
+    gpump_program_destroy(b.program);
+}
+
+/* The predicate of a check is one operand, read and written. The region moves it to another register, which the check
+ * and the branch behind it name; the register that was live into the region keeps its value. */
+static void the_predicate_of_a_check_keeps_one_name(void **state) {
+    test_builder b = test_build(NULL);
+    uint32_t address = test_register(&b, GPUMP_WIDTH_32), found = test_register(&b, GPUMP_WIDTH_PREDICATE), i,
+             checks = 0, arrives = GPUMP_NONE, moved = GPUMP_NONE;
+    const uint32_t uses[2] = {address, found};
+    gpump_instruction in = gpump_instruction_make(GPUMP_OP_CLEAR_CHECK);
+    gpump_regions_report report;
+    gpump_program *preserved;
+    gpump_diag diag;
+    (void)state;
+    memset(&report, 0, sizeof report);
+    test_op(&b, 1, address, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+    in.defs = &found;
+    in.def_count = 1;
+    test_add(&b, &in);
+    in = gpump_instruction_make(GPUMP_OP_BOUNDARY);
+    in.immediate = GPUMP_BOUNDARY_SPARSE;
+    test_add(&b, &in);
+    in = gpump_instruction_make(GPUMP_OP_CHECK);
+    in.defs = &found;
+    in.uses = uses;
+    in.def_count = 1;
+    in.use_count = 2;
+    in.access = GPUMP_ACCESS_READ;
+    in.bytes = 4;
+    test_add(&b, &in);
+    test_branch(&b, found, 0, 6);
+    test_op(&b, 2, GPUMP_NONE, address, GPUMP_NONE, GPUMP_NONE);
+    test_exit(&b, GPUMP_NONE); /* 6 */
+    test_finish(&b);
+    assert_int_equal(gpump_regions_preserve(b.program, &preserved, &report, &diag), GPUMP_OK);
+    assert_int_equal(report.copies, 0);
+    assert_int_equal(report.moves, 1);
+    for (i = 0; i < gpump_program_instructions(preserved); i++) {
+        gpump_program_instruction(preserved, i, &in);
+        if (in.operation == GPUMP_OP_CLEAR_CHECK) arrives = in.defs[0];
+        if (in.operation == GPUMP_OP_MOVE) {
+            assert_int_equal(in.uses[0], arrives);
+            moved = in.defs[0];
+        }
+        if (in.operation == GPUMP_OP_BRANCH) assert_int_equal(in.guard, moved);
+        if (in.operation != GPUMP_OP_CHECK) continue;
+        assert_int_equal(in.defs[0], moved);
+        assert_int_equal(in.uses[1], moved);
+        assert_int_not_equal(moved, arrives);
+        checks++;
+    }
+    assert_int_equal(checks, 1);
+    gpump_program_destroy(preserved);
+    gpump_program_destroy(b.program);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cuts_of_straight_code), cmocka_unit_test(cuts_by_hand)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(cuts_of_straight_code), cmocka_unit_test(cuts_by_hand),
+                                       cmocka_unit_test(each_side_writes_to_another_register),
+                                       cmocka_unit_test(the_predicate_of_a_check_keeps_one_name)};
     return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);
 }

@@ -232,10 +232,110 @@ static void constants_sink(void **state) {
 #undef OP
 }
 
+/* Registers that short programs need: a value takes its register from its definition on, no earlier; the value that is
+ * live into a region keeps it from the boundary on. */
+static void values_begin_where_they_are_written(void **state) {
+    (void)state;
+    for (uint32_t kind = 0; kind < 2; kind++) {
+        test_builder b = test_build(NULL);
+        uint32_t early = test_register(&b, GPUMP_WIDTH_32), late = test_register(&b, GPUMP_WIDTH_32), i;
+        gpump_instruction boundary = gpump_instruction_make(GPUMP_OP_BOUNDARY);
+        gpump_registers_config config;
+        gpump_registers_report report;
+        gpump_program *allocated;
+        assert_int_equal(gpump_registers_config_preset(&config, "kepler"), GPUMP_OK);
+        boundary.immediate = GPUMP_BOUNDARY_SHORT;
+        test_op(&b, 1, early, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+        for (i = 0; i < 7; i++) test_op(&b, 2, GPUMP_NONE, early, GPUMP_NONE, GPUMP_NONE);
+        test_op(&b, 3, late, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE); /* kind 0: nobody reads it */
+        if (kind) {
+            test_add(&b, &boundary);
+            test_op(&b, 4, GPUMP_NONE, late, GPUMP_NONE, GPUMP_NONE);
+        }
+        test_exit(&b, GPUMP_NONE);
+        test_finish(&b);
+        assert_int_equal(gpump_registers_allocate(b.program, &config, &allocated, &report, NULL), GPUMP_OK);
+        assert_int_equal(report.registers, 1);
+        gpump_program_destroy(allocated);
+        gpump_program_destroy(b.program);
+    }
+}
+
+/* Of two values, the one that is read less often is spilled, where a read counts eight times in each loop around it:
+ * three reads just outside the innermost of `depth` loops count less than one inside. */
+static void the_cheaper_value_is_spilled(void **state) {
+    static const uint32_t depths[] = {1, 2, 9, 10, 1, 1};
+    (void)state;
+    for (uint32_t kind = 0; kind < sizeof depths / sizeof *depths; kind++) {
+        test_builder b = test_build(NULL);
+        uint32_t outside = test_register(&b, GPUMP_WIDTH_32), inside = test_register(&b, GPUMP_WIDTH_32),
+                 now = test_register(&b, GPUMP_WIDTH_32), other = test_register(&b, GPUMP_WIDTH_32),
+                 p = test_register(&b, GPUMP_WIDTH_PREDICATE), depth = depths[kind], top[10], i, k;
+        const uint32_t defs[2] = {kind == 4 ? other : outside, outside};
+        gpump_instruction in = gpump_instruction_make(GPUMP_OP_COMPUTE);
+        gpump_registers_config config;
+        gpump_registers_report report;
+        gpump_program *allocated;
+        assert_int_equal(gpump_registers_config_preset(&config, "kepler"), GPUMP_OK);
+        config.registers = 2;
+        in.defs = defs; /* kind 4: the second of two; kind 5: twice the same; one store stores it */
+        in.def_count = kind < 4 ? 1 : 2;
+        test_add(&b, &in);
+        test_op(&b, 1, inside, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+        for (i = 0; i < depth; i++) top[i] = test_op(&b, 2, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+        test_op(&b, 3, now, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE); /* three are live */
+        test_op(&b, 4, GPUMP_NONE, now, inside, GPUMP_NONE);
+        for (i = depth; i-- > 0;) {
+            test_op(&b, 5, p, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+            test_branch(&b, p, 0, top[i]);
+            for (k = 0; k < 3 && i + 1 == depth; k++) test_op(&b, 6, GPUMP_NONE, outside, GPUMP_NONE, GPUMP_NONE);
+        }
+        test_exit(&b, GPUMP_NONE);
+        test_finish(&b);
+        assert_int_equal(gpump_registers_allocate(b.program, &config, &allocated, &report, NULL), GPUMP_OK);
+        assert_int_equal(report.spilled, 1);
+        assert_int_equal(report.spill_loads, 3);
+        assert_int_equal(report.spill_stores, 1);
+        assert_int_equal(report.spill_bytes, 4);
+        gpump_program_destroy(allocated);
+        gpump_program_destroy(b.program);
+    }
+}
+
+/* The two sides of a move share a register also where the side that is written has its place first. */
+static void a_move_is_removed_from_a_loop(void **state) {
+    test_builder b = test_build(NULL);
+    uint32_t first = test_register(&b, GPUMP_WIDTH_32), carried = test_register(&b, GPUMP_WIDTH_32),
+             next = test_register(&b, GPUMP_WIDTH_32), p = test_register(&b, GPUMP_WIDTH_PREDICATE);
+    gpump_registers_config config;
+    gpump_registers_report report;
+    gpump_program *allocated;
+    (void)state;
+    assert_int_equal(gpump_registers_config_preset(&config, "kepler"), GPUMP_OK);
+    test_op(&b, 1, first, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+    test_op(&b, 2, carried, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+    test_op(&b, 3, GPUMP_NONE, first, GPUMP_NONE, GPUMP_NONE); /* its place is free from here on */
+    test_op(&b, 4, next, carried, GPUMP_NONE, GPUMP_NONE);     /* 3: the loop */
+    test_move(&b, carried, next);
+    test_op(&b, 5, p, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+    test_branch(&b, p, 0, 3);
+    test_op(&b, 6, GPUMP_NONE, carried, GPUMP_NONE, GPUMP_NONE);
+    test_exit(&b, GPUMP_NONE);
+    test_finish(&b);
+    assert_int_equal(gpump_registers_allocate(b.program, &config, &allocated, &report, NULL), GPUMP_OK);
+    assert_int_equal(report.moves_removed, 1);
+    assert_int_equal(report.registers, 2);
+    gpump_program_destroy(allocated);
+    gpump_program_destroy(b.program);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_by_hand),
         cmocka_unit_test(constants_sink),
+        cmocka_unit_test(values_begin_where_they_are_written),
+        cmocka_unit_test(the_cheaper_value_is_spilled),
+        cmocka_unit_test(a_move_is_removed_from_a_loop),
         cmocka_unit_test(allocated_programs_compute_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);
