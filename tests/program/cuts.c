@@ -155,8 +155,10 @@ static uint64_t cuts_of(const gpump_program *program, uint32_t few_live, uint32_
     assert_int_equal(gpump_regions_form(program, &config, &formed, report, NULL), GPUMP_OK);
     for (uint32_t i = 0; i + 1 < gpump_program_instructions(formed); i++) {
         gpump_instruction in;
+        const uint32_t behind = gpump_program_origin(formed)[i + 1];
         gpump_program_instruction(formed, i, &in);
-        if (in.operation == GPUMP_OP_BOUNDARY) cuts |= UINT64_C(1) << gpump_program_origin(formed)[i + 1];
+        /* In front of a boundary that forming has put in, too, there is no place of its own. */
+        if (in.operation == GPUMP_OP_BOUNDARY && behind != GPUMP_NONE) cuts |= UINT64_C(1) << behind;
     }
     gpump_program_destroy(formed);
     return cuts;
