@@ -248,10 +248,12 @@ static void gpumpi_partition_set_rates(const gpump_partition_request *request, g
     uint32_t k;
     for (k = 0; k < request->count; k++) {
         const gpump_partition_kernel *kernel = &request->kernels[k];
+        uint32_t rate_q16;
         if (!kernel->demand) continue;
         if (kernel->kind == GPUMP_PARTITION_LATENCY && request->flags & GPUMP_PARTITION_EXEMPT_LATENCY) continue;
-        shares[k].limits.misses_q16 =
-            gpump_partition_rate(request->config, kernel->demand, shares[k].network_q16, shares[k].dram_q16);
+        rate_q16 = gpump_partition_rate(request->config, kernel->demand, shares[k].network_q16, shares[k].dram_q16);
+        /* 0: its blocks asked for nothing where they were measured, as their warps waited. That is no limit. */
+        if (rate_q16) shares[k].limits.misses_q16 = rate_q16;
     }
 }
 
@@ -306,6 +308,7 @@ static void gpumpi_partition_smk(const gpump_partition_args *args, gpump_partiti
     }
     for (k = 0; k < request->count; k++) {
         uint64_t alone = request->kernels[k].curve[request->kernels[k].blocks - 1].speed_q16;
+        if (!alone) continue; /* no warp was ready while it was measured */
         shares[k].limits.instructions =
             gpumpi_partition_u32(gpump_muldiv_up(alone, request->config->epoch_cycles, (uint64_t)request->count << 16));
     }
