@@ -221,6 +221,11 @@ static void occupancy_is_recorded(void **state) {
     build(&r, &options);
     assert_int_equal(trace_open(r.m, &r.launch), 0);
     t = r.m->trace;
+    for (i = 0; i < t->series_count; i++) /* there are more warps than slots, but no more issue slots than before */
+        if (!strcmp(t->series[i].chart, "issue slots"))
+            assert_true(t->series[i].limit == 100);
+        else if (!strcmp(t->series[i].chart, "occupancy"))
+            assert_true(t->series[i].limit > 100);
     for (i = 0; i + 1 < t->series_count; i++)
         if (!strcmp(t->series[i].name, "in slots") && !strcmp(t->series[i + 1].name, "switched out")) in = i;
     assert_int_not_equal(in, TIMELINE_NONE);

@@ -42,6 +42,7 @@ static void declare_series(machine *m) {
     series.kind = TIMELINE_COUNTER;
     series.chart = series.name = "issue slots";
     series.unit = "% of issue slots";
+    series.limit = 100;
     series.scale = 100.0 * m->config.issue_interval / ((double)m->sm_count * gpu->schedulers);
     timeline_add_series(m->trace, &series);
     series.chart = "memory traffic";
