@@ -167,7 +167,7 @@ static void every_group(void **state) {
     (void)state;
     for (uint32_t n = 0; n < sizeof counts / sizeof *counts; n++)
         for (uint32_t group = 8; group <= counts[n]; group++)
-            lanes_in_groups(counts[n], group, 1 + group % 2, counts[n], 12 + counts[n] + group % 5);
+            lanes_in_groups(counts[n], group, 2, counts[n], 12 + counts[n] + group % 5);
 }
 
 static void block_says_how_short_it_is(void **state) {
