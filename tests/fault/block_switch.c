@@ -189,6 +189,161 @@ static void a_spinning_block_leaves(void **state) {
     expect(1000200, GPUMP_BLOCK_SWITCH_ACT_IN, 1);
 }
 
+/* Of two blocks that run, the one leaves that has been on the SM longest, whatever their places in the table. */
+static void the_longest_on_the_sm_makes_way(void **state) {
+    gpump_block_switch_view views[3];
+    gpump_block_switch_action action;
+    uint32_t count;
+    (void)state;
+    make("table61", 2);
+    assert_int_equal(gpump_block_switch_set_outside(unit, 1, UINT32_MAX), GPUMP_OK);
+    place(1, 1);
+    place(2, 2);
+    block(3, 1, 1, 50);
+    expect(3, GPUMP_BLOCK_SWITCH_ACT_OUT, 1);
+    assert_int_equal(gpump_block_switch_report_left(unit, 4, 1), GPUMP_OK);
+    expect(4, GPUMP_BLOCK_SWITCH_ACT_NEW, 0);
+    place(5, 3);
+    serve(50, 1);
+    assert_int_equal(gpump_block_switch_next(unit, 1000050, &action), GPUMP_OK);
+    assert_int_equal(action.kind, GPUMP_BLOCK_SWITCH_ACT_OUT);
+    assert_int_equal(action.cookie, 2); /* on the SM since 2, block 3 since 5 */
+    assert_int_equal(action.fair, 1);
+    assert_int_equal(gpump_block_switch_report_left(unit, 1000060, 2), GPUMP_OK);
+    expect(1000060, GPUMP_BLOCK_SWITCH_ACT_IN, 1);
+    assert_int_equal(gpump_block_switch_report_came(unit, 1000070, 1), GPUMP_OK);
+    assert_int_equal(gpump_block_switch_report_pending(unit, 1000075, 2, 3, 1000500), GPUMP_OK);
+    assert_int_equal(gpump_block_switch_report_warp(unit, 1000080, 3, 1, 0), GPUMP_OK);
+    memset(views, 0x5a, sizeof views);
+    assert_int_equal(gpump_block_switch_blocks(unit, views, 3, &count), GPUMP_OK);
+    assert_int_equal(count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        static const gpump_block_switch_view expected[] = {
+            {1, 1000070, 0, 0, GPUMP_BLOCK_SWITCH_ON, 2, 0, 0},
+            {2, 1000060, 1000500, 0, GPUMP_BLOCK_SWITCH_OFF, 2, 3, 0},
+            {3, 5, 0, 2, GPUMP_BLOCK_SWITCH_ON, 2, 0, 0},
+        };
+        assert_memory_equal(views + i, expected + i, sizeof *views);
+    }
+}
+
+/* Places of the table that no block has may hold anything in memory from outside: no block is chosen there, and a new
+ * one starts afresh. The litter is an entry of block 1, at first ready off the chip, then blocked on the SM. */
+static void litter_behind_the_blocks(void **state) {
+    gpump_block_switch_config config;
+    gpump_block_switch_view views[3];
+    unsigned char *entries, *memory_end;
+    uint32_t count;
+    size_t bytes, one;
+    (void)state;
+    assert_int_equal(gpump_block_switch_config_preset(&config, "table61"), GPUMP_OK);
+    config.blocks = config.extra = 1;
+    assert_int_equal(gpump_block_switch_bytes(&config, &one, NULL), GPUMP_OK);
+    config.blocks = 2;
+    assert_int_equal(gpump_block_switch_bytes(&config, &bytes, NULL), GPUMP_OK);
+    one = bytes - one;
+    entries = (unsigned char *)memory + bytes - 3 * one;
+    memory_end = (unsigned char *)memory + bytes;
+    for (uint32_t on = 0; on < 2; on++) {
+        unsigned char litter[256];
+        assert_true(one <= sizeof litter);
+        assert_int_equal(gpump_block_switch_init(memory, bytes, &config, &unit, NULL), GPUMP_OK);
+        assert_int_equal(gpump_block_switch_set_outside(unit, 1, UINT32_MAX), GPUMP_OK);
+        place(1, 1);
+        place(1, 2);
+        block(2, 1, 1, 5000);
+        memcpy(litter, entries, one);
+        expect(3, GPUMP_BLOCK_SWITCH_ACT_OUT, 1);
+        assert_int_equal(gpump_block_switch_report_left(unit, 4, 1), GPUMP_OK);
+        assert_int_equal(gpump_block_switch_report_pending(unit, 5, 1, 0, 0), GPUMP_OK);
+        if (!on) memcpy(litter, entries, one);
+        assert_int_equal(gpump_block_switch_report_pending(unit, 6, 1, 1, 90), GPUMP_OK);
+        for (unsigned char *at = entries + 2 * one; at <= memory_end; at += one) memcpy(at, litter, one);
+        checked();
+        expect(7, GPUMP_BLOCK_SWITCH_ACT_NEW, 0); /* not IN: block 1 waits */
+        place(8, 9);
+        assert_int_equal(gpump_block_switch_blocks(unit, views, 3, &count), GPUMP_OK);
+        assert_int_equal(count, 3);
+        assert_int_equal(views[2].cookie, 9);
+        assert_int_equal(views[2].since, 8);
+        assert_true(!views[2].stopped && !views[2].pending && !views[2].ready_cycle);
+        nothing(9); /* behind the last place is no block either */
+        block(10, 2, 1, 700);
+        nothing(10); /* nobody is ready */
+        serve(20, 1);
+        expect(20, GPUMP_BLOCK_SWITCH_ACT_OUT, 2);
+        assert_int_equal(gpump_block_switch_report_left(unit, 21, 2), GPUMP_OK);
+        expect(22, GPUMP_BLOCK_SWITCH_ACT_IN, 1);
+        assert_int_equal(gpump_block_switch_report_came(unit, 23, 1), GPUMP_OK);
+        memset(memory_end, 0, one);
+    }
+}
+
+/* 64 warps are all warps, and each counts. */
+static void a_block_of_64_warps(void **state) {
+    gpump_block_switch_view view;
+    uint32_t count;
+    (void)state;
+    make("table61", 1);
+    assert_int_equal(gpump_block_switch_set_outside(unit, 1, UINT32_MAX), GPUMP_OK);
+    assert_int_equal(gpump_block_switch_report_placed(unit, 1, 1, 64, 0), GPUMP_OK);
+    assert_int_equal(gpump_block_switch_report_pending(unit, 1, 1, 1, 900), GPUMP_OK);
+    for (uint32_t warp = 0; warp < 64; warp++) {
+        nothing(1);
+        assert_int_equal(gpump_block_switch_report_warp(unit, 1, 1, warp, 0), GPUMP_OK);
+        assert_int_equal(gpump_block_switch_blocks(unit, &view, 1, &count), GPUMP_OK);
+        assert_true(view.stopped == UINT64_MAX >> (63 - warp));
+        checked();
+    }
+    expect(1, GPUMP_BLOCK_SWITCH_ACT_OUT, 1);
+}
+
+/* Every call refuses a missing unit, a cycle in the past or none, and arguments out of range, and changes nothing. */
+static void arguments(void **state) {
+    gpump_block_switch_view view;
+    gpump_block_switch_action action;
+    gpump_block_switch_statistics s;
+    uint64_t hash;
+    uint32_t count;
+    (void)state;
+    make("table61", 2);
+    place(5, 1);
+    hash = gpump_block_switch_hash(unit);
+    assert_int_equal(gpump_block_switch_set_blocks(NULL, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_block_switch_set_blocks(unit, 0), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_block_switch_set_blocks(unit, 17), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_block_switch_set_outside(NULL, 1, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_block_switch_report_placed(unit, 5, 2, 0, 0), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_block_switch_report_warp(unit, 5, 1, 0, 2), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_block_switch_report_pending(unit, 5, 2, 1, 9), GPUMP_EMPTY);
+    assert_int_equal(gpump_block_switch_next(unit, 5, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_block_switch_blocks(NULL, &view, 1, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_block_switch_blocks(unit, &view, 1, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_block_switch_blocks(unit, NULL, 1, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_block_switch_blocks(unit, NULL, 0, &count), GPUMP_ERROR_CAPACITY);
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint64_t now = i == 1 ? 4 : GPUMP_UNKNOWN;
+        const gpump_result expected = i ? GPUMP_ERROR_TIME : GPUMP_ERROR_ARGUMENT;
+        gpump_block_switch *u = i ? unit : NULL;
+        assert_int_equal(gpump_block_switch_report_placed(u, now, 2, 1, 0), expected);
+        assert_int_equal(gpump_block_switch_report_none(u, now), expected);
+        assert_int_equal(gpump_block_switch_report_warp(u, now, 1, 0, 0), expected);
+        assert_int_equal(gpump_block_switch_report_pending(u, now, 1, 1, 9), expected);
+        assert_int_equal(gpump_block_switch_report_left(u, now, 1), expected);
+        assert_int_equal(gpump_block_switch_report_stayed(u, now, 1), expected);
+        assert_int_equal(gpump_block_switch_report_came(u, now, 1), expected);
+        assert_int_equal(gpump_block_switch_report_ended(u, now, 1), expected);
+        assert_int_equal(gpump_block_switch_next(u, now, &action), expected);
+    }
+    assert_true(gpump_block_switch_hash(unit) == hash);
+    assert_int_equal(gpump_block_switch_report_ended(unit, 6, 1), GPUMP_OK);
+    gpump_block_switch_get_statistics(unit, &s);
+    assert_int_equal(s.placed, 1);
+    assert_int_equal(s.ended, 1);
+    assert_int_equal(gpump_block_switch_blocks(unit, NULL, 0, &count), GPUMP_OK);
+    assert_int_equal(count, 0);
+}
+
 static void refusals(void **state) {
     static const char *const presets[] = {"table61", "priced"};
     gpump_block_switch_config config;
@@ -456,6 +611,10 @@ int main(void) {
         cmocka_unit_test(no_room_for_contexts),
         cmocka_unit_test(switch_or_stay),
         cmocka_unit_test(a_spinning_block_leaves),
+        cmocka_unit_test(the_longest_on_the_sm_makes_way),
+        cmocka_unit_test(litter_behind_the_blocks),
+        cmocka_unit_test(a_block_of_64_warps),
+        cmocka_unit_test(arguments),
         cmocka_unit_test(refusals),
         cmocka_unit_test(random_lives),
     };

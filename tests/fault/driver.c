@@ -95,6 +95,19 @@ static void prefetching_is_what_brute_force_says(void **state) {
     assert_int_equal(gpump_fault_prefetch(0, 0x55555557, 32, 51), 0xffffffff);
 }
 
+/* A part is brought from the first per cent on that it exceeds: whole VA blocks with one granule that has faulted. */
+static void the_density_is_exact(void **state) {
+    (void)state;
+    for (uint32_t granules = 2; granules <= 64; granules *= 2)
+        for (uint32_t count = 1; count < granules; count++) {
+            const uint64_t faulted = (uint64_t)1 << (count - 1), all = UINT64_MAX >> (64 - granules);
+            const uint32_t below = (count * 100 - 1) / granules; /* the largest percentage that is exceeded */
+            if (below)
+                assert_true(gpump_fault_prefetch(faulted - 1, faulted, granules, below) == (all & ~(faulted - 1)));
+            assert_true(gpump_fault_prefetch(faulted - 1, faulted, granules, below + 1) != (all & ~(faulted - 1)));
+        }
+}
+
 /* One batch by hand: 50 us to the fetch, 0.2 us an entry, 90 us a VA block, 5.3 us a granule. */
 static void a_batch_costs_what_its_parts_cost(void **state) {
     gpump_fault_statistics s;
@@ -207,6 +220,54 @@ static void density_brings_the_block(void **state) {
     assert_int_equal(report(f, 9000000, 64 + 31, 1), GPUMP_FAULT_RETRY);
 }
 
+/* What counts for density in a VA block: its own granules that are there or on their way, and nothing else. */
+static void what_counts_for_density(void **state) {
+    gpump_fault_statistics s;
+    gpump_fault *f;
+    seen got;
+    (void)state;
+    /* two of four are no 51 per cent; granule 0 is not there, and the next VA block's first one does not count */
+    for (uint32_t granules = 32; granules <= 64; granules += 32) {
+        preset();
+        config.block_granules = granules;
+        f = make();
+        (void)report(f, 0, granules, 9);
+        got = drain(f, 1000000);
+        assert_int_equal(got.maps, 1);
+        (void)report(f, 2000000, 1, 1);
+        (void)report(f, 2000000, 2, 2);
+        got = drain(f, GPUMP_UNKNOWN - 1);
+        assert_int_equal(got.maps, 2);
+        assert_true(got.granules[0] == 6);
+    }
+    /* a fault that waits for the next batch is on its way: three of four */
+    preset();
+    config.batch = 2;
+    f = make();
+    for (uint32_t g = 1; g < 4; g++) (void)report(f, 0, g % 3, g);
+    got = drain(f, GPUMP_UNKNOWN - 1);
+    assert_int_equal(got.maps, 4);
+    assert_true(got.granules[0] == 15);
+    gpump_fault_get_statistics(f, &s);
+    assert_int_equal(s.batches, 2);
+    assert_int_equal(s.prefetched, 1);
+    /* a buffer that begins far behind its own length */
+    preset();
+    f = make();
+    assert_int_equal(gpump_fault_map(f, 0, 2048 * 16, 32 * 16, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
+    for (uint32_t g = 0; g < 17; g++) (void)report(f, g, 2048 + g, g);
+    for (uint32_t maps = 0; maps < 32; maps++) {
+        gpump_fault_action action;
+        do {
+            assert_true(gpump_fault_next_cycle(f) != GPUMP_UNKNOWN);
+            while (gpump_fault_next(f, gpump_fault_next_cycle(f), &action) == GPUMP_EMPTY) {}
+        } while (action.kind != GPUMP_FAULT_ACT_MAP);
+        assert_int_equal(action.page / 16 / 32, 64);
+    }
+    gpump_fault_get_statistics(f, &s);
+    assert_int_equal(s.prefetched, 15);
+}
+
 /* The measured driver (Batch-Aware UM): batches of 223 to 553 us, 313 in the median. Batches of one VA block with 16 to
  * 32 granules are inside, and the median lies between them. */
 static void batches_take_as_long_as_measured(void **state) {
@@ -255,6 +316,112 @@ static void thrashing(void **state) {
         assert_true(now > 10 * UINT64_C(500000)); /* each delay is 500 us */
         assert_true(s.served == rounds);
     }
+}
+
+/* Two granules in turn on one frame: a granule is delayed once for each fault while it thrashes, pinned after two
+ * delays (thrash_delays), and then begins anew. What a fault takes: 1000 to the fetch, 200 for its entry, 1000 for its
+ * VA block, 5300 for the migration or 5000 for a remote mapping, and 500000 more when it is delayed; never because it
+ * is pinned. */
+static void pinning_starts_anew(void **state) {
+    (void)state;
+    for (uint32_t remote = 0; remote < 2; remote++) {
+        gpump_fault_statistics before, after;
+        gpump_fault *f;
+        uint64_t now = 0, start;
+        uint32_t delays[2] = {0, 0}, pinned[2] = {0, 0};
+        preset();
+        config.touches = config.memory = 1;
+        config.pins = 0;
+        config.remote = remote;
+        config.thrash_delays = 2;
+        config.batch_cycles = config.block_cycles = 1000;
+        f = make();
+        for (uint32_t round = 0; round < 100; round++) {
+            gpump_fault_action action;
+            const uint32_t one = round % 2;
+            uint64_t expected = 1000 + 200 + 1000 + 5300;
+            gpump_fault_get_statistics(f, &before);
+            start = now += 2000;
+            if (report(f, now, one * 40, 1) == GPUMP_FAULT_RETRY) continue; /* it is mapped remotely */
+            while (gpump_fault_pending(f, 1)) {
+                now = gpump_fault_next_cycle(f);
+                assert_true(now != GPUMP_UNKNOWN);
+                while (gpump_fault_next(f, now, &action) == GPUMP_OK)
+                    if (action.kind == GPUMP_FAULT_ACT_UNMAP)
+                        assert_int_equal(gpump_fault_report_unmapped(f, now, 0, action.page, 0), GPUMP_OK);
+            }
+            gpump_fault_get_statistics(f, &after);
+            assert_int_equal(after.served - before.served, 1);
+            if (after.delayed > before.delayed) {
+                assert_int_equal(after.delayed - before.delayed, 1);
+                assert_int_equal(after.pinned, before.pinned + (after.remote - before.remote));
+                expected += 500000;
+                delays[one]++;
+            }
+            if (after.pinned > before.pinned) {
+                assert_int_equal(delays[one], 2);
+                delays[one] = 0;
+                pinned[one]++;
+                if (remote) expected -= 300;
+            }
+            assert_int_equal(now - start, expected);
+        }
+        if (remote)
+            assert_int_equal(pinned[0] + pinned[1], 1); /* the other one has the frame from then on */
+        else
+            assert_true(pinned[0] >= 2 && pinned[1] >= 2);
+    }
+}
+
+/* An access counter that is full opens its fault after the batch that was due before it, and that one goes without it.
+ */
+static void a_counter_joins_the_next_batch(void **state) {
+    gpump_fault *f;
+    seen got;
+    uint64_t start, end;
+    (void)state;
+    preset();
+    config.remote = 2;
+    f = make();
+    assert_int_equal(gpump_fault_report_remote(NULL, 0, 0, 0, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_fault_report_remote(f, 0, config.processes, 0, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_fault_report_remote(f, GPUMP_UNKNOWN, 0, 0, 1), GPUMP_ERROR_TIME);
+    (void)report(f, 0, 7, 1);
+    start = 1000000;
+    (void)drain(f, start);
+    (void)report(f, start, 100, 2);
+    assert_int_equal(gpump_fault_report_remote(f, start - 1, 0, 7 * 16, 256), GPUMP_ERROR_TIME);
+    assert_int_equal(gpump_fault_report_remote(f, start + 60000, 0, 7 * 16, 256), GPUMP_OK);
+    assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+    end = start + 50000 + 200 + 90000 + 5000;
+    got = drain(f, end);
+    assert_int_equal(got.maps, 1);
+    assert_int_equal(got.remote, 1);
+    assert_int_equal(got.last_map, end);
+    got = drain(f, GPUMP_UNKNOWN - 1);
+    assert_int_equal(got.maps, 1);
+    assert_int_equal(got.remote, 0);
+    assert_int_equal(got.last_map, end + 50000 + 200 + 90000 + 5300);
+}
+
+/* Without a free fault a counter goes on up to the access that would migrate its granule. */
+static void a_counter_waits_for_a_free_fault(void **state) {
+    gpump_fault *f;
+    (void)state;
+    preset();
+    config.remote = 2;
+    config.faults = 1;
+    f = make();
+    (void)report(f, 0, 7, 1);
+    (void)drain(f, 1000000);
+    (void)report(f, 1000000, 100, 2); /* takes the only fault */
+    assert_int_equal(gpump_fault_report_remote(f, 1000000, 0, 7 * 16, 255), GPUMP_OK);
+    assert_int_equal(gpump_fault_report_remote(f, 1000000, 0, 7 * 16, 1), GPUMP_BUSY);
+    assert_int_equal(gpump_fault_report_remote(f, 1000000, 0, 7 * 16, 0), GPUMP_OK);
+    (void)drain(f, 2000000);
+    assert_int_equal(gpump_fault_report_remote(f, 2000000, 0, 7 * 16, 1), GPUMP_OK);
+    assert_int_equal(drain(f, GPUMP_UNKNOWN - 1).maps, 1);
+    assert_int_equal(gpump_fault_report_remote(f, 3000000, 0, 7 * 16, 1), GPUMP_EMPTY); /* it has migrated */
 }
 
 /* remote 2: what the CPU has is mapped over the link at once; 256 accesses make it migrate. */
@@ -315,6 +482,11 @@ static void refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prefetching_is_what_brute_force_says),
+        cmocka_unit_test(the_density_is_exact),
+        cmocka_unit_test(what_counts_for_density),
+        cmocka_unit_test(pinning_starts_anew),
+        cmocka_unit_test(a_counter_joins_the_next_batch),
+        cmocka_unit_test(a_counter_waits_for_a_free_fault),
         cmocka_unit_test(a_batch_costs_what_its_parts_cost),
         cmocka_unit_test(replay_policies),
         cmocka_unit_test(a_flush_drops_duplicates),

@@ -25,6 +25,14 @@ static gpump_result check_fault(const void *config, gpump_diag *diag) {
     return result;
 }
 
+static gpump_result check_block_switch(const void *config, gpump_diag *diag) {
+    uint64_t bits;
+    size_t bytes;
+    gpump_result result = gpump_block_switch_bytes((const gpump_block_switch_config *)config, &bytes, diag);
+    assert_int_equal(gpump_block_switch_bits((const gpump_block_switch_config *)config, &bits, NULL), result);
+    return result;
+}
+
 /* Both ends are taken, and what lies beyond is refused by the name of the field. */
 #define TEST_RANGES(component, preset, fields)                                                                  \
     do {                                                                                                        \
@@ -69,10 +77,14 @@ static void test_ranges(void **state) {
                                             FIELD(fault, migrate_busy_cycles, 0, 12000),
                                             FIELD(fault, allocate_busy_cycles, 0, 10000),
                                             FIELD(fault, local, 0, 1)};
+    static const diagnosed_field block_switch[] = {FIELD(block_switch, blocks, 1, 64),
+                                                   FIELD(block_switch, extra, 0, 64), FIELD(block_switch, priced, 0, 1),
+                                                   FIELD(block_switch, fair_cycles, 1, UINT64_MAX)};
     (void)state;
     TEST_RANGES(tlb, "table61_l1", tlb);
     TEST_RANGES(replay, "log8", replay);
     TEST_RANGES(fault, "nvlink", fault);
+    TEST_RANGES(block_switch, "table61", block_switch);
 }
 
 /* Fields that limit each other. */
@@ -117,7 +129,7 @@ static void test_fields_together(void **state) {
 }
 
 /* Null pointers are errors of the host, and so is memory of another size. */
-#define TEST_NULLS(component, preset)                                                                                \
+#define TEST_NULLS(component, preset, handle)                                                                        \
     do {                                                                                                             \
         static uint64_t memory[1 << 19];                                                                             \
         gpump_##component##_config config;                                                                           \
@@ -134,22 +146,23 @@ static void test_fields_together(void **state) {
         diagnosed_null(gpump_##component##_bits(&config, NULL, DIAG), "bits");                                       \
         assert_int_equal(gpump_##component##_bytes(&config, &bytes, NULL), GPUMP_OK);                                \
         assert_true(bytes <= sizeof memory);                                                                         \
-        diagnosed_null(gpump_##component##_init(memory, bytes, &config, NULL, DIAG), #component);                    \
+        diagnosed_null(gpump_##component##_init(memory, bytes, &config, NULL, DIAG), handle);                        \
         diagnosed_null(gpump_##component##_init(NULL, bytes, &config, &one, DIAG), "memory");                        \
         assert_int_equal(gpump_##component##_init(memory, bytes, &config, &one, NULL), GPUMP_OK);                    \
-        diagnosed_null(gpump_##component##_adopt(memory, bytes, &config, NULL, DIAG), #component);                   \
+        diagnosed_null(gpump_##component##_adopt(memory, bytes, &config, NULL, DIAG), handle);                       \
         diagnosed(gpump_##component##_adopt(memory, bytes - 8, &config, &one, DIAG), GPUMP_ERROR_FORMAT, "bytes", 0, \
                   bytes - 8, bytes, UINT64_MAX);                                                                     \
         assert_int_equal(gpump_##component##_adopt(memory, bytes, &config, &one, NULL), GPUMP_OK);                   \
-        diagnosed_null(gpump_##component##_check(NULL, DIAG), #component);                                           \
+        diagnosed_null(gpump_##component##_check(NULL, DIAG), handle);                                               \
         assert_int_equal(gpump_##component##_check(one, NULL), GPUMP_OK);                                            \
     } while (0)
 
 static void test_nulls(void **state) {
     (void)state;
-    TEST_NULLS(tlb, "table61_l2");
-    TEST_NULLS(replay, "log16");
-    TEST_NULLS(fault, "pcie3_local");
+    TEST_NULLS(tlb, "table61_l2", "tlb");
+    TEST_NULLS(replay, "log16", "replay");
+    TEST_NULLS(fault, "pcie3_local", "fault");
+    TEST_NULLS(block_switch, "priced", "unit");
 }
 
 /* Every counter has a name, a unit and a description of its own, and is the difference of two of itself. */
@@ -176,6 +189,7 @@ static void test_counters(void **state) {
     TEST_COUNTERS(tlb);
     TEST_COUNTERS(replay);
     TEST_COUNTERS(fault);
+    TEST_COUNTERS(block_switch);
 }
 
 /* No bit behind the head of a TLB may change without its hash. */
@@ -263,6 +277,135 @@ static void test_hash_of_a_fault_unit(void **state) {
     }
 }
 
+/* Two blocks of three, of which one has left: no bit behind the head that is in use may change without its hash, what
+ * no block has does not count, and the number is the same with every compiler and on every machine. */
+static void test_hash_of_a_block_switcher(void **state) {
+    static uint64_t memory[1 << 8];
+    const size_t counts = sizeof(gpumpi_head) + (1 + 11) * 8, entry = 72;
+    gpump_block_switch_config config;
+    gpump_block_switch_action action;
+    gpump_block_switch *unit;
+    uint64_t hash;
+    size_t bytes;
+    (void)state;
+    assert_int_equal(gpump_block_switch_config_preset(&config, "table61"), GPUMP_OK);
+    config.blocks = 2;
+    config.extra = 1;
+    assert_int_equal(gpump_block_switch_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_true(bytes <= sizeof memory);
+    assert_int_equal(gpump_block_switch_init(memory, bytes, &config, &unit, NULL), GPUMP_OK);
+    assert_int_equal(gpump_block_switch_set_outside(unit, 3, 2), GPUMP_OK);
+    for (uint64_t cookie = 5; cookie < 7; cookie++)
+        assert_int_equal(gpump_block_switch_report_placed(unit, 10, cookie, 1, 400), GPUMP_OK);
+    assert_int_equal(gpump_block_switch_report_warp(unit, 20, 5, 0, 0), GPUMP_OK);
+    assert_int_equal(gpump_block_switch_report_pending(unit, 20, 5, 1, 900), GPUMP_OK);
+    assert_int_equal(gpump_block_switch_next(unit, 30, &action), GPUMP_OK);
+    assert_int_equal(gpump_block_switch_report_left(unit, 40, 5), GPUMP_OK);
+    hash = gpump_block_switch_hash(unit);
+    assert_true(hash == UINT64_C(0x733e83d1e62fcf63));
+    for (size_t bit = sizeof(gpumpi_head) * 8; bit < bytes * 8; bit++) {
+        const int is_unused = bit / 8 >= bytes - entry;
+        /* but for the sizes of the tables, which the call itself reads */
+        if (bit / 8 >= counts && bit / 8 < counts + sizeof config + 2 * 4) continue;
+        memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
+        if ((gpump_block_switch_hash(unit) == hash) != is_unused) fail_msg("bit %u", (unsigned)bit);
+        memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
+    }
+}
+
+/* The same for replay: three warp slots with an instruction each in the first two, which are of blocks of their own. */
+static void test_hash_of_replay(void **state) {
+    static uint64_t memory[1 << 12];
+    const size_t counts = sizeof(gpumpi_head) + (4 + 15) * 8, slots = sizeof(gpump_replay) + 3 * 96;
+    gpump_replay_config config;
+    gpump_replay *r;
+    uint64_t hash;
+    size_t bytes;
+    (void)state;
+    assert_int_equal(gpump_replay_config_preset(&config, "log8"), GPUMP_OK);
+    config.warps = 3;
+    config.blocks = 2;
+    assert_int_equal(gpump_replay_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_true(bytes <= sizeof memory);
+    assert_int_equal(gpump_replay_init(memory, bytes, &config, &r, NULL), GPUMP_OK);
+    for (uint32_t warp = 0; warp < 2; warp++) {
+        const gpump_replay_entry store = {7 + warp, 3, 40, GPUMP_REPLAY_STORE, 2, 0};
+        uint32_t handle;
+        assert_int_equal(gpump_replay_open(r, warp, warp), GPUMP_OK);
+        assert_int_equal(gpump_replay_report_issued(r, warp, &store, &handle), GPUMP_OK);
+        assert_int_equal(handle, warp * GPUMP_REPLAY_WINDOW);
+    }
+    assert_int_equal(gpump_replay_check(r, NULL), GPUMP_OK);
+    hash = gpump_replay_hash(r);
+    assert_true(hash == UINT64_C(0x299c209828eb0bda));
+    for (size_t bit = sizeof(gpumpi_head) * 8; bit < bytes * 8; bit++) {
+        const size_t byte = bit / 8, slot = byte < slots ? 0 : (byte - slots) / sizeof(gpumpi_replay_slot);
+        const size_t inside = byte < slots ? 0 : (byte - slots) % sizeof(gpumpi_replay_slot);
+        const int is_older = inside >= sizeof(gpump_replay_entry) && inside < sizeof(gpump_replay_entry) + 8;
+        int is_unused =
+            byte >= slots && byte < bytes - 2 * 8 && (slot % GPUMP_REPLAY_WINDOW || slot / 64 > 1 || is_older);
+        /* but for the sizes of the tables, which the call itself reads, and the sets that say which entries there are
+         */
+        if (byte >= counts && byte < counts + sizeof config) continue;
+        if (byte >= sizeof(gpump_replay) && byte < slots && (byte - sizeof(gpump_replay)) % 96 < 8) continue;
+        if (is_older && slot < 65 && !(slot % GPUMP_REPLAY_WINDOW))
+            is_unused = bit % 64 != 0; /* only entry 0 is there */
+        memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
+        if ((gpump_replay_hash(r) == hash) != is_unused) fail_msg("bit %u", (unsigned)bit);
+        memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
+    }
+}
+
+/* What _adopt and _check say about altered memory: what is wrong, and of which warp. */
+static void test_check_of_replay(void **state) {
+    static uint64_t memory[1 << 12];
+    const size_t copied = sizeof(gpumpi_head) + (4 + 15) * 8 + offsetof(gpump_replay_config, lanes);
+    const gpump_replay_entry store = {7, 3, 40, GPUMP_REPLAY_STORE, 2, 0};
+    gpump_replay_config config;
+    gpump_replay *r, *other;
+    gpumpi_replay_warp *warp;
+    uint32_t handle;
+    size_t bytes;
+    (void)state;
+    assert_int_equal(gpump_replay_config_preset(&config, "log8"), GPUMP_OK);
+    config.warps = 3;
+    config.blocks = 2;
+    assert_int_equal(gpump_replay_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_true(bytes <= sizeof memory);
+    assert_int_equal(gpump_replay_init(memory, bytes, &config, &r, NULL), GPUMP_OK);
+    assert_int_equal(gpump_replay_open(r, 1, 1), GPUMP_OK);
+    assert_int_equal(gpump_replay_report_issued(r, 1, &store, &handle), GPUMP_OK);
+    assert_int_equal(gpump_replay_check(r, NULL), GPUMP_OK);
+    warp = (gpumpi_replay_warp *)(void *)(r + 1) + 1;
+    warp->queued++; /* either sum alone */
+    diagnosed(gpump_replay_check(r, DIAG), GPUMP_ERROR_FORMAT, "sums of a warp", 1, 0, 0, 0);
+    warp->queued--;
+    warp->log_units++;
+    diagnosed(gpump_replay_check(r, DIAG), GPUMP_ERROR_FORMAT, "sums of a warp", 1, 0, 0, 0);
+    warp->log_units--;
+    for (uint32_t running = 0; running < 4; running += 3) {
+        r->running = running;
+        diagnosed(gpump_replay_check(r, DIAG), GPUMP_ERROR_FORMAT, "running blocks", 0, running, 1, 2);
+    }
+    r->running = 2;
+    r->partition++;
+    diagnosed(gpump_replay_check(r, DIAG), GPUMP_ERROR_FORMAT, "running blocks", 0, 2, 1, 2);
+    r->partition--;
+    r->active[0] |= 8;
+    diagnosed(gpump_replay_check(r, DIAG), GPUMP_ERROR_FORMAT, "active warps", 3, 3, 0, 2);
+    r->active[0] &= ~UINT64_C(8);
+    memory[bytes / 8 - 1]++; /* what is taken of the second block's log */
+    diagnosed(gpump_replay_check(r, DIAG), GPUMP_ERROR_FORMAT, "log of a block", 1, 3, 2, 2);
+    memory[bytes / 8 - 1]--;
+    assert_int_equal(gpump_replay_check(r, NULL), GPUMP_OK);
+    diagnosed(gpump_replay_restore(r, 3, NULL, 0, DIAG), GPUMP_ERROR_ARGUMENT, "warp", 0, 3, 0, 2);
+    diagnosed(gpump_replay_restore(NULL, 1, NULL, 0, DIAG), GPUMP_ERROR_ARGUMENT, "warp", 0, 1, 0, 0);
+    diagnosed(gpump_replay_restore(r, 1, NULL, 0, DIAG), GPUMP_ERROR_STATE, "warp", 0, 1, 0, 0); /* it has entries */
+    diagnosed(gpump_replay_restore(r, 0, NULL, 0, DIAG), GPUMP_ERROR_STATE, "warp", 0, 0, 0, 0); /* nobody is there */
+    ((unsigned char *)memory)[copied] ^= 1u; /* its copy of the configuration */
+    diagnosed(gpump_replay_adopt(memory, bytes, &config, &other, DIAG), GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+}
+
 /* Faults x (36 + process + 64 + two waiters + 2), waiters x (64 + 64 + waiter), 64 for each SM. */
 static void test_bits_of_a_fault_unit(void **state) {
     static uint64_t memory[1 << 10];
@@ -319,6 +462,9 @@ int main(void) {
         cmocka_unit_test(test_counters),
         cmocka_unit_test(test_hash_sees_every_bit),
         cmocka_unit_test(test_hash_of_a_fault_unit),
+        cmocka_unit_test(test_hash_of_a_block_switcher),
+        cmocka_unit_test(test_hash_of_replay),
+        cmocka_unit_test(test_check_of_replay),
         cmocka_unit_test(test_bits_of_a_fault_unit),
         cmocka_unit_test(test_check_of_a_tlb),
     };

@@ -216,6 +216,130 @@ static void test_waits_are_transitive(void **state) {
     expect_none(r);
 }
 
+/* Under ADDRESS an access whose segments are not known yet may touch any, also segment 0 and the last. */
+static void test_unknown_segments_are_any(void **state) {
+    (void)state;
+    for (uint32_t last = 0; last < 2; last++) {
+        gpump_replay *r = make("queue", GPUMP_REPLAY_ADDRESS);
+        const uint32_t store = issue(r, 1, GPUMP_REPLAY_STORE), load = issue(r, 2, GPUMP_REPLAY_LOAD);
+        const uint64_t segment = last ? UINT64_MAX : 0, other = 5;
+        assert_int_equal(gpump_replay_report_segments(r, load, &segment, 1), GPUMP_OK);
+        assert_int_equal(gpump_replay_may_take_effect(r, load), GPUMP_REASON_MEMORY_ORDER);
+        assert_int_equal(gpump_replay_report_segments(r, store, &other, 1), GPUMP_OK);
+        assert_int_equal(gpump_replay_may_take_effect(r, load), GPUMP_REASON_YES);
+    }
+}
+
+/* What was not issued has no flags, whatever the host hands over. */
+static void test_flags_of_unissued_are_ignored(void **state) {
+    gpump_replay *r = make("log8", GPUMP_REPLAY_CLASS);
+    const gpump_replay_entry unissued = {5, 1, 40, GPUMP_REPLAY_STORE, 2, GPUMP_REPLAY_ISSUED | GPUMP_REPLAY_HOLDS};
+    const uint32_t load = issue(r, 4, GPUMP_REPLAY_LOAD);
+    gpump_replay_entry saved[2];
+    uint32_t count;
+    (void)state;
+    assert_int_equal(gpump_replay_report_faulted(r, load), GPUMP_OK);
+    expect(r, GPUMP_REPLAY_ACT_SQUASH, load);
+    expect(r, GPUMP_REPLAY_ACT_DRAINED, GPUMP_NONE);
+    assert_int_equal(gpump_replay_report_unissued(r, 0, &unissued, 1), GPUMP_OK);
+    assert_int_equal(gpump_replay_check(r, NULL), GPUMP_OK);
+    assert_int_equal(gpump_replay_save(r, 0, saved, 2, &count), GPUMP_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(saved[0].flags, GPUMP_REPLAY_ISSUED);
+    assert_int_equal(saved[1].sequence, 5);
+    assert_int_equal(saved[1].flags, 0);
+    assert_int_equal(saved[1].log_units, 2);
+}
+
+/* Actions name their warp in every part of 256 slots, the lowest first. */
+static void test_actions_of_many_warps(void **state) {
+    static const uint32_t slots[] = {3, 63, 64, 130, 191, 192, 255};
+    enum { SLOTS = sizeof slots / sizeof *slots };
+    static uint64_t many[1 << 18];
+    gpump_replay_config config;
+    gpump_replay_action action;
+    gpump_replay *r;
+    uint32_t handles[SLOTS];
+    (void)state;
+    assert_int_equal(gpump_replay_config_preset(&config, "queue"), GPUMP_OK);
+    config.warps = 256;
+    assert_int_equal(gpump_replay_init(many, sizeof many, &config, &r, NULL), GPUMP_OK);
+    for (uint32_t i = SLOTS; i-- > 0;) {
+        const gpump_replay_entry load = {9, 1, 0, GPUMP_REPLAY_LOAD, 1, 0};
+        assert_int_equal(gpump_replay_open(r, slots[i], i), GPUMP_OK);
+        assert_int_equal(gpump_replay_report_issued(r, slots[i], &load, handles + i), GPUMP_OK);
+        assert_int_equal(gpump_replay_report_faulted(r, handles[i]), GPUMP_OK);
+    }
+    for (uint32_t i = 0; i < 2 * SLOTS; i++) {
+        assert_true(gpump_replay_has_actions(r));
+        assert_int_equal(gpump_replay_next(r, &action), GPUMP_OK);
+        assert_int_equal(action.warp, slots[i / 2]);
+        assert_int_equal(action.kind, i % 2 ? GPUMP_REPLAY_ACT_DRAINED : GPUMP_REPLAY_ACT_SQUASH);
+        assert_int_equal(action.entry, i % 2 ? GPUMP_NONE : handles[i / 2]);
+        assert_int_equal(action.what.sequence, i % 2 ? 0 : 9);
+        assert_int_equal(action.nacked, 0);
+    }
+    expect_none(r);
+    assert_false(gpump_replay_has_actions(r));
+}
+
+/* Every call refuses a missing component, a warp or an entry that is not there, and missing arrays; nothing changes. */
+static void test_arguments(void **state) {
+    gpump_replay *r = make("queue", GPUMP_REPLAY_CLASS);
+    const uint32_t load = issue(r, 4, GPUMP_REPLAY_LOAD);
+    const uint64_t hash = gpump_replay_hash(r), segment = 1;
+    const gpump_replay_entry good = {9, 1, 0, GPUMP_REPLAY_LOAD, 1, 0};
+    gpump_replay_entry bad = good, saved[2];
+    gpump_replay_action action;
+    gpump_reason answer;
+    uint32_t entry, count;
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) { /* no component; a warp, or an entry, beyond its slots */
+        gpump_replay *one = i ? r : NULL;
+        const uint32_t warp = i ? 64 : 0, handle = i ? 64 * GPUMP_REPLAY_WINDOW : load;
+        assert_int_equal(gpump_replay_open(one, warp, 0), GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_replay_close(one, warp), GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_replay_report_issued(one, warp, &good, &entry), GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_replay_report_segments(one, handle, &segment, 1), GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_replay_report_checked(one, handle, &answer), GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_replay_report_faulted(one, handle), GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_replay_report_committed(one, handle), GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_replay_report_reissued(one, handle), GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_replay_report_unissued(one, warp, NULL, 0), GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_replay_report_served(one, warp), GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_replay_squash(one, warp), GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_replay_pending(one, warp, &entry, 1, &count), GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_replay_save(one, warp, saved, 2, &count), GPUMP_ERROR_ARGUMENT);
+    }
+    assert_int_equal(gpump_replay_set_blocks(NULL, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_replay_next(NULL, &action), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_replay_next(r, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_replay_open(r, 1, 16), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_replay_open(r, 0, 0), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_replay_report_issued(r, 0, NULL, &entry), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_replay_report_issued(r, 0, &good, NULL), GPUMP_ERROR_ARGUMENT);
+    for (bad.kind = 0; bad.kind <= GPUMP_REPLAY_KINDS; bad.kind++)
+        if (bad.kind < GPUMP_REPLAY_LOAD || bad.kind == GPUMP_REPLAY_KINDS)
+            assert_int_equal(gpump_replay_report_issued(r, 0, &bad, &entry), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_replay_report_segments(r, load, NULL, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_replay_report_segments(r, load + 1, &segment, 1), GPUMP_ERROR_ARGUMENT); /* a free slot */
+    assert_int_equal(gpump_replay_report_checked(r, load, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_replay_report_unissued(r, 0, NULL, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_replay_pending(r, 0, NULL, 1, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_replay_pending(r, 0, &entry, 1, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_replay_save(r, 0, NULL, 1, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_replay_save(r, 0, saved, 2, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_replay_save(r, 0, saved, 2, &count), GPUMP_ERROR_STATE); /* an entry is in flight */
+    assert_int_equal(gpump_replay_report_reissued(r, load), GPUMP_ERROR_STATE);
+    for (uint32_t call = 0; call < 4; call++) /* nobody is in slot 1 */
+        assert_int_equal(call == 0   ? gpump_replay_close(r, 1)
+                         : call == 1 ? gpump_replay_report_served(r, 1)
+                         : call == 2 ? gpump_replay_squash(r, 1)
+                                     : gpump_replay_report_issued(r, 1, &good, &entry),
+                         GPUMP_ERROR_STATE);
+    assert_true(gpump_replay_hash(r) == hash);
+}
+
 static void test_room(void **state) {
     gpump_replay_config config;
     gpump_replay *r;
@@ -355,6 +479,10 @@ int main(void) {
         cmocka_unit_test(test_stall_and_lazy_wait_in_place),
         cmocka_unit_test(test_nack_with_and_without_probe),
         cmocka_unit_test(test_waits_are_transitive),
+        cmocka_unit_test(test_unknown_segments_are_any),
+        cmocka_unit_test(test_flags_of_unissued_are_ignored),
+        cmocka_unit_test(test_actions_of_many_warps),
+        cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_room),
         cmocka_unit_test(test_restore_refuses),
         cmocka_unit_test(test_bits_and_bytes),
