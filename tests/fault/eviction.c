@@ -98,6 +98,7 @@ static void who_leaves_and_when(void **state) {
     gpump_fault_get_statistics(f, &s);
     assert_int_equal(s.evicted, 3);
     assert_int_equal(s.written, 1);
+    assert_int_equal(s.busy_cycles, s.migrated * (uint64_t)config.migrate_busy_cycles + config.evict_cycles);
     assert_int_equal(s.served, s.opened);
 }
 
@@ -441,6 +442,105 @@ static void the_longest_waiting_is_next(void **state) {
     (void)expect(f, 9, GPUMP_FAULT_ACT_UNMAP, 16);
 }
 
+/* Of the warps that wait, the one whose fault was opened first is next, wherever the unit has put it: here the third
+ * fault takes the place of the first. */
+static void the_next_holder_is_no_matter_of_place(void **state) {
+    gpump_fault_config config = small("nvlink", 2, 1);
+    gpump_fault *f = make(&config);
+    (void)state;
+    assert_int_equal(gpump_fault_map(f, 0, 0, 64, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
+    (void)report(f, 0, 0, 1, 0); /* holds */
+    (void)report(f, 0, 16, 2, 0);
+    (void)expect(f, 12000, GPUMP_FAULT_ACT_MAP, 0);
+    (void)expect(f, 12000, GPUMP_FAULT_ACT_WAKE, 0);
+    nothing(f, 12000);
+    (void)report(f, 12000, 32, 3, 0);
+    assert_int_equal(gpump_fault_release(f, 12000, 1, 0), GPUMP_OK); /* block 2 holds */
+    (void)expect(f, 12000, GPUMP_FAULT_ACT_UNMAP, 0);
+    assert_int_equal(gpump_fault_report_unmapped(f, 12000, 0, 0, 0), GPUMP_OK);
+    (void)expect(f, 24000, GPUMP_FAULT_ACT_MAP, 16);
+    (void)expect(f, 24000, GPUMP_FAULT_ACT_WAKE, 16);
+    (void)expect(f, 36000, GPUMP_FAULT_ACT_MAP, 32);
+    (void)expect(f, 36000, GPUMP_FAULT_ACT_WAKE, 32);
+    nothing(f, 36000);
+    (void)report(f, 40000, 48, 4, 0);
+    (void)expect(f, 40000, GPUMP_FAULT_ACT_UNMAP, 32); /* granule 16 is older, but block 2 keeps it */
+}
+
+/* When nobody waits, a release leaves no holder, and the next warp to fault becomes it. */
+static void a_holder_after_nobody(void **state) {
+    gpump_fault_config config = small("ideal", 1, 1);
+    gpump_fault *f = make(&config);
+    (void)state;
+    assert_int_equal(gpump_fault_map(f, 0, 0, 64, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
+    (void)report(f, 0, 0, 1, 0);
+    (void)expect(f, 1, GPUMP_FAULT_ACT_MAP, 0);
+    (void)expect(f, 1, GPUMP_FAULT_ACT_WAKE, 0);
+    nothing(f, 1);
+    assert_int_equal(gpump_fault_release(f, 2, 1, 0), GPUMP_OK);
+    assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+    (void)report(f, 3, 16, 2, 5);
+    (void)expect(f, 3, GPUMP_FAULT_ACT_UNMAP, 0);
+    assert_int_equal(gpump_fault_report_unmapped(f, 3, 0, 0, 0), GPUMP_OK);
+    (void)expect(f, 4, GPUMP_FAULT_ACT_MAP, 16);
+    (void)expect(f, 4, GPUMP_FAULT_ACT_WAKE, 16);
+    nothing(f, 4);
+    (void)report(f, 5, 32, 3, 0);
+    nothing(f, 9); /* block 2, warp 5 holds granule 16 */
+    assert_int_equal(gpump_fault_release(f, 9, 2, 5), GPUMP_OK);
+    (void)expect(f, 9, GPUMP_FAULT_ACT_UNMAP, 16);
+}
+
+/* Brings a granule of 16 pages, whose turn to leave comes by and by. */
+static uint64_t bring(gpump_fault *f, uint64_t now, uint64_t granule) {
+    gpump_fault_action action;
+    (void)report(f, now, granule * 16, 1, 0);
+    while (gpump_fault_pending(f, 1)) {
+        now = gpump_fault_next_cycle(f);
+        assert_true(now != GPUMP_UNKNOWN);
+        while (gpump_fault_next(f, now, &action) == GPUMP_OK)
+            if (action.kind == GPUMP_FAULT_ACT_UNMAP)
+                assert_int_equal(gpump_fault_report_unmapped(f, now, 0, action.page, 0), GPUMP_OK);
+    }
+    return now;
+}
+/* Granules that thrash leave last: the first one behind up to 63 of them that does not leaves before them. 64 are
+ * looked at; when all of these thrash, the oldest leaves. */
+static void what_thrashes_leaves_last(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++) {
+        static const uint32_t counts[] = {1, 63, 64};
+        const uint32_t thrashing = counts[i];
+        gpump_fault_config config = small("uvm595", thrashing + 1, 1);
+        uint64_t now = 0;
+        gpump_fault_action action;
+        gpump_fault_statistics s;
+        gpump_fault *f;
+        config.prefetch_percent = 100;
+        config.pins = 0;
+        config.thrash_events = 1; /* a granule that comes back within 1 s thrashes, and is pinned at once for 2 s */
+        config.thrash_delays = 0;
+        config.thrash_cycles = 1000000000;
+        config.pin_cycles = 2000000000;
+        f = make(&config);
+        assert_int_equal(gpump_fault_map(f, 0, 0, 256 * 16, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
+        for (uint32_t g = 0; g < thrashing; g++) now = bring(f, now, g);
+        for (uint32_t g = 0; g < thrashing + 1; g++) now = bring(f, now, 100 + g); /* all others have left */
+        for (uint32_t g = 0; g < thrashing; g++) now = bring(f, now, g);
+        gpump_fault_get_statistics(f, &s);
+        assert_int_equal(s.pinned, thrashing);
+        assert_true(now < 1000000000);
+        now = bring(f, now, 200); /* behind those that thrash */
+        (void)report(f, now, 210 * 16, 2, 0);
+        do {
+            now = gpump_fault_next_cycle(f);
+            assert_true(now != GPUMP_UNKNOWN);
+        } while (gpump_fault_next(f, now, &action) == GPUMP_EMPTY);
+        assert_int_equal(action.kind, GPUMP_FAULT_ACT_UNMAP);
+        assert_int_equal(action.page, thrashing < 64 ? 200 * 16 : 0);
+    }
+}
+
 /* Granules that bounce are named once each, by the buffer that they belong to. */
 static void who_bounces_in_two_buffers(void **state) {
     gpump_fault_config config = small("ideal", 1, 1);
@@ -589,6 +689,9 @@ int main(void) {
         cmocka_unit_test(a_dropped_holder_lets_go),
         cmocka_unit_test(pins_end),
         cmocka_unit_test(the_longest_waiting_is_next),
+        cmocka_unit_test(the_next_holder_is_no_matter_of_place),
+        cmocka_unit_test(a_holder_after_nobody),
+        cmocka_unit_test(what_thrashes_leaves_last),
         cmocka_unit_test(who_bounces_in_two_buffers),
         cmocka_unit_test(a_local_fault_waits_for_its_frame),
         cmocka_unit_test(every_program_ends),
