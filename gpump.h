@@ -29162,7 +29162,8 @@ GPUMP_API gpump_result gpump_duet_statistics_field(const gpump_duet_statistics *
 
 /* Without a kernel the plan is all 0. */
 static int gpumpi_duet_plan_is_bad(const gpump_duet *d) {
-    static const gpump_duet_plan none;
+    gpump_duet_plan none;
+    memset(&none, 0, sizeof none);
     return memcmp(&d->plan, &none, sizeof none) && !gpumpi_duet_plan_fits(d, &d->plan);
 }
 /* Is there a block whose number no block of the plan has? */
