@@ -271,7 +271,8 @@ typedef struct gpump_diag {
     gpump_result code;
     gpump_reason reason; /* set with GPUMP_ERROR_REFUSED, and with GPUMP_BUSY where that is said */
     const char *field;   /* the member or argument at fault; a string constant */
-    uint64_t index;   /* which element of an array; with GPUMP_ERROR_FORMAT, which byte of the buffer; 0 for scalars */
+    uint64_t index;   /* which element of an array; which byte, for the bytes of a context or the head of a block that
+                       * is adopted (GPUMP_ERROR_FORMAT); 0 for scalars */
     uint64_t value;   /* what it was */
     uint64_t minimum; /* the smallest value allowed */
     uint64_t maximum; /* the largest value allowed */
@@ -7417,8 +7418,12 @@ GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint6
     const gpumpi_head *head = (const gpumpi_head *)memory;
     if (result) return result;
     if (head->magic != magic) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", 0, head->magic, magic, magic);
-    if (head->layout != layout) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "layout", 0, head->layout, layout, layout);
-    if (head->bytes != needed) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, head->bytes, needed, needed);
+    if (head->layout != layout)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "layout", offsetof(gpumpi_head, layout), head->layout, layout,
+                           layout);
+    if (head->bytes != needed)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", offsetof(gpumpi_head, bytes), head->bytes, needed,
+                           needed);
     if (bytes < needed) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, bytes, needed, UINT64_MAX);
     return GPUMP_OK;
 }

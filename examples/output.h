@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Empties a stream and reports on stderr when any write to it has failed. Returns 0, or -1 after a report. */
 static inline int output_flush(FILE *file, const char *program, const char *name) {
@@ -28,6 +29,16 @@ static inline int output_close(FILE *file, const char *program, const char *name
 /* Reports a file that cannot be opened, errno saying why; returns -1. */
 static inline int output_cannot_open(const char *program, const char *name) {
     fprintf(stderr, "%s: cannot write %s: %s\n", program, name, strerror(errno));
+    return -1;
+}
+
+/* Reports an output (NULL: none) that is the same file as an input, which writing it would destroy. Returns 0, or -1
+ * after a report. */
+static inline int output_is_input(const char *program, const char *output, const char *input) {
+    struct stat out, in;
+    if (!output || stat(output, &out) || stat(input, &in) || !S_ISREG(out.st_mode)) return 0;
+    if (out.st_dev != in.st_dev || out.st_ino != in.st_ino) return 0;
+    fprintf(stderr, "%s: %s is read and would be written over: name another file for the output\n", program, output);
     return -1;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "output.h"
 
@@ -71,7 +72,14 @@ static int merge_read(merge_lines *lines, const char *program, const char *path,
 
 int csv_merge(const char *program, const char *target, char **parts, int count) {
     merge_lines lines;
+    struct stat there;
     int status = 0;
+    /* The first name is easily forgotten, and then a part stands in its place. */
+    if (!stat(target, &there) && S_ISREG(there.st_mode)) {
+        fprintf(stderr, "%s: merge writes its first file, and %s exists: remove it, or name another one first\n",
+                program, target);
+        return 2;
+    }
     memset(&lines, 0, sizeof lines);
     for (int i = 0; i < count && !status; i++) {
         FILE *in = fopen(parts[i], "r");

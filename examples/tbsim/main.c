@@ -265,7 +265,9 @@ static int run(const arguments *given, const char *path, const char *command) {
     tb_workload workload;
     tb_result result;
     tb_options options = a.options;
-    int status = tb_read_workload(path, a.data, &a.machine, a.class_end, &library, &workload, &options);
+    int status;
+    if (output_is_input("tbsim", a.trace, path) || output_is_input("tbsim", a.html, path)) return 2;
+    status = tb_read_workload(path, a.data, &a.machine, a.class_end, &library, &workload, &options);
     if (status) return status;
     if (a.has_policy) options.policy = a.options.policy; /* the command line has the last word */
     if (a.has_mechanism) options.mechanism = a.options.mechanism;
@@ -318,6 +320,10 @@ static int sweep(const arguments *a) {
     int status;
     if (!library) {
         fprintf(stderr, "%s\n", error);
+        return 2;
+    }
+    if (output_is_input("tbsim", a->out, a->data)) {
+        tb_library_free(library);
         return 2;
     }
     if (a->out && !(out = fopen(a->out, "w"))) { /* before the hours that the runs take */
@@ -469,6 +475,7 @@ static int read_gains(const char *path, double gain[MACHINES][SCHEMES], uint32_t
 static int machines(const arguments *a) {
     static double gain[MACHINES][SCHEMES], lost[MACHINES][SCHEMES], mean_us[MACHINES][SCHEMES];
     uint32_t workloads = a->workloads;
+    if (output_is_input("tbsim", a->svg, a->table ? a->table : a->data)) return 2;
     if (a->table) {
         int status = read_gains(a->table, gain, &workloads);
         if (!status && (!a->svg || machines_svg(a->svg, gain, workloads)))

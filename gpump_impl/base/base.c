@@ -202,8 +202,12 @@ GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint6
     const gpumpi_head *head = (const gpumpi_head *)memory;
     if (result) return result;
     if (head->magic != magic) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", 0, head->magic, magic, magic);
-    if (head->layout != layout) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "layout", 0, head->layout, layout, layout);
-    if (head->bytes != needed) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, head->bytes, needed, needed);
+    if (head->layout != layout)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "layout", offsetof(gpumpi_head, layout), head->layout, layout,
+                           layout);
+    if (head->bytes != needed)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", offsetof(gpumpi_head, bytes), head->bytes, needed,
+                           needed);
     if (bytes < needed) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, bytes, needed, UINT64_MAX);
     return GPUMP_OK;
 }

@@ -147,7 +147,8 @@ typedef struct gpump_diag {
     gpump_result code;
     gpump_reason reason; /* set with GPUMP_ERROR_REFUSED, and with GPUMP_BUSY where that is said */
     const char *field;   /* the member or argument at fault; a string constant */
-    uint64_t index;   /* which element of an array; with GPUMP_ERROR_FORMAT, which byte of the buffer; 0 for scalars */
+    uint64_t index;   /* which element of an array; which byte, for the bytes of a context or the head of a block that
+                       * is adopted (GPUMP_ERROR_FORMAT); 0 for scalars */
     uint64_t value;   /* what it was */
     uint64_t minimum; /* the smallest value allowed */
     uint64_t maximum; /* the largest value allowed */

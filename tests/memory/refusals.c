@@ -66,7 +66,12 @@ static void refusals(void **state) {
         diagnosed_set(&other, &fields[i], value - 1 ? value - 1 : value + 1);
         assert_int_equal(gpump_meter_adopt(memory, bytes, &other, &meter, DIAG), GPUMP_ERROR_FORMAT);
         assert_string_equal(diagnosed_diag.field, "layout");
+        assert_int_equal(diagnosed_diag.index, 8); /* the byte of the head */
     }
+    ((uint64_t *)(void *)meter)[2]++; /* the size in the head */
+    diagnosed(gpump_meter_adopt(memory, bytes, &config, &meter, DIAG), GPUMP_ERROR_FORMAT, "bytes", 16, bytes + 1,
+              bytes, bytes);
+    ((uint64_t *)(void *)meter)[2]--;
     meter->config.sms++; /* altered since it was made */
     diagnosed(gpump_meter_adopt(memory, bytes, &config, &meter, DIAG), GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
     meter->config.sms--;

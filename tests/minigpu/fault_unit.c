@@ -172,6 +172,7 @@ static void test_invalid_access_under_a_scheduler(void **state) {
         uint32_t mechanism;
         uint64_t memory;
     } runs[] = {{"time_slice", "log16", "nvlink", GPUMP_SCHEDULER_SWITCH, 0},
+                {"time_slice", "log16", "nvlink", GPUMP_SCHEDULER_SELECT, 0},
                 {"time_slice", "stall", "nvlink_pipelined", GPUMP_SCHEDULER_SWITCH, 0},
                 {"dss", "queue", "pcie3", GPUMP_SCHEDULER_SELECT, 0},
                 {"dss", "stall", "nvlink", GPUMP_SCHEDULER_SELECT, 0},

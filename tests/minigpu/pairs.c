@@ -21,6 +21,7 @@ static void shards_merge(void **state) {
                                     MINIGPU "pairs merge merged.csv part1.csv part0.csv"};
     uint32_t i, lines = 0;
     (void)state;
+    unlink("merged.csv"); /* of a run that failed */
     for (i = 0; i < sizeof commands / sizeof *commands; i++)
         if (run_command(commands[i], output, sizeof output)) fail_msg("%s: %s", commands[i], output);
     assert_int_equal(run_command("cat whole.csv", whole, sizeof whole), 0);
@@ -29,6 +30,12 @@ static void shards_merge(void **state) {
     assert_int_equal(run_command(MINIGPU "pairs summary merged.csv", output, sizeof output), 0);
     assert_non_null(strstr(output, "| even | 3 | "));
     assert_non_null(strstr(output, "| leftover | 3 | "));
+    /* What is there already is not written over, a part least of all. */
+    assert_int_equal(run_command(MINIGPU "pairs merge part1.csv part0.csv 2>&1", output, sizeof output), 2);
+    assert_non_null(strstr(output, "merge writes its first file, and part1.csv exists"));
+    assert_int_equal(run_command(MINIGPU "pairs merge merged.csv part1.csv part0.csv 2>&1", output, sizeof output), 2);
+    assert_int_equal(run_command("cat part1.csv part0.csv | sort -u | wc -l", output, sizeof output), 0);
+    assert_int_equal(atoi(output), 1 + 3 * 2);
     for (i = 0; whole[i]; i++) lines += whole[i] == '\n';
     assert_int_equal(lines, 1 + 3 * 2);
     for (i = 0; i < 4; i++) unlink(i == 0 ? "whole.csv" : i == 1 ? "merged.csv" : i == 2 ? "part0.csv" : "part1.csv");

@@ -45,8 +45,9 @@ stage_memory() {
     failures=0
     # The machine's memory cannot be mapped at an address of the sanitizer's (memory_queued makes two).
     tests build-memory -R "$library" -E '^memory_(machine|queued)$' -LE 'compile|command|full' || failures=1
-    # The hosts' libraries (YAML, JSON, C++) are not instrumented: what they allocate and fill counts as filled.
-    MSAN_OPTIONS=poison_in_malloc=0 tests build-memory -R "$hosts" -LE 'compile|command|full' || failures=1
+    # The hosts' libraries (YAML, JSON, C++) are not instrumented: what they allocate and fill counts as filled, also where
+    # it was freed before.
+    MSAN_OPTIONS=poison_in_malloc=0:poison_in_free=0 tests build-memory -R "$hosts" -LE 'compile|command|full' || failures=1
     return $failures
 }
 stage_thread() {

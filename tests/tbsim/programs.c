@@ -77,6 +77,35 @@ static void test_bad_input_has_a_reason(void **state) {
     expect(TBSIM "sweep --workloads 2e0 --quiet | tail -n 1 | cut -d , -f 1 2>&1", 0, "1\n");
 }
 
+/* An output that is an input would destroy what is read: it is refused before anything is opened. */
+static void test_no_input_is_written_over(void **state) {
+    static const char *const commands[] = {MINIGPU "run in.yaml --html in.yaml",
+                                           MINIGPU "run in.yaml --trace ./in.yaml",
+                                           MINIGPU "demo in.yaml --html in.yaml",
+                                           MINIGPU "pairs in.yaml in.yaml --csv in.yaml",
+                                           MINIGPU "policies --merge in.yaml --csv in.yaml",
+                                           TBSIM "run in.yaml --trace in.yaml",
+                                           TBSIM "run in.yaml --html in.yaml",
+                                           TBSIM "machines --table in.yaml --svg in.yaml"};
+    char command[1024];
+    size_t i;
+    (void)state;
+    expect("sed 's#ptx: #&" GPUMP_SOURCE_DIR "/examples/minigpu/#' " GPUMP_SOURCE_DIR
+           "/examples/minigpu/demo.yaml >in.yaml; cp in.yaml as_it_was.yaml",
+           0, NULL);
+    for (i = 0; i < sizeof commands / sizeof *commands; i++) {
+        snprintf(command, sizeof command, "%s 2>&1; status=$?; cmp in.yaml as_it_was.yaml || exit 9; exit $status",
+                 commands[i]);
+        expect(command, 2, "in.yaml is read and would be written over");
+    }
+    expect("cp " GPUMP_SOURCE_DIR "/bench/data/tanasic_table_5_2.csv data.csv; " TBSIM
+           "sweep --workloads 1 --quiet --data data.csv --out data.csv 2>&1",
+           2, "data.csv is read and would be written over");
+    /* Nor does an option that is wrong cost the table that an earlier run has made. */
+    expect("echo kept >kept.csv; " MINIGPU "policies --csv kept.csv --limit 0 2>&1 >/dev/null; cat kept.csv", 0,
+           "kept");
+}
+
 /* A command refuses an option that it would not look at. */
 static void test_options_of_other_commands(void **state) {
     (void)state;
@@ -160,6 +189,7 @@ int main(void) {
                                        cmocka_unit_test(test_no_program_is_silent),
                                        cmocka_unit_test(test_bad_input_has_a_reason),
                                        cmocka_unit_test(test_options_of_other_commands),
+                                       cmocka_unit_test(test_no_input_is_written_over),
                                        cmocka_unit_test(test_starvation_is_named),
                                        cmocka_unit_test(test_short_turns_are_refused),
                                        cmocka_unit_test(test_a_run_takes_time),

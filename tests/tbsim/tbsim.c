@@ -244,6 +244,7 @@ static void shards_merge_into_the_whole(void **state) {
     FILE *file;
     size_t length;
     (void)state;
+    remove("merged.csv"); /* of a run that failed */
     assert_int_equal(
         command("sweep --workloads 5 --processes 2 --limit 20000 --quiet --out whole.csv", output, sizeof output), 0);
     assert_int_equal(command("sweep --workloads 5 --processes 2 --limit 20000 --quiet --shard 0/2 --out part0.csv",
@@ -253,6 +254,7 @@ static void shards_merge_into_the_whole(void **state) {
                              output, sizeof output),
                      0);
     assert_int_equal(command("merge merged.csv part1.csv part0.csv", output, sizeof output), 0);
+    assert_int_equal(command("merge part1.csv part0.csv", output, sizeof output), 2); /* a part is not written over */
     file = fopen("whole.csv", "r");
     assert_non_null(file);
     length = fread(whole, 1, sizeof whole - 1, file);

@@ -165,6 +165,19 @@ void preemption_schedule_came_back(machine *m, sm *s, uint32_t entry) {
     name_placed(m, s, &m->schedule->off_chip[entry]);
 }
 
+/* The SM's blocks that can still be told to leave: not those that leave already or just come back. Returns how many. */
+static uint32_t look_at_leaving(machine *m, const sm *s, gpump_block_view views[GPUMP_VICTIM_BLOCKS]) {
+    uint32_t count = GPUMP_VICTIM_BLOCKS, i, leaving = 0;
+    machine_must(m, "gpump_sm_blocks", gpump_sm_blocks(s->gpump, m->now, views, GPUMP_VICTIM_BLOCKS, &count), NULL);
+    for (i = 0; i < count && !m->failed; i++) {
+        if (!gpump_block_stays(views[i].state) || !views[i].may) continue;
+        /* Flushed once at most: turns shorter than a block would else start it for ever. */
+        if (m->blocks[s->block_of_entry[views[i].block.slot]].flushes) views[i].may &= ~(1u << GPUMP_TECHNIQUE_FLUSH);
+        views[leaving++] = views[i];
+    }
+    return leaving;
+}
+
 /* Which way each of an SM's blocks goes, from what each way would cost (gpump_victim_vacate under "chimera"). */
 static uint32_t select_choices(machine *m, sm *s, gpump_block_choice *choices) {
     gpump_block_view views[GPUMP_VICTIM_BLOCKS];
@@ -173,19 +186,15 @@ static uint32_t select_choices(machine *m, sm *s, gpump_block_choice *choices) {
     gpump_victim_sm view;
     gpump_victim_question question;
     gpump_victim_decision decision;
-    uint32_t count = GPUMP_VICTIM_BLOCKS, i, leaving = 0;
+    uint32_t leaving;
+    /* Asked in each cycle of a save: what blocks wait for is searched only when a block is left to choose for. */
+    if (!look_at_leaving(m, s, views)) return 0;
     memset(&request, 0, sizeof request);
     memset(&view, 0, sizeof view);
     memset(&question, 0, sizeof question);
     memset(&decision, 0, sizeof decision);
     fault_unit_describe(m, s);
-    machine_must(m, "gpump_sm_blocks", gpump_sm_blocks(s->gpump, m->now, views, GPUMP_VICTIM_BLOCKS, &count), NULL);
-    for (i = 0; i < count && !m->failed; i++) {
-        if (!gpump_block_stays(views[i].state) || !views[i].may) continue; /* it leaves already, or just comes back */
-        /* Flushed once at most: turns shorter than a block would else start it for ever. */
-        if (m->blocks[s->block_of_entry[views[i].block.slot]].flushes) views[i].may &= ~(1u << GPUMP_TECHNIQUE_FLUSH);
-        views[leaving++] = views[i];
-    }
+    leaving = look_at_leaving(m, s, views);
     question.policy = gpump_victim_find("chimera");
     machine_must(m, "gpump_cost_estimate_blocks",
                  gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, views, leaving, NULL,

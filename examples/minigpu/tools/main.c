@@ -570,6 +570,8 @@ static int command_run(int argc, char **argv) {
     options.faults.absent = options.absent;
     if ((why = contradiction(&options, limit_ns, late_price, vacate)) || (why = recovery_contradiction(&options)))
         return option_misuse("run", why, NULL);
+    if (output_is_input("minigpu", trace_path, argv[optind]) || output_is_input("minigpu", html_path, argv[optind]))
+        return EXIT_BAD_INPUT;
     if (launch_file_read(&launch, argv[optind], error)) {
         fprintf(stderr, "%s\n", error);
         return EXIT_BAD_INPUT;
@@ -741,6 +743,7 @@ static int command_demo(int argc, char **argv) {
     }
     if (optind < argc - 1) return option_misuse("demo", "one launch FILE; one too many is", argv[optind + 1]);
     if (optind < argc) path = argv[optind];
+    if (output_is_input("minigpu", html_path, path)) return EXIT_BAD_INPUT;
     if (launch_file_read(&launch, path, error)) {
         fprintf(stderr, "%s\n", error);
         return EXIT_BAD_INPUT;

@@ -239,7 +239,8 @@ int pairs_command(int argc, char **argv, const char *kernels) {
             return 2;
     snprintf(folder, sizeof folder, "%s/demand", kernels);
     if (optind == argc) status = pairs_add(&e, folder);
-    for (; optind < argc && !status; optind++) status = pairs_add(&e, argv[optind]);
+    for (; optind < argc && !status; optind++)
+        status = output_is_input("minigpu", a.csv, argv[optind]) ? 2 : pairs_add(&e, argv[optind]);
     if (!status && e.kernel_count < 2) status = option_misuse("pairs", "two kernels at least make a pair", NULL);
     if (!status && a.csv && !(csv = fopen(a.csv, "w"))) return output_cannot_open("minigpu", a.csv), 2;
     if (!status) status = pairs_measure_alone(&e);

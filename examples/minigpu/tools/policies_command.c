@@ -270,12 +270,8 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
             e.parallel = (uint32_t)number;
             break;
         case 'c':
+            if (csv_path) return option_misuse("policies", "--csv wants one file; the second is", optarg);
             csv_path = optarg;
-            if (csv || !(csv = fopen(optarg, "w")))
-                return option_misuse("policies", "--csv wants one file that can be written, not", optarg);
-            fputs("kernel,request_cycle,policy,limit_us,violated,warm,end_cycles,start_cycles,wasted,idle,of_flushing,"
-                  "flushed,switched,drained,rewound,bytes_saved\n",
-                  csv);
             break;
         case 'm': merges = 1; break;
         case 'h' + 256:
@@ -289,7 +285,7 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
     if (merges ? optind == argc : optind != argc)
         return option_misuse("policies", merges ? "--merge wants parts" : "options only; not one is",
                              merges ? NULL : argv[optind]);
-    if (shards && (merges || csv || html_path))
+    if (shards && (merges || csv_path || html_path))
         return option_misuse("policies", "--shard comes without --merge, --csv and --html", NULL);
     if (merges && html_path) return option_misuse("policies", "--merge has no runs to show: leave out --html", NULL);
     if (!limit_count)
@@ -300,6 +296,14 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
     if (policy_count * limit_count > VICTIM_EXPERIMENT_CASES) {
         fprintf(stderr, "minigpu: policies: at most %d policies and limits together\n", VICTIM_EXPERIMENT_CASES);
         return 2;
+    }
+    for (r = (uint32_t)optind; r < (uint32_t)argc; r++)
+        if (output_is_input("minigpu", csv_path, argv[r])) return 2;
+    if (csv_path) { /* before the hours that the runs take */
+        if (!(csv = fopen(csv_path, "w"))) return output_cannot_open("minigpu", csv_path), 2;
+        fputs("kernel,request_cycle,policy,limit_us,violated,warm,end_cycles,start_cycles,wasted,idle,of_flushing,"
+              "flushed,switched,drained,rewound,bytes_saved\n",
+              csv);
     }
     e.kernels_dir = kernels_dir;
     e.case_count = policy_count * limit_count;
