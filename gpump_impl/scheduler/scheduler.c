@@ -530,7 +530,6 @@ static void gpumpi_scheduler_reserve(gpump_scheduler *s, uint32_t index, uint32_
     if (flags & (GPUMP_SCHEDULER_SM_SETUP_DUE | GPUMP_SCHEDULER_SM_SETUP_RUNNING)) owner->setting_up--;
     gpumpi_scheduler_disown(s, index);
     sm->state = GPUMP_SCHEDULER_SM_RESERVED;
-    sm->flags = 0;
     sm->room = 0;
     s->reserved_sms++;
     s->statistics.preemptions++;

@@ -426,10 +426,9 @@ static const char *gpumpi_scheduler_check_kernels(const gpump_scheduler *s, uint
         const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[row];
         uint32_t listed = 0, before = GPUMP_NONE;
         if (!k->in_use) continue;
-        if (k->queue >= s->config.queues || gpumpi_scheduler_buffers(s)[k->queue].kernel != row ||
-            gpumpi_scheduler_buffers(s)[k->queue].state != GPUMP_SCHEDULER_BUFFER_ACTIVE ||
-            gpumpi_scheduler_buffers(s)[k->queue].process != k->process)
-            return "an active kernel and its queue differ";
+        /* As many buffers are active as kernels, and each names one that names it: k->queue is its own. */
+        if (gpumpi_scheduler_buffers(s)[k->queue].process != k->process)
+            return "an active kernel and its command have different processes";
         if (k->blocks > GPUMP_SCHEDULER_MAX_BLOCKS || !k->blocks_per_sm || k->blocks_per_sm > s->config.blocks_per_sm ||
             k->budget > GPUMP_SCHEDULER_MAX_BUDGET)
             return "a kernel out of range";

@@ -49,6 +49,8 @@ static void configurations(void **state) {
     gpump_scheduler *s = NULL;
     size_t bytes;
     uint64_t bits;
+    uint32_t offsets = 0;
+    gpump_diag diag;
     (void)state;
     make(&config, 1);
     diagnosed_fields(&config, sizeof config, fields, sizeof fields / sizeof fields[0], check_scheduler);
@@ -68,6 +70,16 @@ static void configurations(void **state) {
     diagnosed_null(gpump_scheduler_adopt(memory, bytes, &config, NULL, DIAG), "scheduler");
     diagnosed(gpump_scheduler_adopt(memory, bytes - 8, &config, &s, DIAG), GPUMP_ERROR_FORMAT, "bytes", 0, bytes - 8,
               bytes, UINT64_MAX);
+    for (uint32_t word = 0; word < bytes / 8; word++) { /* adopt compares every one of the 13 offsets */
+        memory[word] ^= 1;
+        if (gpump_scheduler_adopt(memory, bytes, &config, &s, &diag) && !strcmp(diag.field, "offsets")) {
+            diagnosed(gpump_scheduler_adopt(memory, bytes, &config, &s, DIAG), GPUMP_ERROR_FORMAT, "offsets", 0, 0, 0,
+                      0);
+            offsets++;
+        }
+        memory[word] ^= 1;
+    }
+    assert_int_equal(offsets, 13);
     diagnosed_null(gpump_scheduler_check(NULL, DIAG), "scheduler");
 }
 
@@ -252,7 +264,18 @@ static void two_kernels(void **state) {
             if (memory[i] == others[i]) memory[i] = tables[i];
         assert_int_equal(gpump_scheduler_check(s, &diag), GPUMP_ERROR_FORMAT);
         assert_string_equal(diag.field, "two kernels on an SM");
+        config.kernels_per_sm = 2;
+        assert_int_equal(gpump_scheduler_adopt(tables, bytes, &config, &s, NULL), GPUMP_OK);
     }
+    /* The process of the kernel that has come is aborted: its block is killed, those that leave are not. */
+    assert_int_equal(gpump_scheduler_abort(s, 2, 1), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_next(s, policy, 2, &action), GPUMP_OK);
+    assert_int_equal(action.kind, GPUMP_SCHEDULER_KILL);
+    assert_int_equal(action.sm, 0);
+    assert_int_equal(action.kernel, 2);
+    assert_int_equal(action.kernel_cookie, 200);
+    assert_int_equal(gpump_scheduler_next(s, policy, 2, &action), GPUMP_EMPTY);
+    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
 }
 
 /* A preset needs a name and somewhere to go; its times are those of the machine's clock. A budget may be the largest
@@ -276,6 +299,12 @@ static void edges(void **state) {
         assert_int_equal(gpump_scheduler_config_preset(&config, machines[i].name), GPUMP_OK);
         assert_int_equal(config.lend_cycles, machines[i].clock_khz / 1000 * 12);
         assert_int_equal(config.slice_cycles, machines[i].clock_khz);
+        assert_int_equal(config.processes, 32);
+        assert_int_equal(config.queues, 32);
+        assert_int_equal(config.active_kernels, config.sms);
+        assert_int_equal(config.saved_blocks, config.sms * config.blocks_per_sm);
+        assert_int_equal(config.mechanism, GPUMP_SCHEDULER_SWITCH);
+        assert_int_equal(config.kernels_per_sm, 1);
     }
     s = make(&config, 1);
     memset(&process, 0, sizeof process);
@@ -328,8 +357,271 @@ static void nobody_is_killed_unasked(void **state) {
     assert_string_equal(diag.field, "blocks to be killed whose process was not aborted");
 }
 
+/* Tables that contradict each other: the refusal says which. Row 0 of the kernels is nobody's, so its bytes do not
+ * count. */
+static void altered_tables(void **state) {
+    gpump_scheduler_config config;
+    gpump_scheduler *s = make(&config, 1);
+    gpump_scheduler_kernel *kernels = (gpump_scheduler_kernel *)(uintptr_t)gpump_scheduler_look(s).kernels, kept;
+    gpump_scheduler_process process;
+    gpump_scheduler_command command;
+    gpump_scheduler_action action;
+    gpump_diag diag;
+    uint64_t hash;
+    uint32_t row;
+    (void)state;
+    memset(&process, 0, sizeof process);
+    memset(&command, 0, sizeof command);
+    assert_int_equal(gpump_scheduler_open(s, 0, &process, &row, NULL), GPUMP_OK);
+    command.blocks = 3;
+    command.blocks_per_sm = 2;
+    assert_int_equal(gpump_scheduler_submit(s, 0, 0, &command, NULL), GPUMP_OK);
+    while (gpump_scheduler_next(s, gpump_scheduler_find("fcfs"), 0, &action) == GPUMP_OK)
+        if (action.kind == GPUMP_SCHEDULER_SETUP)
+            assert_int_equal(gpump_scheduler_report_ready(s, 0, action.sm), GPUMP_OK);
+    hash = gpump_scheduler_hash(s);
+    kept = kernels[0];
+    memset(&kernels[0], 0xff, sizeof kernels[0]);
+    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+    assert_true(gpump_scheduler_hash(s) == hash);
+    kernels[0] = kept;
+    kernels[3].in_use = 2;
+    assert_int_equal(gpump_scheduler_check(s, &diag), GPUMP_ERROR_FORMAT);
+    assert_string_equal(diag.field, "a mark of use that is neither 0 nor 1");
+    kernels[3].in_use = 0;
+    kernels[1].process = 1; /* open or not: not the one whose command it is */
+    assert_int_equal(gpump_scheduler_check(s, &diag), GPUMP_ERROR_FORMAT);
+    assert_string_equal(diag.field, "an active kernel and its command have different processes");
+    kernels[1].process = row;
+    kernels[1].queue = config.queues;
+    assert_int_equal(gpump_scheduler_check(s, &diag), GPUMP_ERROR_FORMAT);
+    assert_string_equal(diag.field, "a command and its kernel differ");
+    kernels[1].queue = 0;
+    assert_int_equal(gpump_scheduler_abort(s, 0, row), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+    kernels[1].process = config.processes; /* no process at all, so none that was aborted */
+    assert_int_equal(gpump_scheduler_check(s, &diag), GPUMP_ERROR_FORMAT);
+    assert_string_equal(diag.field, "blocks to be killed whose process was not aborted");
+}
+
+/* The same for the states of SMs and processes: two SMs, three kernels, kernel 3 reserved a whole SM. */
+static void altered_states(void **state) {
+    gpump_scheduler_config config;
+    gpump_scheduler *s = make(&config, 1);
+    gpump_scheduler_view view;
+    gpump_scheduler_process_row *processes;
+    gpump_scheduler_process process;
+    gpump_scheduler_command command;
+    gpump_scheduler_action action;
+    gpump_scheduler_sm *sms;
+    gpump_diag diag;
+    uint32_t *active, row, unattended = 0;
+    size_t bytes;
+    (void)state;
+    config.sms = 2;
+    assert_int_equal(gpump_scheduler_init(memory, sizeof memory, &config, &s, NULL), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_bytes(&config, &bytes, NULL), GPUMP_OK);
+    view = gpump_scheduler_look(s);
+    processes = (gpump_scheduler_process_row *)(uintptr_t)view.processes;
+    sms = (gpump_scheduler_sm *)(uintptr_t)view.sms;
+    active = (uint32_t *)(uintptr_t)view.active;
+    memset(&process, 0, sizeof process);
+    memset(&command, 0, sizeof command);
+    for (uint32_t i = 0; i < 2; i++) {
+        process.priority = i;
+        assert_int_equal(gpump_scheduler_open(s, 0, &process, &row, NULL), GPUMP_OK);
+    }
+#define EXPECT_WRONG(text)                                                     \
+    do {                                                                       \
+        assert_int_equal(gpump_scheduler_check(s, &diag), GPUMP_ERROR_FORMAT); \
+        assert_string_equal(diag.field, text);                                 \
+    } while (0)
+    processes[2].aborted = 1; /* nobody has opened it */
+    EXPECT_WRONG("commands of a process that is not open");
+    processes[2].aborted = 0;
+    processes[2].commands = 1;
+    EXPECT_WRONG("commands of a process that is not open");
+    processes[2].commands = 0;
+    command.blocks = 20;
+    command.blocks_per_sm = 2;
+    command.saved_limit = 4;
+    assert_int_equal(gpump_scheduler_submit(s, 0, 0, &command, NULL), GPUMP_OK);
+    do assert_int_equal(gpump_scheduler_next(s, gpump_scheduler_find("ppq"), 0, &action), GPUMP_OK);
+    while (action.kind != GPUMP_SCHEDULER_SETUP || action.sm != 0);
+    assert_int_equal(sms[1].flags, GPUMP_SCHEDULER_SM_SETUP_DUE); /* the next action */
+    for (uint32_t bit = 0; bit < bytes * 8; bit++) {              /* exactly one bit says that SM 1 has one */
+        memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
+        unattended += !gpump_scheduler_adopt(memory, bytes, &config, &s, NULL) && gpump_scheduler_check(s, &diag) &&
+                      !strcmp(diag.field, "an action that nobody would hand over");
+        memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
+    }
+    assert_int_equal(unattended, 1);
+    sms[1].flags = GPUMP_SCHEDULER_SM_SETUP_DUE | GPUMP_SCHEDULER_SM_SETUP_RUNNING;
+    EXPECT_WRONG("flags of an SM contradict each other");
+    sms[1].flags = GPUMP_SCHEDULER_SM_SETUP_DUE | GPUMP_SCHEDULER_SM_SETUP_STALE;
+    EXPECT_WRONG("flags of an SM contradict each other");
+    sms[1].flags = GPUMP_SCHEDULER_SM_SETUP_DUE;
+    command.process = 1;
+    for (uint32_t queue = 1; queue < 3; queue++)
+        assert_int_equal(gpump_scheduler_submit(s, 0, queue, &command, NULL), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_report_ready(s, 0, 0), GPUMP_OK);
+    do {
+        assert_int_equal(gpump_scheduler_next(s, gpump_scheduler_find("ppq"), 0, &action), GPUMP_OK);
+        if (action.kind == GPUMP_SCHEDULER_SETUP)
+            assert_int_equal(gpump_scheduler_report_ready(s, 0, action.sm), GPUMP_OK);
+    } while (action.kind != GPUMP_SCHEDULER_PREEMPT);
+    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+    assert_int_equal(sms[action.sm].flags, GPUMP_SCHEDULER_SM_SWITCHING);
+    sms[action.sm].flags |= GPUMP_SCHEDULER_SM_NEXT_READY; /* one kernel per SM: nothing is set up beside */
+    EXPECT_WRONG("an SM is set up beside its blocks");
+    sms[action.sm].flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_NEXT_READY;
+    assert_int_equal(gpump_scheduler_look(s).active_count, 3);
+    row = active[2];
+    active[2] = active[1];
+    EXPECT_WRONG("the active queue names a kernel twice");
+    active[2] = row;
+    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+#undef EXPECT_WRONG
+}
+
+/* A policy whose answers a test writes down. */
+typedef struct answers {
+    uint32_t admit, step_kind, steps;
+    uint32_t kernels[2]; /* of the steps, in turn */
+    uint64_t wake;
+} answers;
+static uint32_t answer_admit(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view) {
+    (void)view;
+    return ((const answers *)policy->user)->admit;
+}
+static gpump_result answer_step(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view,
+                                gpump_scheduler_step *step) {
+    answers *a = (answers *)policy->user;
+    if (!a->steps) return GPUMP_EMPTY;
+    a->steps--;
+    step->kind = a->step_kind;
+    step->sm = 0;
+    step->kernel = a->kernels[view->sms[0].next == a->kernels[0]];
+    return GPUMP_OK;
+}
+static uint64_t answer_wake(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view) {
+    (void)view;
+    return ((const answers *)policy->user)->wake;
+}
+
+/* Answers of a policy that make no sense are refused and counted, one by one, and the policy is not asked again before
+ * something has changed. A policy that never ends is stopped, and one that wants to run at once runs a cycle later. */
+static void senseless_answers(void **state) {
+    gpump_scheduler_config config;
+    gpump_scheduler *s = make(&config, 2);
+    answers said = {2, 0, 0, {0, 0}, GPUMP_UNKNOWN};
+    const gpump_scheduler_policy policy = {sizeof policy, 0,    "answers",   "As written.", &said,
+                                           answer_admit,  NULL, answer_step, answer_wake};
+    gpump_scheduler_process process;
+    gpump_scheduler_command command;
+    gpump_scheduler_action action;
+    gpump_scheduler_statistics before, after;
+    uint32_t row;
+    (void)state;
+    memset(&process, 0, sizeof process);
+    memset(&command, 0, sizeof command);
+    assert_int_equal(gpump_scheduler_open(s, 0, &process, &row, NULL), GPUMP_OK);
+    command.blocks = 20;
+    command.blocks_per_sm = 2;
+    command.saved_limit = 4;
+    assert_int_equal(gpump_scheduler_submit(s, 0, 0, &command, NULL), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_next(s, &policy, 0, &action), GPUMP_ERROR_REFUSED); /* no command waits in 2 */
+    gpump_scheduler_get_statistics(s, &after);
+    assert_int_equal(after.policy_errors, 1);
+    assert_int_equal(gpump_scheduler_next(s, &policy, 0, &action), GPUMP_EMPTY);
+    for (uint32_t queue = 1; queue < 3; queue++)
+        assert_int_equal(gpump_scheduler_submit(s, 0, queue, &command, NULL), GPUMP_OK);
+    for (said.admit = 0; said.admit < 3; said.admit++) {
+        assert_int_equal(gpump_scheduler_next(s, &policy, 0, &action), GPUMP_OK);
+        assert_int_equal(action.kind, GPUMP_SCHEDULER_KERNEL_START);
+        assert_int_equal(action.kernel, said.admit + 1);
+    }
+    said.step_kind = GPUMP_SCHEDULER_STEP_ASSIGN;
+    said.steps = 1;
+    said.kernels[0] = said.kernels[1] = 1;
+    while (gpump_scheduler_next(s, &policy, 0, &action) == GPUMP_OK) {
+        if (action.kind == GPUMP_SCHEDULER_SETUP)
+            assert_int_equal(gpump_scheduler_report_ready(s, 0, action.sm), GPUMP_OK);
+    }
+    assert_int_equal(gpump_scheduler_look(s).sms[0].blocks, 2);
+    gpump_scheduler_get_statistics(s, &before);
+    assert_int_equal(before.policy_steps, 1);
+    said.wake = 7; /* the cycle in which the policy runs */
+    assert_int_equal(gpump_scheduler_report_running(s, 7, 2, 0, 4), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_next(s, &policy, 7, &action), GPUMP_EMPTY);
+    assert_true(gpump_scheduler_next_cycle(s) == 8);
+    gpump_scheduler_get_statistics(s, &after);
+    assert_int_equal(after.policy_runs, before.policy_runs + 1);
+    said.wake = 20;
+    said.step_kind = GPUMP_SCHEDULER_STEP_RESERVE;
+    said.steps = 1;
+    said.kernels[0] = said.kernels[1] = 2;
+    while (gpump_scheduler_next(s, &policy, 8, &action) == GPUMP_OK) {}
+    assert_int_equal(gpump_scheduler_look(s).sms[0].next, 2);
+    said.step_kind = GPUMP_SCHEDULER_STEP_CHANGE_NEXT; /* back to the kernel whose blocks are told to leave */
+    said.steps = 1;
+    said.kernels[0] = said.kernels[1] = 1;
+    said.wake = GPUMP_UNKNOWN;
+    gpump_scheduler_get_statistics(s, &before);
+    assert_int_equal(gpump_scheduler_next(s, &policy, 20, &action), GPUMP_ERROR_REFUSED);
+    gpump_scheduler_get_statistics(s, &after);
+    assert_int_equal(after.policy_errors, before.policy_errors + 1);
+    assert_int_equal(after.policy_steps, before.policy_steps);
+    assert_int_equal(gpump_scheduler_look(s).sms[0].next, 2);
+    said.steps = 1000; /* from kernel 2 to kernel 3 and back */
+    said.kernels[0] = 3;
+    said.kernels[1] = 2;
+    assert_int_equal(gpump_scheduler_report_running(s, 30, 2, 4, 4), GPUMP_OK);
+    before = after;
+    assert_int_equal(gpump_scheduler_next(s, &policy, 30, &action), GPUMP_ERROR_REFUSED);
+    gpump_scheduler_get_statistics(s, &after);
+    assert_int_equal(after.policy_steps - before.policy_steps, 4 * (config.sms + config.active_kernels) + 16);
+    assert_int_equal(after.policy_errors, before.policy_errors + 1);
+    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+}
+
+/* A block on an SM that does not exist is unknown, whatever lies behind the table of SMs. */
+static void no_such_sm(void **state) {
+    gpump_scheduler_config config;
+    gpump_scheduler *s = make(&config, 1);
+    gpump_scheduler_process process;
+    gpump_scheduler_command command;
+    gpump_scheduler_action action;
+    gpump_block_ref block;
+    uint64_t hash;
+    uint32_t row;
+    (void)state;
+    memset(&process, 0, sizeof process);
+    memset(&command, 0, sizeof command);
+    assert_int_equal(gpump_scheduler_open(s, 0, &process, &row, NULL), GPUMP_OK);
+    command.blocks = 20;
+    command.blocks_per_sm = 4;
+    assert_int_equal(gpump_scheduler_submit(s, 0, 1, &command, NULL), GPUMP_OK);
+    do {
+        assert_int_equal(gpump_scheduler_next(s, gpump_scheduler_find("fcfs"), 0, &action), GPUMP_OK);
+        if (action.kind == GPUMP_SCHEDULER_SETUP)
+            assert_int_equal(gpump_scheduler_report_ready(s, 0, action.sm), GPUMP_OK);
+    } while (action.kind != GPUMP_SCHEDULER_ISSUE);
+    hash = gpump_scheduler_hash(s);
+    for (block.slot = 0; block.slot < 4; block.slot++)
+        for (block.generation = 0; block.generation < 3; block.generation++) {
+            assert_int_equal(gpump_scheduler_report_finished(s, 0, config.sms, block), GPUMP_ERROR_STALE);
+            assert_int_equal(gpump_scheduler_report_preempted(s, 0, config.sms, block, 1), GPUMP_ERROR_STALE);
+        }
+    assert_true(gpump_scheduler_hash(s) == hash);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(altered_states),
+        cmocka_unit_test(senseless_answers),
+        cmocka_unit_test(no_such_sm),
+        cmocka_unit_test(altered_tables),
         cmocka_unit_test(nobody_is_killed_unasked),
         cmocka_unit_test(configurations),
         cmocka_unit_test(bits_by_hand),

@@ -367,6 +367,118 @@ static void a_turn_lasts_until_its_process_has_an_sm(void **state) {
     free(memory);
 }
 
+/* More kernels and SMs than a word has bits: 62 kernels of low priority fill 130 SMs, and 8 more, numbers 63 to 70,
+ * take SMs from them, first beside the blocks that leave. Every table agrees with the others after every action. */
+static void many_kernels(void **state) {
+    gpump_scheduler_config config = small(130, GPUMP_SCHEDULER_SWITCH);
+    gpump_block_ref blocks[130][16];
+    uint32_t owner[130][16], told[130], beside = 0, done = 0, low, high;
+    gpump_scheduler_action action;
+    gpump_scheduler *s;
+    void *memory;
+    (void)state;
+    config.queues = config.active_kernels = 140;
+    config.saved_blocks = 64;
+    config.kernels_per_sm = 2;
+    s = make(&config, &memory);
+    memset(owner, 0, sizeof owner);
+    memset(told, 0, sizeof told);
+    low = open_process(s, 0);
+    high = open_process(s, 1);
+    for (uint32_t i = 0; i < 62; i++) /* the first on 69 SMs, each other one on one */
+        assert_int_equal(submit(s, 0, i, low, i ? 2 : 138, 2, 64), GPUMP_OK);
+    for (uint64_t now = 0; now < 4; now++) {
+        if (now == 1)
+            for (uint32_t i = 62; i < 70; i++) assert_int_equal(submit(s, now, i, high, 2, 2, 64), GPUMP_OK);
+        if (now >= 2) /* the blocks that were told to leave are saved; then all others end */
+            for (uint32_t sm = 0; sm < 130; sm++)
+                for (uint32_t slot = 0; slot < 16; slot++) {
+                    if (!owner[sm][slot] || (now == 2 && owner[sm][slot] != told[sm])) continue;
+                    assert_int_equal(now == 2 ? gpump_scheduler_report_preempted(s, now, sm, blocks[sm][slot], 1)
+                                              : gpump_scheduler_report_finished(s, now, sm, blocks[sm][slot]),
+                                     GPUMP_OK);
+                    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+                    owner[sm][slot] = 0;
+                }
+        while (gpump_scheduler_next(s, gpump_scheduler_find("ppq"), now, &action) == GPUMP_OK) {
+            if (action.kind == GPUMP_SCHEDULER_PREEMPT) told[action.sm] = action.kernel;
+            if (action.kind == GPUMP_SCHEDULER_SETUP) {
+                assert_int_equal(gpump_scheduler_report_ready(s, now, action.sm), GPUMP_OK);
+                if (action.beside) assert_int_equal(gpump_scheduler_report_room(s, now, action.sm, 1), GPUMP_OK);
+            }
+            if (action.kind == GPUMP_SCHEDULER_ISSUE) {
+                blocks[action.sm][action.block.slot] = action.block;
+                owner[action.sm][action.block.slot] = action.kernel;
+                beside += now == 1;
+            }
+            done += action.kind == GPUMP_SCHEDULER_KERNEL_DONE;
+            assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+        }
+        if (now == 0) assert_int_equal(gpump_scheduler_look(s).idle_sm, GPUMP_NONE);
+        if (now == 1) assert_int_equal(gpump_scheduler_look(s).reserved_sms, 8);
+        if (now == 1) assert_int_equal(beside, 8); /* one block of each of the eight, as there was room for one */
+    }
+    for (uint32_t sm = 0; sm < 130; sm++) /* the saved blocks, which have come back */
+        for (uint32_t slot = 0; slot < 16; slot++)
+            if (owner[sm][slot])
+                assert_int_equal(gpump_scheduler_report_finished(s, 4, sm, blocks[sm][slot]), GPUMP_OK);
+    while (gpump_scheduler_next(s, gpump_scheduler_find("ppq"), 4, &action) == GPUMP_OK)
+        done += action.kind == GPUMP_SCHEDULER_KERNEL_DONE;
+    assert_int_equal(done, 70);
+    free(memory);
+}
+
+/* An SM whose kernel has nothing left to issue becomes idle: at once when it is set up too late, or when its last block
+ * ends. An idle SM has no action to hand over: the next event is the policy's decision. */
+static void nothing_left_to_issue(void **state) {
+    gpump_scheduler_config config = small(2, GPUMP_SCHEDULER_SWITCH);
+    gpump_scheduler_action first, second, action;
+    gpump_block_ref blocks[2][2];
+    gpump_scheduler *s;
+    void *memory;
+    (void)state;
+    config.decision_cycles = 5;
+    s = make(&config, &memory);
+    assert_int_equal(submit(s, 0, 0, open_process(s, 0), 3, 2, 0), GPUMP_OK);
+    assert_int_equal(expect(s, "fcfs", 0, GPUMP_SCHEDULER_KERNEL_START).kernel, 1);
+    assert_int_equal(expect(s, "fcfs", 5, GPUMP_SCHEDULER_SETUP).sm, 0);
+    assert_int_equal(expect(s, "fcfs", 5, GPUMP_SCHEDULER_SETUP).sm, 1);
+    assert_int_equal(gpump_scheduler_report_ready(s, 6, 0), GPUMP_OK);
+    first = expect(s, "fcfs", 6, GPUMP_SCHEDULER_ISSUE);
+    second = expect(s, "fcfs", 6, GPUMP_SCHEDULER_ISSUE);
+    assert_int_equal(gpump_scheduler_issue_extra(s, 6, 0, &action), GPUMP_OK);
+    expect_nothing(s, "fcfs", 6);
+    assert_int_equal(gpump_scheduler_look(s).sms[1].state, GPUMP_SCHEDULER_SM_RUNNING);
+    assert_int_equal(gpump_scheduler_report_ready(s, 7, 1), GPUMP_OK); /* too late */
+    assert_int_equal(gpump_scheduler_look(s).sms[1].state, GPUMP_SCHEDULER_SM_IDLE);
+    assert_int_equal(gpump_scheduler_look(s).idle_sm, 1);
+    assert_true(gpump_scheduler_next_cycle(s) == 7 + 5);
+    expect_nothing(s, "fcfs", 12);
+    assert_true(gpump_scheduler_next_cycle(s) == GPUMP_UNKNOWN);
+    assert_int_equal(gpump_scheduler_report_finished(s, 13, 0, first.block), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_report_finished(s, 13, 0, second.block), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_report_finished(s, 13, 0, action.block), GPUMP_OK);
+    assert_int_equal(expect(s, "fcfs", 13, GPUMP_SCHEDULER_KERNEL_DONE).queue, 0);
+    expect_nothing(s, "fcfs", 20);
+    /* Five blocks: two on each SM, and one that waits until SM 1 is asked to take it beyond its two. */
+    assert_int_equal(submit(s, 20, 0, 0, 5, 2, 0), GPUMP_OK);
+    assert_int_equal(expect(s, "fcfs", 20, GPUMP_SCHEDULER_KERNEL_START).kernel, 1);
+    for (uint32_t sm = 0; sm < 2; sm++) {
+        assert_int_equal(expect(s, "fcfs", 25, GPUMP_SCHEDULER_SETUP).sm, sm);
+        assert_int_equal(gpump_scheduler_report_ready(s, 25, sm), GPUMP_OK);
+        blocks[sm][0] = expect(s, "fcfs", 25, GPUMP_SCHEDULER_ISSUE).block;
+        blocks[sm][1] = expect(s, "fcfs", 25, GPUMP_SCHEDULER_ISSUE).block;
+    }
+    expect_nothing(s, "fcfs", 25);
+    assert_int_equal(gpump_scheduler_report_finished(s, 26, 0, blocks[0][0]), GPUMP_OK);
+    assert_true(gpump_scheduler_next_cycle(s) == 26);                           /* SM 0 could take the fifth, */
+    assert_int_equal(gpump_scheduler_issue_extra(s, 26, 1, &action), GPUMP_OK); /* but SM 1 does */
+    assert_int_equal(gpump_scheduler_report_finished(s, 26, 0, blocks[0][1]), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_look(s).sms[0].state, GPUMP_SCHEDULER_SM_IDLE);
+    assert_true(gpump_scheduler_next_cycle(s) == 26 + 5);
+    free(memory);
+}
+
 static void statistics_have_names(void **state) {
     const char *name, *unit, *text;
     gpump_scheduler_statistics before, after, difference;
@@ -424,6 +536,8 @@ int main(void) {
         cmocka_unit_test(any_priority_will_do),
         cmocka_unit_test(time_slices_take_turns),
         cmocka_unit_test(a_turn_lasts_until_its_process_has_an_sm),
+        cmocka_unit_test(many_kernels),
+        cmocka_unit_test(nothing_left_to_issue),
         cmocka_unit_test(statistics_have_names),
         cmocka_unit_test(metrics_of_a_worked_example),
     };
