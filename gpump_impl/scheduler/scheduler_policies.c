@@ -180,9 +180,7 @@ static uint32_t gpumpi_policy_borrower(const gpump_scheduler_view *view, int mor
  */
 static gpump_result gpumpi_policy_dss_fault_step(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view,
                                                  gpump_scheduler_step *step) {
-    uint32_t borrower = view->idle_sm != GPUMP_NONE ? gpumpi_policy_borrower(view, 0) : 0, lenders = 0;
-    for (uint32_t i = 0; i < view->active_count; i++) lenders += gpumpi_policy_lends(view, view->active[i]) != 0;
-    if (!lenders) return gpumpi_policy_dss_step(policy, view, step);
+    uint32_t borrower = view->idle_sm != GPUMP_NONE ? gpumpi_policy_borrower(view, 0) : 0;
     if (borrower) return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, borrower);
     if (view->idle_sm != GPUMP_NONE && gpumpi_policy_richest(view, 0))
         return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, gpumpi_policy_richest(view, 0));

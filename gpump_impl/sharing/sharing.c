@@ -580,7 +580,6 @@ GPUMP_API gpump_result gpump_sharing_next(gpump_sharing *sharing, gpump_sharing_
         const gpumpi_sharing_member *m = gpumpi_sharing_member_of(sharing, member);
         sharing->cursor++;
         if (step == 2 && cell->blocks <= cell->cap) continue;
-        memset(action, 0, sizeof *action);
         action->kind = step;
         action->sm = sm;
         action->member = member;

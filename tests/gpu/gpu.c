@@ -213,6 +213,9 @@ static void every_preset_is_whole(void **state) {
     assert_int_equal(gpump_gpu_config_preset(&gpu, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_gpu_config_preset(NULL, "k20c"), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_gpu_provenance("k20c", "colour", &provenance, &source), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_gpu_provenance("k20c", NULL, &provenance, &source), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_gpu_provenance("k20c", "lanes", NULL, &source), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_gpu_provenance("k20c", "lanes", &provenance, NULL), GPUMP_OK); /* the source is not asked */
     assert_int_equal(gpump_gpu_provenance("k20c", "lanes", &provenance, &source), GPUMP_OK);
     assert_int_equal(provenance, GPUMP_PROVENANCE_ASSUMED); /* Tanasic's Table 5.1 does not print the warp size */
 }

@@ -2,6 +2,9 @@
 /* Partitions: Algorithm 1's golden vectors, demand and rates by hand, every policy against brute force. */
 #include "diagnosed.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 static uint64_t random_state;
 static uint64_t draw(uint64_t below) {
     random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -129,6 +132,13 @@ static void rates_by_hand(void **state) {
     traffic.issued = traffic.l1_load_misses;
     assert_int_equal(gpump_partition_demand(&config, &traffic, 16, &demand, NULL), GPUMP_OK);
     assert_int_equal(demand.misses_per_1000_q4, 16000);
+    /* Stores and atomics are misses like loads. */
+    traffic.l1_load_misses = 252000;
+    traffic.l1_store_misses = 500000;
+    traffic.l1_atomics = 400000;
+    assert_int_equal(gpump_partition_demand(&config, &traffic, 16, &demand, NULL), GPUMP_OK);
+    assert_int_equal(demand.misses_per_1000_q4, 16000);
+    assert_int_equal(demand.up_bytes_q16, 32 << 16);
     /* Sampled on 4 of 16 SMs, the same traffic stands for four times as much. */
     assert_int_equal(gpump_partition_demand(&config, &traffic, 4, &demand, NULL), GPUMP_OK);
     assert_int_equal(tenths(demand.network_q16), 2000);
@@ -426,6 +436,8 @@ static void nothing_measured(void **state) {
             }
             assert_int_equal(gpump_partition_decide(gpump_partition_find(names[i]), &r.request, shares, NULL),
                              GPUMP_OK);
+            if (points == 8 && !strcmp(names[i], "crisp")) /* no combination is faster than the first */
+                assert_true(shares[0].blocks == 1 && shares[1].blocks == 1);
             for (k = 0; k < 2; k++)
                 if (!shares[k].limits.misses_q16 || !shares[k].limits.instructions || !shares[k].limits.in_flight)
                     fail_msg("%s, %u of 8 points ask for %u: kernel %u with %u blocks is limited to 0", names[i],
@@ -489,6 +501,40 @@ static void fixed_divisions(void **state) {
     assert_int_equal(shares[1].memory, 4);
     assert_int_equal(shares[1].blocks, r.kernels[1].blocks);
     assert_int_equal(shares[1].limits.misses_q16, GPUMP_RATE_NO_LIMIT);
+}
+
+/* The caller's array may end where its memory ends: no policy looks at a kernel behind the last, or at a point of a
+ * curve behind the last block. */
+static void reads_what_it_was_given(void **state) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), half = 1 << 17; /* larger than all curves together */
+    uint8_t *kernels_end, *curves_end, *pages;
+    static random_request r;
+    gpump_partition_share shares[GPUMP_PARTITION_KERNELS];
+    const gpump_partition_policy *policy;
+    (void)state;
+    pages = (uint8_t *)mmap(NULL, 2 * (half + page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(pages != MAP_FAILED);
+    kernels_end = pages + half;
+    curves_end = kernels_end + page + half;
+    assert_int_equal(mprotect(kernels_end, page, PROT_NONE), 0);
+    assert_int_equal(mprotect(curves_end, page, PROT_NONE), 0);
+    for (uint32_t i = 0; (policy = gpump_partition_policy_at(i)) != NULL; i++)
+        for (uint32_t count = 1; count <= GPUMP_PARTITION_KERNELS; count++) {
+            gpump_partition_kernel *kernels = (gpump_partition_kernel *)(void *)kernels_end - count;
+            random_state = test_seed() + count;
+            draw_request(&r, count, 4);
+            for (uint32_t k = 0; k < count; k++) {
+                gpump_partition_point *curve = (gpump_partition_point *)(void *)curves_end - r.kernels[k].blocks;
+                memcpy(curve, r.curves[k], r.kernels[k].blocks * sizeof *curve);
+                r.kernels[k].curve = curve;
+            }
+            memcpy(kernels, r.kernels, count * sizeof *kernels);
+            r.request.kernels = kernels;
+            r.request.candidate = 0;
+            do assert_int_equal(gpump_partition_decide(policy, &r.request, shares, NULL), GPUMP_OK);
+            while (++r.request.candidate < policy->candidates);
+        }
+    assert_int_equal(munmap(pages, 2 * (half + page)), 0);
 }
 
 /* ---- wrong arguments, and hooks that answer nonsense ---- */
@@ -607,6 +653,13 @@ static void slack_splits(void **state) {
         assert_int_equal(shares[k].sms, k ? 5 : 6);
         assert_int_equal(shares[k].first_sm, k ? 1 + 5 * k : 0);
     }
+    /* A kernel of which nothing was measured gains nothing by an SM, and keeps one. */
+    request.count = 2;
+    for (c = 0; c < 8; c++) curves[1][c].network_q16 = curves[1][c].speed_q16 = 0;
+    assert_int_equal(gpump_partition_decide(gpump_partition_find("slack"), &request, shares, NULL), GPUMP_OK);
+    assert_int_equal(shares[0].sms, 15);
+    assert_int_equal(shares[1].sms, 1);
+    assert_int_equal(shares[1].first_sm, 15);
 }
 
 /* ---- hold ---- */
@@ -852,7 +905,7 @@ int main(void) {
         cmocka_unit_test(slack_by_hand),   cmocka_unit_test(slack_splits),
         cmocka_unit_test(holds_a_tail),    cmocka_unit_test(hold_divides),
         cmocka_unit_test(hold_in_numbers), cmocka_unit_test(same_decisions),
-        cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(wrong_arguments), cmocka_unit_test(reads_what_it_was_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -393,6 +393,7 @@ static void own_answers(void **state) {
 /* The words that name a division, character by character. */
 static void named_divisions(void **state) {
     gpump_partition_fixed fixed;
+    char text[sizeof fixed.text + 1];
     gpump_gpu gpu;
     (void)state;
     assert_int_equal(gpump_gpu_config_preset(&gpu, "maxwell_ccbp"), GPUMP_OK);
@@ -400,6 +401,12 @@ static void named_divisions(void **state) {
     diagnosed(gpump_partition_fixed_parse("mps:1", NULL, &fixed, DIAG), GPUMP_ERROR_ARGUMENT, "fixed", 0, 0, 1, 1);
     diagnosed(gpump_partition_fixed_parse("mps:1", &gpu, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "fixed", 0, 0, 1, 1);
     diagnosed(gpump_partition_fixed_parse("red", &gpu, &fixed, DIAG), GPUMP_ERROR_UNKNOWN_NAME, "text", 0, 0, 0, 0);
+    memcpy(text, "blocks:", 7);
+    memset(text + 7, '0', sizeof text - 7);
+    text[sizeof text - 2] = '1';
+    text[sizeof text - 1] = 0; /* one character more than a name has */
+    diagnosed(gpump_partition_fixed_parse(text, &gpu, &fixed, DIAG), GPUMP_ERROR_ARGUMENT, "text", 0, sizeof fixed.text,
+              1, sizeof fixed.text - 1);
     assert_int_equal(gpump_partition_fixed_parse("blocks:000012:8", &gpu, &fixed, NULL), GPUMP_OK); /* six digits */
     assert_int_equal(fixed.blocks[0], 12);
     diagnosed(gpump_partition_fixed_parse("blocks:0000012:8", &gpu, &fixed, DIAG), GPUMP_ERROR_ARGUMENT, "number", 0, 0,
