@@ -6633,14 +6633,17 @@ GPUMP_INLINE gpumpi_insertion gpumpi_insertion_copy(const gpump_program *program
     insertion.origin = index;
     return insertion;
 }
+/* The most operands of an instruction: 16 that it writes, 64 that it reads, its guard, and one that an edit adds. */
+enum { GPUMPI_EDIT_OPERANDS = 82 };
+
 /* Makes the changed copy. Insertions are sorted by `before`; at one place those after the previous instruction come
  * first, then those of a loop's entry, then the rest. The new program knows its origin[]. */
 typedef struct gpumpi_edit {
     const gpump_program *program;
     const gpumpi_insertion *insertions;
     uint32_t insertion_count;
-    /* Changes *instruction in place (operands into scratch of 80 entries); returns 0 to drop it. NULL: nothing changes.
-     */
+    /* Changes *instruction in place (operands into scratch of GPUMPI_EDIT_OPERANDS entries); returns 0 to drop it.
+     * NULL: nothing changes. */
     int (*rewrite)(void *user, uint32_t index, gpump_instruction *instruction, uint32_t *scratch);
     void *user;
     /* The registers of the new program; widths NULL: those of the old one. */
@@ -12749,7 +12752,7 @@ static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpum
 /* Finds the place of every old instruction and of every insertion. */
 static void gpumpi_program_find_places(const gpumpi_edit *edit, gpumpi_edit_places *places) {
     const gpump_program *old = edit->program;
-    uint32_t count = gpump_program_instructions(old), i, k, at, scratch_operands[80];
+    uint32_t count = gpump_program_instructions(old), i, k, at, scratch_operands[GPUMPI_EDIT_OPERANDS];
     for (i = k = at = 0; i <= count; i++) {
         while (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous)
             places->inserted[k++] = at++;
@@ -12809,7 +12812,7 @@ static gpump_result gpumpi_program_emit_old(gpump_program *out, const gpumpi_edi
                                             const gpumpi_edit_places *places, gpump_diag *diag) {
     const gpump_program *old = edit->program;
     gpump_instruction in;
-    uint32_t scratch_operands[80];
+    uint32_t scratch_operands[GPUMPI_EDIT_OPERANDS];
     gpump_program_instruction(old, i, &in);
     if (edit->rewrite) edit->rewrite(edit->user, i, &in, scratch_operands);
     if (in.target != GPUMP_NONE) {
@@ -14008,7 +14011,7 @@ static int gpumpi_registers_rewrite_fold(void *user, uint32_t index, gpump_instr
 /* Moves of a parameter are parameters too; then counts the uses that stay. */
 static int gpumpi_registers_plan_fold(gpumpi_registers_fold *fold, gpumpi_arena *arena, gpumpi_registers_facts *facts) {
     const gpump_program *program = fold->program;
-    uint32_t i, k, scratch[80], count = gpump_program_instructions(program);
+    uint32_t i, k, scratch[GPUMPI_EDIT_OPERANDS], count = gpump_program_instructions(program);
     uint32_t *reads;
     if (!GPUMPI_ARENA_NEW(arena, reads, gpump_program_registers(program))) return 0;
     fold->reads = reads;

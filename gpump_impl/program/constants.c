@@ -77,7 +77,7 @@ static int gpumpi_registers_rewrite_fold(void *user, uint32_t index, gpump_instr
 /* Moves of a parameter are parameters too; then counts the uses that stay. */
 static int gpumpi_registers_plan_fold(gpumpi_registers_fold *fold, gpumpi_arena *arena, gpumpi_registers_facts *facts) {
     const gpump_program *program = fold->program;
-    uint32_t i, k, scratch[80], count = gpump_program_instructions(program);
+    uint32_t i, k, scratch[GPUMPI_EDIT_OPERANDS], count = gpump_program_instructions(program);
     uint32_t *reads;
     if (!GPUMPI_ARENA_NEW(arena, reads, gpump_program_registers(program))) return 0;
     fold->reads = reads;

@@ -728,7 +728,7 @@ static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpum
 /* Finds the place of every old instruction and of every insertion. */
 static void gpumpi_program_find_places(const gpumpi_edit *edit, gpumpi_edit_places *places) {
     const gpump_program *old = edit->program;
-    uint32_t count = gpump_program_instructions(old), i, k, at, scratch_operands[80];
+    uint32_t count = gpump_program_instructions(old), i, k, at, scratch_operands[GPUMPI_EDIT_OPERANDS];
     for (i = k = at = 0; i <= count; i++) {
         while (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous)
             places->inserted[k++] = at++;
@@ -788,7 +788,7 @@ static gpump_result gpumpi_program_emit_old(gpump_program *out, const gpumpi_edi
                                             const gpumpi_edit_places *places, gpump_diag *diag) {
     const gpump_program *old = edit->program;
     gpump_instruction in;
-    uint32_t scratch_operands[80];
+    uint32_t scratch_operands[GPUMPI_EDIT_OPERANDS];
     gpump_program_instruction(old, i, &in);
     if (edit->rewrite) edit->rewrite(edit->user, i, &in, scratch_operands);
     if (in.target != GPUMP_NONE) {

@@ -99,14 +99,17 @@ GPUMP_INLINE gpumpi_insertion gpumpi_insertion_copy(const gpump_program *program
     insertion.origin = index;
     return insertion;
 }
+/* The most operands of an instruction: 16 that it writes, 64 that it reads, its guard, and one that an edit adds. */
+enum { GPUMPI_EDIT_OPERANDS = 82 };
+
 /* Makes the changed copy. Insertions are sorted by `before`; at one place those after the previous instruction come
  * first, then those of a loop's entry, then the rest. The new program knows its origin[]. */
 typedef struct gpumpi_edit {
     const gpump_program *program;
     const gpumpi_insertion *insertions;
     uint32_t insertion_count;
-    /* Changes *instruction in place (operands into scratch of 80 entries); returns 0 to drop it. NULL: nothing changes.
-     */
+    /* Changes *instruction in place (operands into scratch of GPUMPI_EDIT_OPERANDS entries); returns 0 to drop it.
+     * NULL: nothing changes. */
     int (*rewrite)(void *user, uint32_t index, gpump_instruction *instruction, uint32_t *scratch);
     void *user;
     /* The registers of the new program; widths NULL: those of the old one. */

@@ -149,9 +149,10 @@ for file in $files; do
     name=$(basename "$file" .c)
     # shellcheck disable=SC2086
     $(quick_for "$name") $flags -shared "$file" -o "$build/work/$name.so" || exit 2
-    # The same with gcc's counters of lines: which programs reach a line?
+    # The same with gcc's counters of lines: which programs reach a line? Not optimised, because gcc counts a condition of several
+    # lines on one of them otherwise.
     # shellcheck disable=SC2086
-    (cd "$build/work" && gcc $flags -I"$root" -I"$root/gpump_impl" --coverage -O1 -c "$root/$file" -o "$name.o" &&
+    (cd "$build/work" && gcc $flags -I"$root" -I"$root/gpump_impl" --coverage -O0 -c "$root/$file" -o "$name.o" &&
         gcc -shared --coverage "$name.o" -o "$name.seen.so") || exit 2
     : >"$build/work/$name.seconds"
     : >"$build/work/$name.lines"

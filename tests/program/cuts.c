@@ -394,8 +394,49 @@ static void the_predicate_of_a_check_keeps_one_name(void **state) {
     gpump_program_destroy(b.program);
 }
 
+/* An instruction that reads the most registers that there can be, 64 and a guard, is renamed like any other. */
+static void the_widest_instruction_is_renamed(void **state) {
+    test_builder b = test_build(NULL);
+    uint32_t v = test_register(&b, GPUMP_WIDTH_32), w = test_register(&b, GPUMP_WIDTH_32),
+             p = test_register(&b, GPUMP_WIDTH_PREDICATE), uses[64], names[2] = {GPUMP_NONE, GPUMP_NONE}, i, k;
+    gpump_instruction wide = gpump_instruction_make(GPUMP_OP_COMPUTE), in = gpump_instruction_make(GPUMP_OP_BOUNDARY);
+    gpump_program *preserved;
+    (void)state;
+    in.immediate = GPUMP_BOUNDARY_SPARSE;
+    for (k = 0; k < 64; k++) uses[k] = v;
+    wide.defs = &w;
+    wide.def_count = 1;
+    wide.uses = uses;
+    wide.use_count = 64;
+    wide.guard = p;
+    test_op(&b, 1, v, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+    test_op(&b, 2, p, v, GPUMP_NONE, GPUMP_NONE);
+    test_add(&b, &in);
+    wide.tag = 10;
+    test_add(&b, &wide); /* reads what came into the region */
+    test_op(&b, 3, v, w, GPUMP_NONE, GPUMP_NONE);
+    wide.tag = 11;
+    test_add(&b, &wide); /* reads what was written in it */
+    test_op(&b, 4, GPUMP_NONE, w, v, GPUMP_NONE);
+    test_exit(&b, GPUMP_NONE);
+    test_finish(&b);
+    assert_int_equal(gpump_regions_preserve(b.program, &preserved, NULL, NULL), GPUMP_OK);
+    for (i = 0; i < gpump_program_instructions(preserved); i++) {
+        gpump_program_instruction(preserved, i, &in);
+        if (in.operation != GPUMP_OP_COMPUTE || in.tag < 10) continue;
+        assert_int_equal(in.use_count, 64);
+        assert_int_equal(in.guard, p);
+        for (k = 0; k < 64; k++) assert_int_equal(in.uses[k], in.uses[0]);
+        names[in.tag - 10] = in.uses[0];
+    }
+    assert_int_not_equal(names[0], names[1]);
+    gpump_program_destroy(preserved);
+    gpump_program_destroy(b.program);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cuts_of_straight_code), cmocka_unit_test(cuts_by_hand),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_widest_instruction_is_renamed),
+                                       cmocka_unit_test(cuts_of_straight_code), cmocka_unit_test(cuts_by_hand),
                                        cmocka_unit_test(each_side_writes_to_another_register),
                                        cmocka_unit_test(the_predicate_of_a_check_keeps_one_name)};
     return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);
