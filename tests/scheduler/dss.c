@@ -387,6 +387,56 @@ static void random_tables(tables *t, uint64_t *random) {
     }
 }
 
+/* dss_fault by hand: an idle SM goes to a lender only when nobody else wants it, then to one that would use it although
+ * an SM is being vacated for it. Who waits lends from the cycle in which it has waited long enough, with a time of 0 at
+ * once. */
+static void a_lender_takes_what_nobody_wants(void **state) {
+    const gpump_scheduler_policy *dss_fault = gpump_scheduler_find("dss_fault");
+    gpump_scheduler_step step;
+    gpump_scheduler_view view;
+    tables t;
+    (void)state;
+    memset(&t, 0, sizeof t);
+    t.config.sms = 3;
+    t.config.kernels_per_sm = 1;
+    t.config.lend_cycles = 100;
+    t.active_count = 2;
+    for (uint32_t k = 1; k <= 2; k++) {
+        t.active[k - 1] = k;
+        t.kernels[k].in_use = 1;
+        t.kernels[k].blocks_per_sm = 4;
+        t.kernels[k].tokens = GPUMP_SCHEDULER_TOKEN_ZERO;
+        t.kernels[k].first_sm = GPUMP_NONE;
+        t.kernels[k].waits_since = GPUMP_UNKNOWN;
+    }
+    t.sms[1].state = GPUMP_SCHEDULER_SM_RUNNING; /* SM 0 is idle */
+    own(&t, 1, 2);
+    t.sms[2].state = GPUMP_SCHEDULER_SM_RESERVED; /* by kernel 2 for kernel 1, which has four blocks to issue: enough */
+    t.sms[2].kernel = 2;
+    reserve_for(&t, 2, 1);
+    t.kernels[1].blocks = 4;
+    t.kernels[1].waits_since = 0;
+    view = look(&t);
+    view.now = 100;
+    assert_int_equal(dss_fault->step(dss_fault, &view, &step), GPUMP_OK);
+    assert_int_equal(step.kind, GPUMP_SCHEDULER_STEP_ASSIGN);
+    assert_int_equal(step.sm, 0);
+    assert_int_equal(step.kernel, 1);
+    t.kernels[2].blocks = 1; /* kernel 2 wants it too, and does not lend */
+    assert_int_equal(dss_fault->step(dss_fault, &view, &step), GPUMP_OK);
+    assert_int_equal(step.kernel, 2);
+    t.kernels[2].tokens -= 5; /* and has fewer tokens: they count where nobody lends */
+    assert_int_equal(dss_fault->step(dss_fault, &view, &step), GPUMP_OK);
+    assert_int_equal(step.kernel, 2);
+    view.now = 99;
+    assert_int_equal(dss_fault->step(dss_fault, &view, &step), GPUMP_OK);
+    assert_int_equal(step.kernel, 1);
+    t.config.lend_cycles = 0;
+    t.kernels[1].waits_since = 99;
+    assert_int_equal(dss_fault->step(dss_fault, &view, &step), GPUMP_OK);
+    assert_int_equal(step.kernel, 2);
+}
+
 static void dss_ends_balanced(void **state) {
     const gpump_scheduler_policy *dss = gpump_scheduler_find("dss");
     uint64_t seed = test_seed(), random = seed, cases = test_cases(1000000);
@@ -504,6 +554,7 @@ int main(void) {
         cmocka_unit_test(an_sm_that_goes_idle_is_given_away_again),
         cmocka_unit_test(weights_and_budgets),
         cmocka_unit_test(the_printed_form_stalls),
+        cmocka_unit_test(a_lender_takes_what_nobody_wants),
         cmocka_unit_test(dss_ends_balanced),
         cmocka_unit_test(nothing_starves_under_dss),
     };
