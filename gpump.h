@@ -323,6 +323,20 @@ GPUMP_INLINE uint32_t gpump_bits_lowest64(uint64_t word) {
     return gpump_bits_count64((word & (0u - word)) - 1u);
 #endif
 }
+/* Returns the index of the highest one bit; word must not be 0. */
+GPUMP_INLINE uint32_t gpumpi_bits_highest64(uint64_t word) {
+#if defined(__GNUC__)
+    return 63u - (uint32_t)__builtin_clzll(word);
+#else
+    word |= word >> 1;
+    word |= word >> 2;
+    word |= word >> 4;
+    word |= word >> 8;
+    word |= word >> 16;
+    word |= word >> 32;
+    return gpump_bits_count64(word) - 1u;
+#endif
+}
 /* Returns how many bits hold the values 0 to count - 1: the width of a field in a table of the hardware. */
 GPUMP_INLINE uint64_t gpumpi_bits_for(uint64_t count) {
     uint64_t width = 0;
@@ -961,14 +975,13 @@ GPUMP_INLINE void gpump_meter_report_enter(gpump_meter *meter, uint64_t now, uin
 GPUMP_INLINE void gpump_meter_report_leave(gpump_meter *meter, uint64_t now, uint32_t kernel, uint32_t hop,
                                            uint64_t entered) {
     gpump_traffic *traffic = gpumpi_meter_traffic(meter, kernel);
-    uint64_t latency = now - entered, rest = latency;
-    uint32_t bucket = 0;
+    const uint64_t latency = now - entered;
+    const uint32_t logarithm = gpumpi_bits_highest64(latency | 1);
     gpumpi_meter_integrate(meter, now, kernel, hop);
     gpumpi_meter_flights(meter, kernel)[hop].count--;
     (&traffic->up_requests)[2 * hop]++;
     (&traffic->up_requests)[2 * hop + 1] += latency;
-    while ((rest >>= 1) != 0 && bucket < GPUMP_METER_BUCKETS - 1) bucket++;
-    traffic->latencies[hop][bucket]++;
+    traffic->latencies[hop][logarithm < GPUMP_METER_BUCKETS ? logarithm : GPUMP_METER_BUCKETS - 1]++;
 }
 
 /* ---- answers ---- */

@@ -199,6 +199,20 @@ GPUMP_INLINE uint32_t gpump_bits_lowest64(uint64_t word) {
     return gpump_bits_count64((word & (0u - word)) - 1u);
 #endif
 }
+/* Returns the index of the highest one bit; word must not be 0. */
+GPUMP_INLINE uint32_t gpumpi_bits_highest64(uint64_t word) {
+#if defined(__GNUC__)
+    return 63u - (uint32_t)__builtin_clzll(word);
+#else
+    word |= word >> 1;
+    word |= word >> 2;
+    word |= word >> 4;
+    word |= word >> 8;
+    word |= word >> 16;
+    word |= word >> 32;
+    return gpump_bits_count64(word) - 1u;
+#endif
+}
 /* Returns how many bits hold the values 0 to count - 1: the width of a field in a table of the hardware. */
 GPUMP_INLINE uint64_t gpumpi_bits_for(uint64_t count) {
     uint64_t width = 0;

@@ -170,14 +170,13 @@ GPUMP_INLINE void gpump_meter_report_enter(gpump_meter *meter, uint64_t now, uin
 GPUMP_INLINE void gpump_meter_report_leave(gpump_meter *meter, uint64_t now, uint32_t kernel, uint32_t hop,
                                            uint64_t entered) {
     gpump_traffic *traffic = gpumpi_meter_traffic(meter, kernel);
-    uint64_t latency = now - entered, rest = latency;
-    uint32_t bucket = 0;
+    const uint64_t latency = now - entered;
+    const uint32_t logarithm = gpumpi_bits_highest64(latency | 1);
     gpumpi_meter_integrate(meter, now, kernel, hop);
     gpumpi_meter_flights(meter, kernel)[hop].count--;
     (&traffic->up_requests)[2 * hop]++;
     (&traffic->up_requests)[2 * hop + 1] += latency;
-    while ((rest >>= 1) != 0 && bucket < GPUMP_METER_BUCKETS - 1) bucket++;
-    traffic->latencies[hop][bucket]++;
+    traffic->latencies[hop][logarithm < GPUMP_METER_BUCKETS ? logarithm : GPUMP_METER_BUCKETS - 1]++;
 }
 
 /* ---- answers ---- */

@@ -1070,10 +1070,10 @@ static void run_cycle(machine *m, sm_cycle_form *cycle, uint64_t ahead) {
     memory_advance(m->memory_system, m->now);
 }
 
-/* The next cycle in which an SM or the memory has something to do by itself. */
-static uint64_t next_of_sms(const machine *m) {
-    uint64_t next = memory_next_cycle(m->memory_system);
+/* The next cycle in which an SM or the memory has something to do by itself, or `next` if that is earlier. */
+static uint64_t next_of_sms(const machine *m, uint64_t next) {
     uint32_t i;
+    if (memory_next_cycle(m->memory_system) < next) next = memory_next_cycle(m->memory_system);
     for (i = 0; i < m->sm_count; i++) {
         if (m->sms[i]->wake < next) next = m->sms[i]->wake;
         if (ahead_settles(m->sms[i]) < next) next = ahead_settles(m->sms[i]);
@@ -1089,7 +1089,7 @@ static int run(machine *m, uint64_t until, team *team) {
     sm_cycle_form *const cycle = sm_form_choose(m);
     const int ahead = ahead_is_possible(m);
     while (!m->failed) {
-        uint64_t next = NEVER, arrival, switching;
+        uint64_t next, arrival, switching;
         if (m->now >= m->stop_cycle) return 1;
         if (m->now >= until) return 0;
         if (m->trace && m->trace->sample_cycle <= m->now) trace_sample(m);
@@ -1109,8 +1109,7 @@ static int run(machine *m, uint64_t until, team *team) {
         else
             run_cycle(m, cycle, ahead ? ahead_end(m, arrival, until) : 0);
         if (m->failed) break;
-        if (m->translation) next = translation_advance(m);
-        if (next_of_sms(m) < next) next = next_of_sms(m);
+        next = next_of_sms(m, m->translation ? translation_advance(m) : NEVER);
         if (arrival < next) next = arrival;
         if (m->preempt_cycle < next) next = m->preempt_cycle;
         if (m->ask_again < next) next = m->ask_again;

@@ -18,7 +18,8 @@ static crossbar_output *outputs(const crossbar *x) {
 static crossbar_packet *ring(const crossbar *x, uint32_t input) {
     return (crossbar_packet *)(uintptr_t)(outputs(x) + x->config.outputs) + (size_t)input * x->config.queue_packets;
 }
-/* The n-th packet of an input. */
+/* The first packet of an input, and the n-th behind it. */
+static crossbar_packet *first(const crossbar *x, uint32_t input) { return &ring(x, input)[inputs(x)[input].head]; }
 static crossbar_packet *packet(const crossbar *x, uint32_t input, uint32_t n) {
     uint32_t at = inputs(x)[input].head + n;
     if (at >= x->config.queue_packets) at -= x->config.queue_packets;
@@ -53,7 +54,7 @@ static void schedule(crossbar *x, events *e, uint64_t cycle, uint32_t input) {
 
 /* The head of an input gets its output: known now is when it starts and ends. */
 static void grant(crossbar *x, events *e, uint64_t now, uint32_t input) {
-    const crossbar_packet *p = packet(x, input, 0);
+    const crossbar_packet *p = first(x, input);
     crossbar_output *out = &outputs(x)[p->output];
     const uint64_t start = now > out->free_at ? now : out->free_at;
     if (out->credits != CROSSBAR_UNLIMITED) out->credits--;
@@ -79,7 +80,7 @@ static void send_any(crossbar *x, events *e, uint64_t now, uint32_t input) {
 /* An input's first packet has come to the head. */
 static void become_head(crossbar *x, events *e, uint64_t now, uint32_t input) {
     crossbar_input *in = &inputs(x)[input];
-    const crossbar_packet *p = packet(x, input, 0);
+    const crossbar_packet *p = first(x, input);
     crossbar_output *out = &outputs(x)[p->output];
     in->state = HEAD_WAITS;
     if (x->config.virtual_outputs) {
@@ -126,7 +127,7 @@ int crossbar_event(crossbar *x, events *e, uint64_t now, const event *happened, 
         become_head(x, e, now, *input);
         return 0;
     }
-    *done = *packet(x, *input, 0);
+    *done = *first(x, *input);
     in->head = in->head + 1 == x->config.queue_packets ? 0 : in->head + 1;
     in->count--;
     in->flits_sent += done->flits;

@@ -66,7 +66,8 @@ uint64_t dram_next(const dram *d, uint64_t now) {
 
 void dram_pick(dram *d, uint64_t now, dram_entry *picked, uint64_t *end) {
     const dram_config *c = &d->config;
-    uint64_t hit[64], miss[64], activate = 0, best = DRAM_NEVER, column;
+    uint64_t miss[64], known = 0; /* miss[i] has been calculated: bit i of known */
+    uint64_t activate = 0, best = DRAM_NEVER, column;
     /* Nobody's data comes before these; who reaches the earlier one need not be compared with those behind it. */
     const uint64_t read = later(now, d->read_at) + c->cl, write = later(now, d->write_at) + c->wl;
     const uint64_t earliest = d->waiting_writes == 0          ? read
@@ -76,14 +77,20 @@ void dram_pick(dram *d, uint64_t now, dram_entry *picked, uint64_t *end) {
     uint32_t i, chosen = 0;
     dram_bank *bank;
     int is_hit;
-    for (i = 0; i < c->banks; i++) {
-        hit[i] = later(now, banks(d)[i].column_at);
-        miss[i] = open_row(d, now, &banks(d)[i], &activate);
-    }
     for (i = 0; i < (c->in_order ? 1 : d->count); i++) {
         const dram_entry *entry = &entries(d)[i];
-        const uint64_t at = banks(d)[entry->bank].row == entry->row ? hit[entry->bank] : miss[entry->bank];
-        const uint64_t data = entry->is_write ? later(at, d->write_at) + c->wl : later(at, d->read_at) + c->cl;
+        uint64_t at, data;
+        bank = &banks(d)[entry->bank];
+        if (bank->row == entry->row) {
+            at = later(now, bank->column_at);
+        } else {
+            if (!(known >> entry->bank & 1)) {
+                miss[entry->bank] = open_row(d, now, bank, &activate);
+                known |= UINT64_C(1) << entry->bank;
+            }
+            at = miss[entry->bank];
+        }
+        data = entry->is_write ? later(at, d->write_at) + c->wl : later(at, d->read_at) + c->cl;
         if (data >= best) continue;
         best = data;
         chosen = i;

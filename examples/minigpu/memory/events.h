@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gpump.h"
+
 #define EVENTS_WHEEL 4096u
 #define EVENTS_NEVER UINT64_MAX
 
@@ -33,13 +35,86 @@ typedef struct events {
 size_t events_bytes(uint32_t capacity);
 /* Makes an empty wheel in `memory`, 8-byte aligned, at cycle 0. */
 events *events_init(void *memory, uint32_t capacity);
+static inline event *events_pool(const events *e) { return (event *)(uintptr_t)(e + 1); }
+static inline uint32_t event_stage(const event *e) { return e->key >> 24; }
+
+/* The heap of the events beyond the wheel: enters the event of this index; the cycle of the first, there being one; and
+ * takes the first if it comes before the event of this index (GPUMP_NONE: always), else returns GPUMP_NONE. */
+void events_far_put(events *e, uint32_t index);
+uint64_t events_far_next(const events *e);
+uint32_t events_far_take(events *e, uint32_t index);
+
 /* Enters an event. `cycle` must not lie before the last one taken; stage 0 to 255, unit below 2^24. Returns 0, or -1
  * when `capacity` events wait already. */
-int events_put(events *e, uint64_t cycle, uint32_t stage, uint32_t unit, uint32_t value);
-/* Returns the cycle of the next event; EVENTS_NEVER when there is none. */
-uint64_t events_next(const events *e);
-/* Takes the next event out into *taken if its cycle is at most `until`. Returns 1 when it did. */
-int events_take(events *e, uint64_t until, event *taken);
+static inline int events_put(events *e, uint64_t cycle, uint32_t stage, uint32_t unit, uint32_t value) {
+    const uint32_t index = e->free, slot = (uint32_t)(cycle % EVENTS_WHEEL), key = stage << 24 | unit;
+    event *pool = events_pool(e), *entry;
+    uint32_t *link, next;
+    if (index == GPUMP_NONE) return -1;
+    entry = &pool[index];
+    e->free = entry->next;
+    e->count++;
+    entry->cycle = cycle;
+    entry->sequence = e->sequence++;
+    entry->key = key;
+    entry->value = value;
+    if (cycle - e->base >= EVENTS_WHEEL) {
+        events_far_put(e, index);
+        return 0;
+    }
+    link = &e->first[slot];
+    while ((next = *link) != GPUMP_NONE && pool[next].key <= key) link = &pool[next].next;
+    entry->next = next;
+    *link = index;
+    e->taken[slot / 64] |= UINT64_C(1) << slot % 64;
+    e->summary |= UINT64_C(1) << slot / 64;
+    return 0;
+}
 
-static inline uint32_t event_stage(const event *e) { return e->key >> 24; }
+/* The wheel's next cycle. Slots from base's on lie in this turn of the wheel, those before it in the next. */
+static inline uint64_t events_wheel_next(const events *e) {
+    const uint32_t start = (uint32_t)(e->base % EVENTS_WHEEL), word = start / 64;
+    const uint64_t bits = e->taken[word] >> start % 64;
+    uint64_t words;
+    uint32_t slot;
+    if (bits) return e->base + gpump_bits_lowest64(bits);
+    if (!e->summary) return EVENTS_NEVER;
+    words = word < 63 ? e->summary >> (word + 1) << (word + 1) : 0;
+    if (!words) words = e->summary;
+    slot = gpump_bits_lowest64(words);
+    slot = slot * 64 + gpump_bits_lowest64(e->taken[slot]);
+    return e->base + (slot - start) % EVENTS_WHEEL;
+}
+
+/* Returns the cycle of the next event; EVENTS_NEVER when there is none. */
+static inline uint64_t events_next(const events *e) {
+    const uint64_t wheel = events_wheel_next(e), far = e->heap_count ? events_far_next(e) : EVENTS_NEVER;
+    return wheel < far ? wheel : far;
+}
+
+/* Takes the next event out into *taken if its cycle is at most `until`. Returns 1 when it did. */
+static inline int events_take(events *e, uint64_t until, event *taken) {
+    const uint64_t cycle = events_next(e);
+    const uint32_t slot = (uint32_t)(cycle % EVENTS_WHEEL);
+    event *pool = events_pool(e);
+    uint32_t index, far;
+    if (cycle == EVENTS_NEVER || cycle > until) {
+        if (until > e->base && until != EVENTS_NEVER) e->base = until;
+        return 0;
+    }
+    e->base = cycle;
+    index = e->first[slot];
+    if (index != GPUMP_NONE && pool[index].cycle != cycle) index = GPUMP_NONE;
+    if (e->heap_count && (far = events_far_take(e, index)) != GPUMP_NONE) {
+        index = far;
+    } else if ((e->first[slot] = pool[index].next) == GPUMP_NONE) {
+        e->taken[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+        if (!e->taken[slot / 64]) e->summary &= ~(UINT64_C(1) << slot / 64);
+    }
+    *taken = pool[index];
+    pool[index].next = e->free;
+    e->free = index;
+    e->count--;
+    return 1;
+}
 #endif

@@ -44,7 +44,9 @@ memory_system *memory_make(arena *a, const minigpu_config *config, uint32_t sms,
         memory->queued = queued_make(a, config, sms, memory->meter);
     else
         memory->fixed = fixed_make(a, config, sms);
-    return memory->fixed || memory->queued ? memory : NULL;
+    if (!memory->fixed && !memory->queued) return NULL;
+    memory->refused = memory->queued ? queued_refused(memory->queued) : NULL;
+    return memory;
 }
 
 static void enter(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request) {
@@ -84,6 +86,7 @@ int memory_make_ports(memory_system *memory, arena *a, const minigpu_config *con
         if (!p->credits || !p->entries) return -1;
     }
     memory->pending = UINT64_MAX;
+    memory->refused = NULL;
     memory->ignored_cycles = (uint64_t *)arena_take_array(a, memory->sms, sizeof *memory->ignored_cycles);
     if (!memory->ignored_cycles) return -1;
     if (memory->fixed) return fixed_set_ports(memory->fixed, memory->ports, a);

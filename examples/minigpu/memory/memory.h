@@ -30,6 +30,7 @@ typedef struct memory_system {
     struct fixed_memory *fixed;   /* model 0; else NULL */
     struct queued_memory *queued; /* model 1; else NULL */
     network_port *ports;          /* per SM; NULL: SMs do not advance side by side, and see the network's own queues */
+    uint8_t *refused;             /* per SM: 1: no room for its misses (memory_refuse); NULL: nobody remembers that */
     uint32_t sms;
     uint64_t *ignored_cycles;            /* ports: what the network says of SMs, until memory_turn */
     uint64_t pending;                    /* the first cycle of which the network knows nothing yet; UINT64_MAX */
@@ -51,6 +52,18 @@ gpump_meter *memory_make_meter(arena *a, const minigpu_config *config, uint32_t 
 /* May this request of the SM enter in cycle `now`? Who is refused is remembered until memory_sm_cycle says to look
  * again. Requests of contexts (REQUEST_SAVE, REQUEST_RESTORE) are refused while anybody else of the SM is waiting. */
 int memory_may_enter(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request);
+/* None of the misses that the SM has to send may enter: memory_refuses says so, without another question, until a
+ * packet of the SM leaves its input, its next reply is looked for, or memory_ask_again. Only model 1 without ports
+ * remembers. */
+static inline void memory_refuse(memory_system *memory, uint32_t sm) {
+    if (memory->refused) memory->refused[sm] = 1;
+}
+static inline void memory_ask_again(memory_system *memory, uint32_t sm) {
+    if (memory->refused) memory->refused[sm] = 0;
+}
+static inline int memory_refuses(const memory_system *memory, uint32_t sm) {
+    return memory->refused && memory->refused[sm];
+}
 /* It enters: at most one request per SM and cycle. memory_may_enter must have said yes in this cycle. */
 void memory_enter(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request);
 /* So many lines of the SM's L1 go past all queues: their time on the SM's port is counted, nothing else. */

@@ -60,6 +60,7 @@ static void free_request(sm *s, uint32_t index) {
 
 static void enqueue_miss(machine *m, sm *s, miss_queue *q, uint32_t request) {
     s->queued_misses++;
+    if (!q->count) memory_ask_again(m->memory_system, s->index); /* one more first miss that may enter */
     q->requests[wrap(q->head + q->count++, m->config.miss_queue_entries)] = request;
 }
 
@@ -544,6 +545,7 @@ static miss_queue *next_miss(const machine *m, const sm *s, uint32_t *after, mem
         *after = wrap(s->next_queue + i + 1, queues);
         return q;
     }
+    if (!HAS(s, rate)) memory_refuse(m->memory_system, s->index); /* a gate opens with time */
     return NULL;
 }
 
@@ -552,7 +554,7 @@ int memory_path_send(machine *m, sm *s) {
     uint32_t after;
     memory_packet packet;
     miss_queue *q;
-    if (!s->queued_misses) return 0;
+    if (!s->queued_misses || memory_refuses(m->memory_system, s->index)) return 0;
     if (HAS(s, rate)) machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, s->now), NULL);
     if (!(q = next_miss(m, s, &after, &packet))) return 0;
     q->head = wrap(q->head + 1, m->config.miss_queue_entries);
@@ -685,5 +687,6 @@ int memory_path_busy(const machine *m, const sm *s) {
     memory_packet packet;
     uint32_t after;
     return (s->access_count && !s->access_waits) || (s->check_count && !(HAS(s, faults) && s->faults->turns_wait)) ||
-           (s->queued_misses && (HAS(s, rate) || next_miss(m, s, &after, &packet))); /* a gate opens with time */
+           (s->queued_misses && !memory_refuses(m->memory_system, s->index) &&
+            (HAS(s, rate) || next_miss(m, s, &after, &packet))); /* a gate opens with time */
 }

@@ -39,7 +39,7 @@ typedef struct queued_port {
     uint32_t entered;             /* requests so far */
     uint32_t entering;            /* the request that enters in this cycle; NONE */
     uint32_t refused;             /* 1: somebody found no room in the input */
-    uint32_t unused;
+    uint32_t refused_flits;       /* the smallest request that was refused; 0: it was a context's */
 } queued_port;
 
 /* The banks that a kernel has for itself. */
@@ -57,6 +57,7 @@ struct queued_memory {
     queued_port *ports;
     network_port *sm_ports; /* they get credits; NULL: SMs see the inputs themselves */
     packet *packets;
+    uint8_t *refused;   /* per SM: memory_refuse */
     bank_slice *slices; /* by the meter's kernel, NULL without one; count 0: all banks, with the others */
     uint8_t *bank_called, *channel_called; /* 1: an event of it waits */
     ratio network, memory;                 /* the network's clock by the SMs', the memory's by the network's */
@@ -140,6 +141,7 @@ queued_memory *queued_make(arena *a, const minigpu_config *c, uint32_t sms, gpum
     if (!q) return NULL;
     q->config = c;
     q->meter = meter;
+    if (!(q->refused = (uint8_t *)arena_take_array(a, sms, sizeof *q->refused))) return NULL;
     q->sms = sms;
     q->banks = c->l2_banks;
     q->channel_count = channels_of(c);
@@ -317,10 +319,13 @@ static void up_event(queued_memory *q, const event *happened, uint64_t now_sm, u
     port = &q->ports[sm];
     port->flits -= done.flits;
     q->flits_up += done.flits;
-    if (q->sm_ports)
+    if (q->sm_ports) {
         port_credit_at(&q->sm_ports[sm], sm_cycle_of(q, happened->cycle + q->wire_cycles), done.flits);
-    else if (port->refused && now_sm + 1 < sm_cycles[sm])
-        sm_cycles[sm] = now_sm + 1;
+    } else if (port->refused &&
+               (!crossbar_count(q->up, sm) || port->flits + port->refused_flits <= q->up->config.queue_packets)) {
+        q->refused[sm] = 0;
+        if (now_sm + 1 < sm_cycles[sm]) sm_cycles[sm] = now_sm + 1;
+    }
     if (q->meter) gpump_meter_report_flits(q->meter, p->kernel, 0, done.flits);
     request.line = p->line;
     request.arrives = happened->cycle + q->wire_cycles;
@@ -424,6 +429,8 @@ static void down_event(queued_memory *q, const event *happened, uint64_t *sm_cyc
 
 void queued_set_ports(queued_memory *q, network_port *ports) { q->sm_ports = ports; }
 
+uint8_t *queued_refused(queued_memory *q) { return q->refused; }
+
 uint32_t queued_flits(const queued_memory *q, const memory_packet *request) {
     const uint32_t bytes = request->bytes && request->bytes < SEGMENT_BYTES ? request->bytes : SEGMENT_BYTES;
     return flits_of(q->config, request_carries_data(request->kind) ? bytes : 0);
@@ -431,11 +438,12 @@ uint32_t queued_flits(const queued_memory *q, const memory_packet *request) {
 
 int queued_may_enter(queued_memory *q, uint32_t sm, const memory_packet *request) {
     queued_port *port = &q->ports[sm];
-    const uint32_t count = crossbar_count(q->up, sm) + (port->entering != NONE);
+    const uint32_t count = crossbar_count(q->up, sm) + (port->entering != NONE), flits = queued_flits(q, request);
+    const int is_context = request_is_context(request->kind);
     /* A context's segment goes while at most one packet is there, the one under way. */
-    if (!count || (port->flits + queued_flits(q, request) <= q->up->config.queue_packets &&
-                   (!request_is_context(request->kind) || count == 1)))
-        return 1;
+    if (!count || (port->flits + flits <= q->up->config.queue_packets && (!is_context || count == 1))) return 1;
+    if (!port->refused || flits < port->refused_flits) port->refused_flits = flits;
+    if (is_context) port->refused_flits = 0;
     port->refused = 1;
     return 0;
 }
@@ -525,6 +533,7 @@ int queued_take(queued_memory *q, uint64_t now, uint32_t sm, memory_reply *reply
     if (port->taken == port->visible || first->cycle > now) {
         *sm_cycle = port->taken != port->visible ? first->cycle : NEVER;
         port->refused = 0; /* who still wants to enter asks again */
+        if (!q->sm_ports) q->refused[sm] = 0;
         return 0;
     }
     reply->token = first->token;

@@ -24,6 +24,8 @@ typedef struct queued_memory queued_memory;
 
 /* `meter` gets the traffic of each kernel behind the L1s; NULL: nobody counts. */
 queued_memory *queued_make(arena *a, const minigpu_config *config, uint32_t sms, gpump_meter *meter);
+/* Returns a byte per SM, which becomes 0 when an SM that was refused has to ask again (memory_refuse). */
+uint8_t *queued_refused(queued_memory *q);
 /* Gives a kernel some eighths of the banks, with their channels, for itself; 0 eighths: all banks, with the others.
  * What L2 holds for it elsewhere is not looked for any more. */
 void queued_set_slice(queued_memory *q, uint32_t kernel, uint32_t first, uint32_t eighths);
