@@ -448,6 +448,8 @@ static int run(options *options, const csv_table *targets, row_source *found) {
     reproduce_parts *parts = &options->parts;
     parts->minutes = find_minutes(options, targets, found);
     progress_begin(&parts->shown, "reproduce");
+    parts->shown.expected = parts->minutes * 60;
+    progress_watch(&parts->shown, "the rows printed so far are complete, and --shard splits the work");
     print_heading(options);
     for (size_t row = 0; row < targets->rows; row++) {
         const char *id = csv_text(targets, row, "id"), *verdict = NULL;
@@ -474,7 +476,9 @@ static int run(options *options, const csv_table *targets, row_source *found) {
         counts[v]++;
         wrong += v == OUTSIDE && kind_of(targets, row) == EXACT;
         print_row(options, targets, row, &result, verdicts[v]);
+        fflush(stdout); /* an interrupted run keeps its rows */
     }
+    progress_unwatch(&parts->shown);
     if (options->format != CSV)
         printf("\n%lu rows: %lu ok, %lu reading, %lu outside, %lu todo%s\n", (unsigned long)rows,
                (unsigned long)counts[OK], (unsigned long)counts[READING], (unsigned long)counts[OUTSIDE],

@@ -29,8 +29,8 @@ static int ready(const reproduce_context *context, reproduce_result *result) {
         snprintf(error, sizeof error, "no preset k20c");
     machine.launches_per_wait = 1000000;
     if (library) context_library = tb_library_tanasic(&machine, path, 2, error, sizeof error);
-    if (context_library) evaluation = tb_evaluation_create(library, TB_FCFS, workloads, 0, 1);
-    if (evaluation) by_context = tb_evaluation_create(context_library, TB_FCFS_CONTEXT, workloads, 0, 1);
+    if (context_library) evaluation = tb_evaluation_create(library, TB_FCFS, workloads, 0, 0);
+    if (evaluation) by_context = tb_evaluation_create(context_library, TB_FCFS_CONTEXT, workloads, 0, 0);
     if (!by_context) reproduce_failed(result, "%s", context_library ? "out of memory" : error);
     return by_context != NULL;
 }

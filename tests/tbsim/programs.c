@@ -184,6 +184,41 @@ static void test_progress(void **state) {
     assert_string_equal(output, "");
 }
 
+/* So does every command whose steps take long, before the first of them has ended; Ctrl-C says what there is. */
+static void test_long_steps(void **state) {
+    static const struct {
+        const char *command, *shown, *said;
+    } cases[] = {
+        {GPUMP_BINARY_DIR "/bench/reproduce --only S.viol", "reproduce: pathfinder, 0%, about ",
+         "reproduce: interrupted; the rows printed so far are complete"},
+        {MINIGPU "policies --requests 5 --processes 1",
+         "minigpu policies: ", "minigpu policies: interrupted; no table is printed"},
+        {MINIGPU "pairs --cycles 10000000", "minigpu pairs: each kernel alone",
+         "minigpu pairs: interrupted; the pairs printed so far"},
+        {MINIGPU "corun " GPUMP_SOURCE_DIR "/examples/minigpu/launches/corun_backprop_cfd.yaml --cycles 10000000",
+         "minigpu corun: ", "minigpu corun: interrupted; the policies"},
+        {MINIGPU "tail " GPUMP_SOURCE_DIR "/examples/minigpu/launches/requests_beside_batch.yaml --requests 100000",
+         "minigpu tail: the requests alone", "minigpu tail: interrupted; the rows"}};
+    char command[4096] = "";
+    size_t i;
+    (void)state;
+    if (run_command("command -v script", output, sizeof output)) skip();
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t length = strlen(command);
+        if (strstr(cases[i].command, "/bench/") && access(GPUMP_BINARY_DIR "/bench/reproduce", X_OK)) continue;
+        snprintf(command + length, sizeof command - length,
+                 "script -qec 'timeout --preserve-status -s INT 4 %s; echo status $?' /dev/null & ", cases[i].command);
+    }
+    strcat(command, "wait");
+    (void)run_command(command, output, sizeof output);
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (strstr(cases[i].command, "/bench/") && access(GPUMP_BINARY_DIR "/bench/reproduce", X_OK)) continue;
+        if (!strstr(output, cases[i].shown) || !strstr(output, cases[i].said))
+            fail_msg("\"%s\" or \"%s\" is not in: %s", cases[i].shown, cases[i].said, output);
+    }
+    assert_null(strstr(output, "status 0"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_disk),
                                        cmocka_unit_test(test_no_program_is_silent),
@@ -194,6 +229,7 @@ int main(void) {
                                        cmocka_unit_test(test_short_turns_are_refused),
                                        cmocka_unit_test(test_a_run_takes_time),
                                        cmocka_unit_test(test_interrupts),
-                                       cmocka_unit_test(test_progress)};
+                                       cmocka_unit_test(test_progress),
+                                       cmocka_unit_test(test_long_steps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

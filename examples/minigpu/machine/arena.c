@@ -6,15 +6,16 @@
 #include <sys/mman.h>
 
 #define ARENA_ALIGNMENT 64
-/* Far from the heap, the stack, libraries and the shadow memory of the sanitizers. */
+/* Far from the heap, the stack, libraries and the shadow memory of the sanitizers. The memory sanitizer would make a
+ * fixed address that it does not allow the address 0. */
 #if defined(__SANITIZE_THREAD__)
-#define UNDER_THREAD_SANITIZER 1
+#define UNDER_SANITIZER_OF_ADDRESSES 1
 #elif defined(__has_feature)
-#define UNDER_THREAD_SANITIZER __has_feature(thread_sanitizer)
+#define UNDER_SANITIZER_OF_ADDRESSES (__has_feature(thread_sanitizer) || __has_feature(memory_sanitizer))
 #else
-#define UNDER_THREAD_SANITIZER 0
+#define UNDER_SANITIZER_OF_ADDRESSES 0
 #endif
-#define ARENA_PREFERRED_ADDRESS ((void *)(UNDER_THREAD_SANITIZER ? 0x7e9000000000 : 0x300000000000))
+#define ARENA_PREFERRED_ADDRESS ((void *)(UNDER_SANITIZER_OF_ADDRESSES ? 0x7e9000000000 : 0x300000000000))
 
 int arena_open(arena *a, size_t bytes) {
     size_t page = 4096;

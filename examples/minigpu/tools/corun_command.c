@@ -9,6 +9,7 @@
 #include "policies.h"
 #include "tools/corun_experiment.h"
 #include "tools/corun_explain.h"
+#include "progress.h"
 #include "tools/options.h"
 #include "tools/sharing_options.h"
 
@@ -72,6 +73,7 @@ int corun_command(int argc, char **argv) {
     double alone[CORUN_KERNELS];
     launch_file launch;
     corun_experiment e;
+    progress shown;
     int option, found, status = 0;
     memset(&e, 0, sizeof e);
     e.launch = &launch;
@@ -121,19 +123,27 @@ int corun_command(int argc, char **argv) {
         launch_file_free(&launch);
         return 2;
     }
+    progress_begin(&shown, "minigpu corun");
+    progress_watch(&shown, "the policies printed so far are complete");
     for (i = 0; i < launch.kernel_count && !status; i++) {
         gpump_traffic traffic;
+        progress_show(&shown, (double)i / (launch.kernel_count + count), launch.kernels[i].name);
         status = corun_alone(&e, i, &alone[i], &traffic);
     }
+    progress_end(&shown);
     if (!status)
         printf("| policy | kernel | class | SMs | blocks | network %% | DRAM %% | misses per unit | alone | shared | "
                "speed |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (i = 0; i < count && !status; i++) {
         corun_outcome outcome;
+        progress_show(&shown, (double)(launch.kernel_count + i) / (launch.kernel_count + count), policies[i]->name);
         status = corun_together(&e, policies[i], alone, &outcome);
+        progress_end(&shown);
         if (!status) print_outcome(&launch, policies[i], alone, &outcome);
         if (!status && e.explain) corun_explain_print(&launch, gpu, policies[i]->name, alone, &outcome);
+        fflush(stdout);
     }
+    progress_unwatch(&shown);
     launch_file_free(&launch);
     return status;
 }

@@ -175,20 +175,20 @@ static int summarise(const char *path) {
     return status;
 }
 
-static int run_pairs(pairs_experiment *e, const arguments *a, FILE *csv) {
+static int run_pairs(pairs_experiment *e, const arguments *a, FILE *csv, progress *shown) {
     static uint32_t chosen[PAIRS_KERNELS * PAIRS_KERNELS][2];
     pairs_table table;
-    progress shown;
     uint32_t count, i, row, status = 0;
     memset(&table, 0, sizeof table);
     count = pairs_choose(e, (uint32_t)a->pairs, chosen);
     if (csv) pairs_write_header(csv);
     printf("\n| pair | policy | blocks | SMs | speeds | HSpeedup | WSpeedup | network, DRAM %% of sustainable, peak |\n"
            "|---|---|---|---|---|---|---|---|\n");
-    progress_begin(&shown, "minigpu pairs");
     for (i = (uint32_t)a->shard; i < count && !status; i += (uint32_t)a->shards) {
+        progress_show(shown, (double)i / count, e->kernels[chosen[i][0]].label);
         row = table.count;
         status = (uint32_t)pairs_run(e, i, chosen[i][0], chosen[i][1], &table);
+        progress_end(shown);
         for (; row < table.count && !status; row++) {
             const pairs_row *r = &table.rows[row];
             if (csv) pairs_write(csv, e, r);
@@ -198,9 +198,8 @@ static int run_pairs(pairs_experiment *e, const arguments *a, FILE *csv) {
         }
         fflush(stdout);
         if (csv) fflush(csv);
-        progress_show(&shown, (double)(i + 1) / count, e->kernels[chosen[i][0]].label);
     }
-    progress_end(&shown);
+    progress_end(shown);
     if (!status) print_summary(e, &table);
     pairs_free(&table);
     return (int)status;
@@ -213,6 +212,7 @@ int pairs_command(int argc, char **argv, const char *kernels) {
     char folder[512];
     arguments a = {NULL, PAIRS_KERNELS * PAIRS_KERNELS, 0, 1, {NULL}};
     FILE *csv = NULL;
+    progress shown;
     int status;
     uint32_t i;
     if (argc > 1 && !strcmp(argv[1], "merge")) {
@@ -243,9 +243,15 @@ int pairs_command(int argc, char **argv, const char *kernels) {
         status = output_is_input("minigpu", a.csv, argv[optind]) ? 2 : pairs_add(&e, argv[optind]);
     if (!status && e.kernel_count < 2) status = option_misuse("pairs", "two kernels at least make a pair", NULL);
     if (!status && a.csv && !(csv = fopen(a.csv, "w"))) return output_cannot_open("minigpu", a.csv), 2;
+    progress_begin(&shown, "minigpu pairs");
+    progress_watch(&shown, csv ? "the pairs printed so far are complete and in the file of --csv"
+                               : "the pairs printed so far are complete; --csv keeps them, --shard splits the work");
+    progress_show(&shown, -1, "each kernel alone");
     if (!status) status = pairs_measure_alone(&e);
+    progress_end(&shown);
     if (!status) print_alone(&e);
-    if (!status) status = run_pairs(&e, &a, csv);
+    if (!status) status = run_pairs(&e, &a, csv, &shown);
+    progress_unwatch(&shown);
     if (csv && output_close(csv, "minigpu", a.csv) && !status) status = 1;
     return status;
 }

@@ -337,11 +337,14 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
     }
     memset(total, 0, sizeof total);
     memset(&parts, 0, sizeof parts);
+    progress_begin(&bar, "minigpu policies");
     while (merges && optind < argc)
         if (policies_parts_read(&parts, argv[optind++], &e)) goto refused;
     if (shards) policies_parts_begin(stdout, &e);
     for (k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) e.all_requests += !some || only[k] ? e.requests : 0;
-    progress_begin(&bar, "minigpu policies");
+    progress_watch(&bar, csv_path ? "the file of --csv has the kernels that were done, and no table is printed"
+                         : shards ? "what is printed lacks kernels; run this shard again"
+                                  : "no table is printed; --shard splits the work, --csv keeps rows");
     e.progress = &bar;
     for (k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) {
         char error[LAUNCH_ERROR_BYTES] = "";
@@ -384,9 +387,10 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
             drain[1] += errors[r].relative[1];
             drain_blocks += errors[r].blocks;
         }
+        if (csv) fflush(csv);
         e.earlier_requests += e.requests;
     }
-    progress_end(&bar);
+    progress_unwatch(&bar);
     policies_parts_free(&parts);
     if (shards) {
         free(outcomes);
@@ -468,6 +472,7 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
     free(errors);
     return status;
 refused:
+    progress_unwatch(&bar);
     policies_parts_free(&parts);
     free(outcomes);
     free(errors);

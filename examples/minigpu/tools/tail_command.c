@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "policies.h"
+#include "progress.h"
 #include "tools/options.h"
 #include "tools/sharing_options.h"
 #include "tools/tail.h"
@@ -158,7 +159,7 @@ static int run_row(tail_experiment e, const char *policy, const char *move, tail
 
 #define ALONE_CYCLES 300000u /* for which the batch runs alone */
 
-static int run_table(tail_experiment *e, const arguments *a, const gpump_gpu *gpu, tail_outcome *o) {
+static int run_table(tail_experiment *e, const arguments *a, const gpump_gpu *gpu, tail_outcome *o, progress *shown) {
     const double clock_mhz = gpu->clock_khz / 1000.0;
     uint64_t limit;
     double batch_alone;
@@ -167,6 +168,7 @@ static int run_table(tail_experiment *e, const arguments *a, const gpump_gpu *gp
     int status;
     alone.count = e->count < 20 ? e->count : 20; /* the requests by themselves */
     alone.is_alone = 1;
+    progress_show(shown, -1, "the requests alone");
     status = tail_run(&alone, o);
     if (status) return status;
     limit =
@@ -176,15 +178,20 @@ static int run_table(tail_experiment *e, const arguments *a, const gpump_gpu *gp
     alone.count = e->count; /* the whole stream: nobody can serve it faster */
     status = tail_run(&alone, o);
     if (status) return status;
+    progress_end(shown);
     printf("Without a batch %.0f of %u are late.\n\n",
            gpump_metrics_violation_rate(o->latencies, e->count, limit) * e->count, e->count);
+    progress_show(shown, -1, "the batch alone");
     status = tail_batch_alone(e, ALONE_CYCLES, &batch_alone);
+    progress_end(shown);
     if (status) return status;
     printf("| partition | blocks leave by | p50 us | p99 us | longest us | late | speed of the batch |\n"
            "|---|---|---|---|---|---|---|\n");
     for (p = 0; p < a->policy_count && !status; p++)
         for (v = 0; v < a->move_count && !status; v++) {
+            progress_show(shown, (double)(p * a->move_count + v) / (a->policy_count * a->move_count), a->policies[p]);
             status = run_row(*e, a->policies[p], a->moves[v], o, limit);
+            progress_end(shown);
             if (!status) print_row(a->policies[p], a->moves[v], e->count, o, limit, batch_alone, clock_mhz);
             if (status < 0) status = 0;
         }
@@ -210,6 +217,7 @@ int tail_command(int argc, char **argv) {
     tail_experiment e;
     tail_outcome o;
     launch_file launch;
+    progress shown;
     gpump_gpu gpu;
     uint64_t *arrivals;
     int status;
@@ -236,7 +244,10 @@ int tail_command(int argc, char **argv) {
     e.count = (uint32_t)a.requests;
     if (!status && a.trace && !(e.count = read_arrivals(a.trace, arrivals, REQUESTS_MAX))) status = 2;
     if (!status && !a.trace) tail_poisson(a.seed, gpump_gpu_cycles_from_ns(&gpu, a.every_ns), e.count, arrivals);
-    if (!status) status = run_table(&e, &a, &gpu, &o);
+    progress_begin(&shown, "minigpu tail");
+    progress_watch(&shown, "the rows printed so far are complete");
+    if (!status) status = run_table(&e, &a, &gpu, &o, &shown);
+    progress_unwatch(&shown);
     free(arrivals);
     free(o.latencies);
     launch_file_free(&launch);
