@@ -38,8 +38,8 @@ static int make_sm(machine *m, sm *s, const gpump_restart_config *config, int fa
         !(verified = (pipe_entry *)arena_take_array(&m->arena, room, sizeof *verified)) ||
         !(queued = (pipe_entry *)arena_take_array(&m->arena, stores, sizeof *queued)))
         return -1;
-    pipe_make(&s->errors->verified, verified, room, config->latency_cycles);
-    pipe_make(&s->errors->stores, queued, stores, config->latency_cycles);
+    pipe_make(&s->errors->verified, verified, config->latency_cycles);
+    pipe_make(&s->errors->stores, queued, config->latency_cycles);
     s->errors->random = gpump_hash_u64(GPUMP_HASH_SEED, s->index);
     return 0;
 }

@@ -156,7 +156,7 @@ static int make_remote(machine *m) {
     for (i = 0; i < m->sm_count; i++) {
         pipe_entry *room = (pipe_entry *)arena_take_array(&m->arena, entries, sizeof *room);
         if (!room) return -1;
-        pipe_make(&m->sms[i]->faults->remote, room, entries, m->fault_unit->remote_cycles);
+        pipe_make(&m->sms[i]->faults->remote, room, m->fault_unit->remote_cycles);
     }
     return 0;
 }

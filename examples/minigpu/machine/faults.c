@@ -49,7 +49,7 @@ static int make_sm(machine *m, sm *s, const gpump_replay_config *config, char er
     for (i = 0; i < handles; i++) f->records[i] = NONE;
     f->warp_of = s->slot_warp;
     f->parked_cycle = f->held_cycle = NEVER;
-    pipe_make(&f->remote, NULL, 1, 0); /* until there is a link (fault_unit.h) */
+    pipe_make(&f->remote, NULL, 0); /* until there is a link (fault_unit.h) */
     if (gpump_replay_bytes(config, &bytes, &diag) == GPUMP_OK && (part = arena_take(&m->arena, bytes)) != NULL &&
         gpump_replay_init(part, bytes, config, &f->replay, &diag) == GPUMP_OK) {
         s->faults = f;

@@ -605,7 +605,7 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
         uint32_t entries = power_of_two(records * 2 + c->l1_cycles + c->fetch_cycles + 2 * WARP_SLOTS_MAX);
         pipe_entry *room = (pipe_entry *)arena_take_array(&m->arena, entries, sizeof *room);
         if (!room) goto memory;
-        pipe_make(&s->pipes[i], room, entries, lengths[i] ? lengths[i] : 1);
+        pipe_make(&s->pipes[i], room, lengths[i] ? lengths[i] : 1);
     }
     for (i = 0; i < records; i++) s->records[i].next_free = i + 1 < records ? i + 1 : NONE;
     for (i = 0; i < REQUESTS_PER_SM; i++) s->requests[i].next_free = i + 1 < REQUESTS_PER_SM ? i + 1 : NONE;
@@ -904,7 +904,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     }
     m = (machine *)arena_take(&a, sizeof *m);
     m->arena = a;
-    pipe_make(&m->page_faults.buffer, NULL, 1, 0);
+    pipe_make(&m->page_faults.buffer, NULL, 0);
     m->config = config;
     m->programs = p;
     m->preempt_cycle = options->preempt_cycle;

@@ -117,7 +117,7 @@ int page_faults_make(machine *m, const launch_file *launch, const char *list, in
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the fault buffer");
         return -1;
     }
-    pipe_make(faults, room, (uint32_t)entries, m->config.page_service_cycles);
+    pipe_make(faults, room, m->config.page_service_cycles);
     return 0;
 }
 
@@ -128,7 +128,7 @@ void page_faults_report(machine *m, uint64_t address, int write) {
     pipe_entry *entry;
     if (m->page_table[page] & reported) return;
     m->page_table[page] |= reported;
-    entry = &faults->entries[(faults->head + faults->count++) & faults->mask];
+    entry = pipe_add(faults);
     entry->cycle = NEVER;
     entry->item = (uint32_t)page * 2 + (write != 0);
     m->page_faults.reported++;

@@ -3,6 +3,7 @@
 #define MINIGPU_PIPE_H
 
 #include <stdint.h>
+#include <string.h>
 
 typedef struct pipe_entry {
     uint64_t cycle;
@@ -12,23 +13,33 @@ typedef struct pipe_entry {
 typedef struct pipe_stage {
     uint64_t due; /* when the next item comes out; UINT64_MAX: it is empty */
     pipe_entry *entries;
-    uint32_t head, count, mask;
-    uint32_t length; /* cycles */
+    uint32_t head, count, mask; /* it uses the first mask + 1 entries, and more when they are full */
+    uint32_t length;            /* cycles */
 } pipe_stage;
 
-/* An empty stage with room for so many items, a power of two. */
-static inline void pipe_make(pipe_stage *p, pipe_entry *entries, uint32_t room, uint32_t length) {
+/* An empty stage; it never holds more than there are entries, a power of two. Those that it uses stay few, so that they
+ * stay in the host's caches. */
+static inline void pipe_make(pipe_stage *p, pipe_entry *entries, uint32_t length) {
     p->due = UINT64_MAX;
     p->entries = entries;
-    p->head = p->count = 0;
-    p->mask = room - 1;
+    p->head = p->count = p->mask = 0;
     p->length = length;
 }
+/* Uses twice as many entries: the items that have begun at the front again go behind the others. */
+static inline void pipe_widen(pipe_stage *p) {
+    memcpy(p->entries + p->mask + 1, p->entries, p->head * sizeof *p->entries);
+    p->mask = 2 * p->mask + 1;
+}
+/* The entry of one more item. */
+static inline pipe_entry *pipe_add(pipe_stage *p) {
+    if (p->count > p->mask) pipe_widen(p);
+    return &p->entries[(p->head + p->count++) & p->mask];
+}
 static inline void pipe_put(pipe_stage *p, uint64_t now, uint32_t item) {
-    pipe_entry *entry = &p->entries[(p->head + p->count) & p->mask];
+    pipe_entry *entry = pipe_add(p);
     entry->cycle = now + p->length;
     entry->item = item;
-    if (!p->count++) p->due = entry->cycle;
+    if (p->count == 1) p->due = entry->cycle;
 }
 static inline uint64_t pipe_next(const pipe_stage *p) { return p->due; }
 /* Takes out the next item that is due; UINT32_MAX when there is none. */

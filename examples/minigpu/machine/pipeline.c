@@ -612,27 +612,19 @@ static int operands_are_not_needed(machine *m, sm *s, uint32_t record) {
 }
 
 /* What is captured here must not change until it takes effect. So arithmetic is computed at once, and only the result
- * is kept. */
-SM_INLINE void read_operands(machine *m, sm *s, uint32_t record) {
-    in_flight *r = &s->records[record];
+ * is kept. read_cycle: when the operands are read. */
+SM_INLINE void capture(machine *m, sm *s, in_flight *r, const warp *w, block *b, uint64_t read_cycle) {
     const instruction *instruction = r->instruction;
     const int computes = r->info->unit != UNIT_MEMORY && r->info->unit != UNIT_CONTROL;
+    const uint32_t *registers = s->registers + w->register_base, *predicates = warp_predicates(m, w);
     lanes_operand captured[INSTRUCTION_SOURCES];
     const lanes_operand *sources[INSTRUCTION_SOURCES];
-    block *b;
-    warp *w;
-    uint32_t *registers, *predicates;
-    if (r->unusual && operands_are_not_needed(m, s, record)) return;
-    b = &m->blocks[r->block];
-    w = &m->warps[r->warp];
-    registers = s->registers + w->register_base;
-    predicates = warp_predicates(m, w);
     r->active = lanes_guard(instruction, r->mask, predicates);
     if (r->info->needs_environment) {
         b->environment.warp = w->index;
         b->environment.sm = s->index;
-        b->environment.clock = s->now;
-        b->environment.nanoseconds = gpump_muldiv_down(s->now, 1000000, m->config.gpu.clock_khz);
+        b->environment.clock = read_cycle;
+        b->environment.nanoseconds = gpump_muldiv_down(read_cycle, 1000000, m->config.gpu.clock_khz);
     }
     if (computes) {
         lanes_find_sources(instruction, registers, predicates, &b->environment, captured, sources);
@@ -641,6 +633,15 @@ SM_INLINE void read_operands(machine *m, sm *s, uint32_t record) {
         lanes_read_sources(instruction, registers, predicates, &b->environment, r->sources);
     }
     if (HAS(s, errors)) errors_operands_read(m, s, r, computes ? sources : NULL);
+}
+
+/* In the plain form the operands have been captured at issue: nothing can have changed them since. */
+SM_INLINE void read_operands(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    warp *w;
+    if (r->unusual && operands_are_not_needed(m, s, record)) return;
+    w = &m->warps[r->warp];
+    if (!IS_PLAIN) capture(m, s, r, w, &m->blocks[r->block], s->now);
     if (m->sources_released == RELEASE_AT_OPERAND_READ ||
         (HAS(s, faults) && m->sources_released == RELEASE_WHEN_ALLOWED && faults_release_sources(m, s, r))) {
         release_sources(s, w, r);
@@ -685,8 +686,8 @@ static void start(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     r->stage = RECORD_ISSUED;
     r->sources_held = 1;
-    r->outstanding = 0;
     if (r->info->unit == UNIT_MEMORY) {
+        r->outstanding = 0;
         m->warps[r->warp].unchecked++;
         memory_path_reserve(s);
     }
@@ -735,8 +736,9 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     block *b = &m->blocks[w->block];
     const uint32_t pc = simt_top(&w->stack)->pc;
     const uint32_t record = start_record(m, s, s->slot_warp[slot], pc, simt_top(&w->stack)->mask, w->sequence++);
-    const in_flight *r = &s->records[record];
+    in_flight *r = &s->records[record];
     const issue_info *info = r->info;
+    if (IS_PLAIN) capture(m, s, r, w, b, s->now + s->pipes[PIPE_OPERANDS].length);
     s->progress_cycle = s->now;
     scoreboard_reserve(w, info);
     occupy_unit(m, s, scheduler, info);

@@ -158,6 +158,7 @@ typedef enum trap_state { TRAPPED_NOT, TRAPPED_EMULATED, TRAPPED_RAISED } trap_s
 /* One instruction in flight: nothing else knows its state, and until it commits (loads, arithmetic) or passes its last
  * translation check (stores, atomics) nothing of it shows in registers or memory. */
 typedef struct in_flight {
+    /* one cache line: all that arithmetic needs beside its results */
     uint64_t sequence;
     const instruction *instruction;
     const issue_info *info;
@@ -167,10 +168,11 @@ typedef struct in_flight {
     uint32_t active;       /* of those, lanes whose guard lets them execute */
     uint32_t stage;        /* record_stage */
     uint32_t squashed;     /* 1: vanishes without effect */
-    uint32_t limited;      /* 1 + the member of the group whose limit of memory instructions in flight it counts for */
     uint32_t unusual;      /* not 0: what operand read must know beside (pipeline.c) */
     uint32_t sources_held; /* 1: the scoreboard still holds its sources */
     uint32_t next_free;    /* of free records; of loads in flight, whether they have left L1 (duet.h) */
+    /* the next ones */
+    uint32_t limited;      /* 1 + the member of the group whose limit of memory instructions in flight it counts for */
     uint32_t outstanding;  /* replies awaited */
     uint32_t segment_count;
     uint32_t unchecked;       /* translation checks outstanding */

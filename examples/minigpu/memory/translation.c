@@ -47,7 +47,7 @@ static int make_pipe(machine *m, pipe_stage *p, uint32_t entries, uint32_t lengt
     while (capacity < entries) capacity *= 2;
     entries_of = (pipe_entry *)arena_take_array(&m->arena, capacity, sizeof *entries_of);
     if (!entries_of) return -1;
-    pipe_make(p, entries_of, capacity, length);
+    pipe_make(p, entries_of, length);
     return 0;
 }
 
