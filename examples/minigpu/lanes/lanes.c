@@ -249,6 +249,14 @@ static inline uint32_t read_word(const uint8_t *bytes) {
 #endif
 }
 
+static inline void write_word(uint8_t *bytes, uint32_t word) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    memcpy(bytes, &word, sizeof word);
+#else
+    for (uint32_t b = 0; b < 4; b++) bytes[b] = (uint8_t)(word >> (8 * b));
+#endif
+}
+
 void lanes_gather(const uint8_t *base, uint64_t first, uint64_t keep, uint32_t active, const uint64_t addresses[LANES],
                   lanes_operand *restrict d) {
     uint64_t at[LANES], any;
@@ -276,11 +284,10 @@ void lanes_from_memory(const instruction *i, uint32_t active, const uint8_t *byt
     }
     for (uint32_t k = 0; k < i->vector; k++) {
         const uint8_t *from = bytes + k * size;
-        if (size == 4 && i->destinations[k].words <= 1) {
-            if (stride == 4)
-                EACH_LANE d[k].word[0][l] = (uint32_t)read_bytes(from + (size_t)l * 4, 4);
-            else
-                EACH_LANE d[k].word[0][l] = (uint32_t)read_bytes(from + (size_t)l * stride, 4);
+        if (size == 4 && stride == 4 && i->destinations[k].words <= 1) {
+            EACH_LANE d[k].word[0][l] = read_word(from + (size_t)l * 4);
+        } else if (size == 4 && i->destinations[k].words <= 1) {
+            EACH_LANE d[k].word[0][l] = read_word(from + (size_t)l * stride);
         } else if (size == 8) {
             EACH_LANE set_lane64(&d[k], l, read_bytes(from + (size_t)l * stride, 8));
         } else {
@@ -315,10 +322,9 @@ void lanes_to_memory(const instruction *i, uint32_t active, const lanes_operand 
     for (uint32_t k = 0; k < i->vector; k++) {
         uint8_t *to = bytes + k * size;
         if (size == 4 && stride == 4) {
-            EACH_LANE for (uint32_t b = 0; b < 4; b++) to[l * 4 + b] = (uint8_t)(s[k + 1].word[0][l] >> (8 * b));
+            EACH_LANE write_word(to + (size_t)l * 4, s[k + 1].word[0][l]);
         } else if (size == 4) {
-            EACH_LANE for (uint32_t b = 0; b < 4; b++) to[(size_t)l * stride + b] =
-                (uint8_t)(s[k + 1].word[0][l] >> (8 * b));
+            EACH_LANE write_word(to + (size_t)l * stride, s[k + 1].word[0][l]);
         } else {
             EACH_LANE for (uint32_t b = 0; b < size; b++) to[(size_t)l * stride + b] =
                 (uint8_t)(s[k + 1].word[b / 4][l] >> (8 * (b % 4)));

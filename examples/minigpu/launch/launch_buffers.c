@@ -9,9 +9,13 @@
 
 #define LAUNCH_BUFFER_BYTES_MAX (UINT64_C(1) << 32)
 
-static void store(launch_buffer *buffer, uint64_t index, uint64_t bits) {
-    memcpy(buffer->contents + index * launch_type_bytes(buffer->type), &bits,
-           launch_type_bytes(buffer->type)); /* little-endian hosts */
+static inline void store(launch_buffer *buffer, uint64_t index, uint64_t bits) {
+    const uint32_t bytes = launch_type_bytes(buffer->type);
+    uint8_t *to = buffer->contents + index * bytes;
+    if (bytes == 4) /* most are; little-endian hosts */
+        memcpy(to, &bits, 4);
+    else
+        memcpy(to, &bits, bytes);
 }
 
 double launch_as_double(launch_type type, uint64_t bits) {

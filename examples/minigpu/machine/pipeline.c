@@ -10,6 +10,7 @@
 #include "machine/fault_memory.h"
 #include "machine/gate.h"
 #include "machine/issue_queue.h"
+#include "memory/memory_access.h"
 #include "memory/memory_path.h"
 #include "machine/fault_calls.h"
 #include "machine/page_faults.h"
@@ -629,6 +630,13 @@ SM_INLINE void capture(machine *m, sm *s, in_flight *r, const warp *w, block *b,
     if (computes) {
         lanes_find_sources(instruction, registers, predicates, &b->environment, captured, sources);
         if (r->active) lanes_compute_from(instruction, r->active, sources, r->results);
+    } else if (memory_access_is_addressed(instruction)) {
+        const operand *base = &instruction->sources[0];
+        uint32_t k;
+        lanes_address(instruction, r->active,
+                      (const lanes_operand *)(const void *)(registers + (size_t)base->index * LANES), r->addresses);
+        for (k = 1; k < instruction->source_count; k++)
+            lanes_read(&instruction->sources[k], registers, predicates, &b->environment, &r->sources[k]);
     } else {
         lanes_read_sources(instruction, registers, predicates, &b->environment, r->sources);
     }

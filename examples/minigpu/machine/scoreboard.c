@@ -6,6 +6,7 @@
 void scoreboard_hold_again(warp *w, uint32_t at, uint64_t sources) {
     uint64_t *count = w->held_count[at], carry = sources;
     uint32_t n;
+    if (!w->scoreboard[at].held_again) memset(count, 0, HELD_BITS * sizeof *count);
     w->scoreboard[at].held_again |= sources;
     for (n = 0; carry && n < HELD_BITS; n++) {
         const uint64_t both = count[n] & carry;

@@ -64,10 +64,7 @@ static inline void scoreboard_release_destinations(warp *w, const issue_info *in
     }
 }
 /* Forgets what all instructions of the warp hold. */
-static inline void scoreboard_forget(warp *w) {
-    memset(w->scoreboard, 0, sizeof w->scoreboard);
-    memset(w->held_count, 0, sizeof w->held_count);
-}
+static inline void scoreboard_forget(warp *w) { memset(w->scoreboard, 0, sizeof w->scoreboard); }
 /* Adds a register or predicate to an instruction's sources, or to its destinations: more than ISSUE_WORDS words of
  * them want info->more. */
 void scoreboard_name(issue_info *info, uint32_t id, int is_destination);

@@ -109,6 +109,17 @@ struct sm_translation;
 struct shared_log;
 
 typedef struct sm {
+    /* What the main loop looks at, for every SM: one cache line. */
+    uint64_t wake;            /* the next cycle in which something can happen */
+    uint64_t now;             /* the SM's own clock: the cycle that it is in, or was in last */
+    uint64_t progress_cycle;  /* when it last issued an instruction */
+    uint64_t stall_cycle;     /* the next one in which a context counts as moved (config.switch_stalls); NEVER */
+    uint32_t resident;        /* blocks */
+    uint32_t stopping;        /* blocks whose waits are being reported */
+    uint32_t contexts_moving; /* blocks in the pipeline of contexts */
+    uint32_t ended_count;     /* blocks that have ended */
+    uint32_t ends_wait;       /* 1: they leave at the end of the window */
+    sm_failure failure;       /* what went wrong there while SMs run side by side */
     gpump_sm *gpump;
     uint32_t *registers;                          /* the register file: gpu.registers 32-bit registers */
     uint8_t *shared;                              /* shared memory */
@@ -126,9 +137,6 @@ typedef struct sm {
     sm_errors *errors;                  /* NULL: nothing errs, and arithmetic does not trap */
     gpump_restart *restart;             /* where its warps can go back to; NULL: kernels have no regions */
     struct shared_log *shared_log;   /* what they take back in shared memory (shared_log.h); NULL: regions end there */
-    uint64_t wake;                   /* the next cycle in which something can happen */
-    uint64_t now;                    /* the SM's own clock: the cycle that it is in, or was in last */
-    uint64_t progress_cycle;         /* when it last issued an instruction */
     executed_instructions *executed; /* per kernel, since machine_run was called */
     /* warp slots, one bit each */
     uint64_t present;                /* a warp sits there that has not ended */
@@ -150,12 +158,8 @@ typedef struct sm {
     uint64_t unit_free[UNIT_COUNT];
     uint64_t units_free; /* when all of them are */
     uint32_t block_of_entry[BLOCK_ENTRIES_MAX];
-    uint32_t resident;                              /* blocks */
-    uint32_t ended[BLOCK_ENTRIES_MAX], ended_count; /* blocks that have ended, until block life takes them ... */
-    uint64_t ended_cycle[BLOCK_ENTRIES_MAX];        /* ... and when */
-    uint32_t ends_wait;                             /* 1: that is at the end of the window */
-    sm_failure failure;                             /* what went wrong there while SMs run side by side */
-    uint32_t stopping;                              /* blocks whose waits are being reported */
+    uint32_t ended[BLOCK_ENTRIES_MAX];       /* blocks that have ended, until block life takes them ... */
+    uint64_t ended_cycle[BLOCK_ENTRIES_MAX]; /* ... and when */
     /* load-store unit */
     uint32_t *check_queue, check_head, check_count;    /* records before their last translation check */
     uint32_t *access_queue, access_head, access_count; /* records on their way to L1 or shared memory */
@@ -170,11 +174,9 @@ typedef struct sm {
     uint32_t *completed, completed_first,
         completed_count; /* records that have all they waited for, until memory_path_take */
     uint32_t free_request;
-    gpump_spill *spill;       /* the pipeline of contexts (context_pipeline.c) */
-    uint32_t contexts_moving; /* blocks in it */
-    uint32_t shared_bytes;    /* of its shared memory */
-    uint32_t parked;          /* blocks that have left but for what stays in place */
-    uint64_t stall_cycle;     /* the next one in which a context counts as moved (config.switch_stalls); NEVER */
+    gpump_spill *spill;    /* the pipeline of contexts (context_pipeline.c) */
+    uint32_t shared_bytes; /* of its shared memory */
+    uint32_t parked;       /* blocks that have left but for what stays in place */
     cache l1;
     uint32_t resume_first, resume_last; /* the SM's own resume list */
     uint32_t reserved_for;              /* kernel number; 0: nobody */
@@ -351,7 +353,7 @@ typedef struct machine {
  * gpump's words. */
 void machine_must(machine *m, const char *what, gpump_result result, const gpump_diag *diag);
 /* Stops the machine with an error; the first one stays. */
-void machine_fail(machine *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void machine_fail(machine *m, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 /* From now on this thread's machine_fail writes there instead: it works for one SM of several. NULL: no more. */
 void machine_fail_into(sm_failure *failure);
 

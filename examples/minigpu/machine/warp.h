@@ -56,15 +56,12 @@ typedef struct warp {
     const issue_info *program;    /* its kernel's */
     uint64_t region_instructions; /* since its region began, for a region log (region.h) */
     scoreboard_word scoreboard[SCOREBOARD_WORDS];
-    simt_stack stack;
-    uint64_t held_count[SCOREBOARD_WORDS][HELD_BITS]; /* how often each source is held beyond once: bit i of all
-                                                         counters of a word in [word][i] */
-    uint32_t lanes;                                   /* lanes that exist */
-    uint32_t barrier;                                 /* it waits at this barrier; NONE: at none */
-    uint32_t barrier_pc;                              /* the instruction that waits there ... */
-    uint32_t barrier_lanes;                           /* ... and the lanes that execute it */
-    uint32_t stores;                                  /* store requests without acknowledgement */
-    uint64_t called_until;                            /* when the fault handler has what it asked for */
+    uint32_t lanes;               /* lanes that exist */
+    uint32_t barrier;             /* it waits at this barrier; NONE: at none */
+    uint32_t barrier_pc;          /* the instruction that waits there ... */
+    uint32_t barrier_lanes;       /* ... and the lanes that execute it */
+    uint32_t stores;              /* store requests without acknowledgement */
+    uint64_t called_until;        /* when the fault handler has what it asked for */
     uint16_t copies[COPY_GROUPS]; /* asynchronous copies in flight, by group; all 0 when nothing of it is in flight */
     uint32_t copy_group;          /* the group that the next copy belongs to, modulo COPY_GROUPS */
     uint32_t raised;              /* 1 + the PC of an exception that nobody has looked at yet; 0 (errors.h) */
@@ -83,6 +80,10 @@ typedef struct warp {
     uint32_t calls;                /* 1: Kim's handler, or its fetch, waits for them (fault_calls.h) */
     uint32_t fetch_faults;         /* 1: it waits until its fetch from an absent page may fault (code_pages.h) */
     uint32_t pinned;               /* whose pages no forced eviction takes: pinned_pages */
+    LINE_ALIGNED simt_stack stack; /* of it and of what follows, a warp that comes begins with stack.depth alone */
+    uint64_t held_count[SCOREBOARD_WORDS][HELD_BITS]; /* how often each source is held beyond once: bit i of all
+                                                         counters of a word in [word][i]; while none is (held_again),
+                                                         it means nothing */
 } warp;
 
 typedef struct block {
@@ -172,8 +173,8 @@ typedef struct in_flight {
     uint32_t sources_held; /* 1: the scoreboard still holds its sources */
     uint32_t next_free;    /* of free records; of loads in flight, whether they have left L1 (duet.h) */
     /* the next ones */
-    uint32_t limited;      /* 1 + the member of the group whose limit of memory instructions in flight it counts for */
-    uint32_t outstanding;  /* replies awaited */
+    uint32_t limited;     /* 1 + the member of the group whose limit of memory instructions in flight it counts for */
+    uint32_t outstanding; /* replies awaited */
     uint32_t segment_count;
     uint32_t unchecked;       /* translation checks outstanding */
     uint32_t next_segment;    /* the next one to go to L1 */

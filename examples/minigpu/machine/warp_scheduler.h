@@ -13,17 +13,15 @@ static inline uint64_t warp_scheduler_ready(const sm *s) { return s->present & s
 /* The warp in a slot came when `age` says: smaller is older. */
 static inline void warp_scheduler_came(sm *s, uint32_t slot, uint64_t age) {
     const uint64_t bit = UINT64_C(1) << slot;
+    uint64_t older = 0;
     uint32_t i;
     s->slot_age[slot] = age;
-    s->slot_older[slot] = 0;
     for (i = 0; i < WARP_SLOTS_MAX; i++) {
-        if (s->slot_age[i] < age) {
-            s->slot_older[slot] |= UINT64_C(1) << i;
-            s->slot_older[i] &= ~bit;
-        } else if (i != slot) {
-            s->slot_older[i] |= bit;
-        }
+        const uint64_t is_older = s->slot_age[i] < age;
+        older |= is_older << i;
+        s->slot_older[i] = (s->slot_older[i] & ~bit) | (is_older ? 0 : bit);
     }
+    s->slot_older[slot] = older;
 }
 
 /* Returns the slot among `candidates` (at least one bit, all of this scheduler) whose warp comes first. */

@@ -390,7 +390,7 @@ static void coalesce(machine *m, in_flight *r) {
         return;
     }
     if (!r->active || !bytes) return;
-    lanes_address(instruction, r->active, r->sources, r->addresses);
+    if (!memory_access_is_addressed(instruction)) lanes_address(instruction, r->active, r->sources, r->addresses);
     addressed = instruction_address_lanes(instruction, r->active);
     if ((instruction->opcode == OPCODE_LD || instruction->opcode == OPCODE_ST) && instruction->type != TYPE_PRED &&
         (r->straight = (uint32_t)coalesce_straight(k, r, bytes)))
@@ -645,7 +645,7 @@ void memory_access_constant(machine *m, sm *s, in_flight *r) {
     uint32_t size = instruction_access_bytes(r->instruction), lane;
     r->straight = 0;
     if (!r->active) return;
-    lanes_address(r->instruction, r->active, r->sources, r->addresses);
+    if (!memory_access_is_addressed(r->instruction)) lanes_address(r->instruction, r->active, r->sources, r->addresses);
     for (lane = 0; lane < LANES; lane++) {
         uint64_t address = r->addresses[lane];
         if (!(r->active >> lane & 1)) continue;

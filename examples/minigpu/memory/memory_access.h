@@ -4,6 +4,11 @@
 
 #include "machine/state.h"
 
+/* In the plain form, where operands never come from a log, loads and stores capture addresses instead of what they are
+ * computed from. */
+static inline int memory_access_is_addressed(const instruction *i) {
+    return IS_PLAIN && (i->opcode == OPCODE_LD || i->opcode == OPCODE_ST) && i->sources[0].kind == OPERAND_REGISTER;
+}
 /* The coalescer: computes the record's addresses, the 128-byte segments they fall into (in the order of the lanes), the
  * words of each, and the cycles that bank conflicts in shared memory cost. Wrong addresses stop the machine. */
 SM_PATH void memory_access_coalesce(machine *m, sm *s, in_flight *r);

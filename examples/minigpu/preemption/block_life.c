@@ -142,7 +142,8 @@ static void take_warps(machine *m, sm *s, uint32_t block_index, int restores) {
         uint32_t index = m->free_warp, slot = served ? NONE : gpump_bits_lowest64(~s->occupied & mine);
         warp *w = &m->warps[index];
         m->free_warp = w->block; /* free warps are linked through it */
-        memset(w, 0, sizeof *w);
+        memset(w, 0, offsetof(warp, stack));
+        w->stack.depth = 0;
         w->block = block_index;
         w->index = i;
         w->slot = w->number = slot;
