@@ -48,10 +48,11 @@ one() {
     $quick $flags -shared "$work/mutant.c" -o "$work/mutant.so" >/dev/null 2>&1 || answer invalid compiler
     cmp -s "$work/mutant.so" "$build/work/$name.so" && answer invalid "same code"
     : >>"$build/work/$name.results"
-    # Programs that reach the line, or the nearest lines with code. The one that has killed most mutants of this file for its time is first.
+    # Programs that reach the line or the next one with code: gcc counts a statement of several lines on any of them. The one that has
+    # killed most mutants of this file for its time is first.
     awk -F '\t' -v line="$(echo "$mistake" | cut -f 2)" '
         FILENAME ~ /lines$/ && $2 <= line && $2 >= before { before = $2; if ($3) reaches[$1, $2] = 1 }
-        FILENAME ~ /lines$/ && $2 >= line && (!behind || $2 <= behind) { behind = $2; if ($3) reaches[$1, $2] = 1 }
+        FILENAME ~ /lines$/ && $2 > line && (!behind || $2 <= behind) { behind = $2; if ($3) reaches[$1, $2] = 1 }
         FILENAME ~ /seconds$/ { seconds[$1] = $2 }
         FILENAME ~ /results$/ && $1 == "killed" { kills[$2]++ }
         END { for (p in seconds) if (((p, before) in reaches) || ((p, behind) in reaches))
@@ -149,10 +150,9 @@ for file in $files; do
     name=$(basename "$file" .c)
     # shellcheck disable=SC2086
     $(quick_for "$name") $flags -shared "$file" -o "$build/work/$name.so" || exit 2
-    # The same with gcc's counters of lines: which programs reach a line? Not optimised, because gcc counts a condition of several
-    # lines on one of them otherwise.
+    # The same with gcc's counters of lines: which programs reach a line?
     # shellcheck disable=SC2086
-    (cd "$build/work" && gcc $flags -I"$root" -I"$root/gpump_impl" --coverage -O0 -c "$root/$file" -o "$name.o" &&
+    (cd "$build/work" && gcc $flags -I"$root" -I"$root/gpump_impl" --coverage -O1 -c "$root/$file" -o "$name.o" &&
         gcc -shared --coverage "$name.o" -o "$name.seen.so") || exit 2
     : >"$build/work/$name.seconds"
     : >"$build/work/$name.lines"

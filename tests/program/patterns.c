@@ -303,6 +303,57 @@ static void answers_are_the_definition(void **state) {
     assert_true(sums > cases * 1000);
 }
 
+/* An instruction with two results: its rule is about the first. The second is uniform where all that is read is, and of
+ * a constant; otherwise it is unknown, also where the first is affine. */
+static void two_results(void **state) {
+    static const struct {
+        uint32_t kind, operand, reads, first, second;
+    } cases[] = {
+        {GPUMP_PATTERN_OF_CONSTANT, GPUMP_NONE, GPUMP_NONE, GPUMP_PATTERN_UNIFORM, GPUMP_PATTERN_UNIFORM},
+        {GPUMP_PATTERN_OF_CONSTANT, GPUMP_NONE, 1, GPUMP_PATTERN_UNIFORM, GPUMP_PATTERN_UNIFORM},
+        {GPUMP_PATTERN_OF_SUM, 0, 0, GPUMP_PATTERN_UNIFORM, GPUMP_PATTERN_UNIFORM},
+        {GPUMP_PATTERN_OF_SUM, 1, 1, GPUMP_PATTERN_AFFINE, GPUMP_PATTERN_UNKNOWN},
+        {GPUMP_PATTERN_OF_FUNCTION, 0, 0, GPUMP_PATTERN_UNIFORM, GPUMP_PATTERN_UNIFORM},
+        {GPUMP_PATTERN_OF_FUNCTION, 1, 1, GPUMP_PATTERN_UNKNOWN, GPUMP_PATTERN_UNKNOWN},
+        {GPUMP_PATTERN_OF_NOTHING, 0, 0, GPUMP_PATTERN_UNKNOWN, GPUMP_PATTERN_UNKNOWN},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        test_builder b = test_build(NULL);
+        gpump_instruction in = gpump_instruction_make(GPUMP_OP_COMPUTE);
+        const uint32_t defs[2] = {2, 3}, reads = cases[n].reads;
+        gpump_pattern_rule rules[4];
+        gpump_liveness *liveness;
+        gpump_patterns *patterns;
+        (void)state;
+        for (uint32_t i = 0; i < 4; i++) test_register(&b, GPUMP_WIDTH_32);
+        memset(rules, 0, sizeof rules);
+        for (uint32_t i = 0; i < 4; i++)
+            for (uint32_t k = 0; k < 3; k++) rules[i].operands[k] = GPUMP_NONE;
+        test_op(&b, 1, 0, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+        rules[0].kind = GPUMP_PATTERN_OF_CONSTANT;
+        test_op(&b, 2, 1, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+        rules[1].kind = GPUMP_PATTERN_OF_SUM;
+        rules[1].operands[0] = GPUMP_PATTERN_LANE;
+        in.defs = defs;
+        in.def_count = 2;
+        in.uses = &reads;
+        in.use_count = reads != GPUMP_NONE;
+        test_add(&b, &in);
+        rules[2].kind = cases[n].kind;
+        rules[2].operands[0] = cases[n].operand;
+        test_exit(&b, GPUMP_NONE);
+        rules[3].kind = GPUMP_PATTERN_OF_NOTHING;
+        test_finish(&b);
+        assert_int_equal(gpump_liveness_create(b.program, test_watched(), &liveness), GPUMP_OK);
+        assert_int_equal(gpump_patterns_create(b.program, liveness, rules, test_watched(), &patterns, NULL), GPUMP_OK);
+        assert_int_equal(gpump_patterns_before(patterns, 3, 2), cases[n].first);
+        assert_int_equal(gpump_patterns_before(patterns, 3, 3), cases[n].second);
+        gpump_patterns_destroy(patterns);
+        gpump_liveness_destroy(liveness);
+        gpump_program_destroy(b.program);
+    }
+}
+
 /* base + lane x 4, under a branch on the lane: what is written there is unknown, what was known stays. */
 static void by_hand(void **state) {
     static const step steps[] = {
@@ -385,6 +436,7 @@ static void live_bytes_by_hand(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(claims_hold), cmocka_unit_test(answers_are_the_definition),
-                                       cmocka_unit_test(by_hand), cmocka_unit_test(live_bytes_by_hand)};
+                                       cmocka_unit_test(by_hand), cmocka_unit_test(two_results),
+                                       cmocka_unit_test(live_bytes_by_hand)};
     return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);
 }

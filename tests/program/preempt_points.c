@@ -203,6 +203,36 @@ static void a_loop_from_the_start(void **state) {
                          width > GPUMP_LIVE_VECTOR_REGISTERS ? 1 + width - GPUMP_LIVE_VECTOR_REGISTERS : 1);
 }
 
+/* A loop of several basic blocks: every round passes the last one, whose branch leads back, as well as the header.
+ * Fewer registers are live there. What precedes other blocks does not count. */
+static void a_loop_that_is_left_in_the_middle(void **state) {
+    test_builder b = test_build(NULL);
+    const uint32_t x = test_register(&b, GPUMP_WIDTH_32), y = test_register(&b, GPUMP_WIDTH_32),
+                   p = test_register(&b, GPUMP_WIDTH_PREDICATE);
+    const gpump_preempt_points_config config = lin(0);
+    gpump_preempt_point points[4];
+    gpump_program *placed;
+    uint32_t count;
+    (void)state;
+    test_op(&b, 1, x, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE); /* 0 */
+    test_op(&b, 2, y, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE); /* 1 */
+    test_op(&b, 3, p, x, y, GPUMP_NONE);                   /* 2: header; x and y are live */
+    test_branch(&b, p, 0, 7);                              /* 3: out */
+    test_op(&b, 4, y, x, GPUMP_NONE, GPUMP_NONE);          /* 4: only x is live */
+    test_op(&b, 5, y, y, x, GPUMP_NONE);                   /* 5 */
+    test_branch(&b, GPUMP_NONE, 0, 2);                     /* 6 */
+    test_op(&b, 6, GPUMP_NONE, x, y, GPUMP_NONE);          /* 7 */
+    test_exit(&b, GPUMP_NONE);
+    test_finish(&b);
+    assert_int_equal(gpump_preempt_points_place(b.program, &config, &placed, points, 4, &count, NULL), GPUMP_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(points[0].loop, 0);
+    assert_int_equal(gpump_program_origin(placed)[points[0].instruction + 2], 4);
+    assert_int_equal(points[0].vector, 1);
+    gpump_program_destroy(placed);
+    gpump_program_destroy(b.program);
+}
+
 /* Outside loops there is one point for each K instructions, and none for the rest of them. */
 static void one_point_for_each_interval(void **state) {
     (void)state;
@@ -271,6 +301,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(places_by_hand),
         cmocka_unit_test(a_loop_from_the_start),
+        cmocka_unit_test(a_loop_that_is_left_in_the_middle),
         cmocka_unit_test(one_point_for_each_interval),
         cmocka_unit_test(the_last_bit_stands_for_the_rest),
         cmocka_unit_test(what_the_vectors_name_is_enough),

@@ -368,7 +368,8 @@ static void altered_tables(void **state) {
     gpump_scheduler_action action;
     gpump_diag diag;
     uint64_t hash;
-    uint32_t row;
+    uint32_t row, unattended = 0;
+    size_t bytes;
     (void)state;
     memset(&process, 0, sizeof process);
     memset(&command, 0, sizeof command);
@@ -379,6 +380,7 @@ static void altered_tables(void **state) {
     while (gpump_scheduler_next(s, gpump_scheduler_find("fcfs"), 0, &action) == GPUMP_OK)
         if (action.kind == GPUMP_SCHEDULER_SETUP)
             assert_int_equal(gpump_scheduler_report_ready(s, 0, action.sm), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_bytes(&config, &bytes, NULL), GPUMP_OK);
     hash = gpump_scheduler_hash(s);
     kept = kernels[0];
     memset(&kernels[0], 0xff, sizeof kernels[0]);
@@ -399,6 +401,13 @@ static void altered_tables(void **state) {
     kernels[1].queue = 0;
     assert_int_equal(gpump_scheduler_abort(s, 0, row), GPUMP_OK);
     assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+    for (uint32_t bit = 0; bit < bytes * 8; bit++) { /* exactly one bit says that KILL is to be handed over */
+        memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
+        unattended += !gpump_scheduler_adopt(memory, bytes, &config, &s, NULL) && gpump_scheduler_check(s, &diag) &&
+                      !strcmp(diag.field, "an action that nobody would hand over");
+        memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
+    }
+    assert_int_equal(unattended, 1);
     kernels[1].process = config.processes; /* no process at all, so none that was aborted */
     assert_int_equal(gpump_scheduler_check(s, &diag), GPUMP_ERROR_FORMAT);
     assert_string_equal(diag.field, "blocks to be killed whose process was not aborted");

@@ -415,6 +415,37 @@ static void joint_at_the_limit(void **state) {
     assert_true(s.decision.ask_again == GPUMP_UNKNOWN);
 }
 
+/* Without a deadline no drain is too long: it costs what its estimate says, and a flush that costs less is taken. */
+static void joint_without_a_deadline(void **state) {
+    scene s;
+    (void)state;
+    scene_init(&s, 4, 1);
+    s.request.limit_cycles = GPUMP_UNKNOWN;
+    s.blocks[1].may = s.blocks[2].may = s.blocks[3].may = 0;
+    may_leave(&s, 0, GPUMP_TECHNIQUE_FLUSH, 100, 10);
+    may_leave(&s, 0, GPUMP_TECHNIQUE_DRAIN, 500, 40);
+    decide(&s, gpump_victim_find("joint"));
+    assert_int_equal(technique_of(&s, 0), GPUMP_TECHNIQUE_FLUSH);
+    assert_true(s.decision.overhead == 10);
+}
+
+/* An empty SM needs no arrays of blocks: every policy gives all four positions at once. */
+static void an_empty_sm(void **state) {
+    const gpump_victim_policy *policy;
+    scene s;
+    (void)state;
+    for (uint32_t i = 0; (policy = gpump_victim_policy_at(i)) != NULL; i++)
+        for (uint32_t want = 1; want <= 5; want++) {
+            scene_init(&s, 0, want);
+            s.sm.blocks = NULL;
+            s.sm.estimates = NULL;
+            decide(&s, policy);
+            assert_int_equal(s.decision.choices, 0);
+            assert_int_equal(s.decision.places, want < 4 ? want : 4);
+            assert_int_equal(s.decision.missing, want - s.decision.places);
+        }
+}
+
 /* Two saves are too many for the port: who is flushed is the one that gains from it, not the one whose other way to be
  * saved takes just as long. */
 static void a_save_as_long_gains_nothing(void **state) {
@@ -434,6 +465,8 @@ static void a_save_as_long_gains_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(joint_at_the_limit),
+        cmocka_unit_test(joint_without_a_deadline),
+        cmocka_unit_test(an_empty_sm),
         cmocka_unit_test(a_save_as_long_gains_nothing),
         cmocka_unit_test(the_soonest_of_those_that_leave),
         cmocka_unit_test(who_leaves_late_comes_last),
