@@ -261,8 +261,34 @@ static void long_basic_blocks(void **state) {
     }
 }
 
+/* A long basic block through which many registers are live takes memory by its instructions, not by the product of
+ * both: 16 bytes for each at most, beside what registers and blocks take. All of it is given back. */
+static void memory_of_a_long_block(void **state) {
+    enum { CODE = 20000, LIVE = 300 };
+    test_builder b = test_build(NULL);
+    test_allocator counter;
+    const gpump_allocator allocator = test_allocator_of(&counter);
+    gpump_liveness *liveness;
+    uint64_t set[(LIVE + 63) / 64];
+    (void)state;
+    memset(&counter, 0, sizeof counter);
+    for (uint32_t r = 0; r < LIVE; r++) test_register(&b, GPUMP_WIDTH_32);
+    for (uint32_t r = 0; r < LIVE; r++) test_op(&b, 1, r, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+    for (uint32_t i = 0; i < CODE; i++) test_op(&b, 2, GPUMP_NONE, i % LIVE, GPUMP_NONE, GPUMP_NONE);
+    test_exit(&b, GPUMP_NONE);
+    test_finish(&b);
+    assert_int_equal(gpump_liveness_create(b.program, &allocator, &liveness), GPUMP_OK);
+    assert_true(counter.live_bytes <= (CODE + LIVE) * 8);
+    gpump_liveness_before(liveness, CODE / 2, set);
+    assert_int_equal(gpump_bits_count(set, sizeof set / sizeof *set), LIVE);
+    gpump_liveness_destroy(liveness);
+    assert_true(counter.live == 0 && counter.live_bytes == 0);
+    gpump_program_destroy(b.program);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_of_a_long_block),
         cmocka_unit_test(long_basic_blocks),
         cmocka_unit_test(lin_figure_2_5),
         cmocka_unit_test(sets_agree_with_all_paths),
