@@ -54,7 +54,8 @@ END {
         for (key in argument) print key
     percent = tried > equivalent ? int(100 * killed / (tried - equivalent)) : 100
     if (what == "row") {
-        printf "| %s | %d | %d | %d | %d | %d | %d |\n", file, run[2], tried, killed, equivalent, tried - killed - equivalent, percent
+        printf "| %s | %d | %d | %d | %d | %d | %s |\n", file, run[2], tried, killed, equivalent, tried - killed - equivalent,
+            tried ? percent : "-"
     }
     if (what == "verdict") {
         if (wrong != "") print substr(wrong, 2)
