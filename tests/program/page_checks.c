@@ -795,6 +795,49 @@ static void each_access_gets_its_form(void **state) {
     }
 }
 
+/* A loop whose last block stands before its header: what is set up for a walk at the loop's entry is jumped over by an
+ * iteration that falls through to the header, and by nobody else. */
+static void a_loop_that_is_entered_in_the_middle(void **state) {
+    test_builder b = array_start(20 * PAGE, 4 * PAGE, 50);
+    const gpump_page_checks_config config = kim("kim");
+    gpump_page_checks_report report;
+    gpump_program *program, *checked;
+    uint32_t i, entries = 0, entry = 0;
+    (void)state;
+    test_branch(&b, NO, 0, 7); /* 4 */
+    load(&b, TAG_LOAD, V, B, NO, 0);
+    add(&b, B, 4);
+    add(&b, II, 1); /* 7: header */
+    test_op(&b, TAG_LESS, P, II, N, NO);
+    test_branch(&b, P, 0, 5);
+    program = done(&b);
+    assert_int_equal(gpump_page_checks_insert(program, &config, &checked, &report, NULL), GPUMP_OK);
+    assert_int_equal(report.walks, 1);
+    for (i = 0; i < gpump_program_instructions(checked); i++) {
+        gpump_instruction in, before;
+        gpump_program_instruction(checked, i, &in);
+        if (in.operation != GPUMP_OP_CONSTANT || gpump_program_width(checked, in.defs[0]) != GPUMP_WIDTH_PREDICATE ||
+            in.immediate != 1)
+            continue;
+        entries++;
+        entry = i;
+        gpump_program_instruction(checked, i - 1, &before);
+        assert_int_equal(before.operation, GPUMP_OP_BRANCH);
+        assert_int_equal(before.guard, GPUMP_NONE);
+        assert_int_equal(before.flags, GPUMP_FLAG_UNIFORM);
+        assert_int_equal(before.target, i + 1); /* the header's first instruction */
+        assert_int_equal(gpump_program_origin(checked)[i + 1], 7);
+    }
+    assert_int_equal(entries, 1);
+    for (i = 0; i < gpump_program_instructions(checked); i++) { /* the way into the loop passes it */
+        gpump_instruction in;
+        gpump_program_instruction(checked, i, &in);
+        if (gpump_program_origin(checked)[i] == 4) assert_int_equal(in.target, entry);
+    }
+    gpump_program_destroy(checked);
+    gpump_program_destroy(program);
+}
+
 /* Every value that an iteration hands to the next one waits in a temporary, the second one of an instruction too. */
 static void both_values_wait(void **state) {
     test_builder b = test_build(NULL);
@@ -843,6 +886,7 @@ int main(void) {
         cmocka_unit_test(resident_memory_is_not_checked),
         cmocka_unit_test(local_memory),
         cmocka_unit_test(each_access_gets_its_form),
+        cmocka_unit_test(a_loop_that_is_entered_in_the_middle),
         cmocka_unit_test(both_values_wait),
         cmocka_unit_test(nothing_faults_uncaught),
         cmocka_unit_test(out_of_memory_is_a_value),

@@ -307,11 +307,41 @@ static void aliasing_ranges_over_the_unit(void **state) {
     gpump_program_destroy(b.program);
 }
 
+/* Ranges of one object alias when they share a byte, whichever comes first and however far they lie from 0. Nobody
+ * writes constants, through no pointer. */
+static void aliasing_ranges_share_a_byte(void **state) {
+    static const struct {
+        int64_t a, b;
+        int alias;
+    } cases[] = {{100, 103, 1}, {103, 100, 1}, {100, 104, 0}, {104, 100, 0}, {100, 100, 1}, {-2, 1, 1}, {-4, 0, 0}};
+    test_builder b = test_build(NULL);
+    const uint32_t x = test_register(&b, GPUMP_WIDTH_32), object = test_object(&b, GPUMP_SPACE_GLOBAL, GPUMP_NONE),
+                   constants = test_object(&b, GPUMP_SPACE_CONSTANT, GPUMP_NONE);
+    uint32_t n;
+    (void)state;
+    for (n = 0; n < 7; n++) {
+        test_access(&b, 1, 0, x, x, GPUMP_NONE, GPUMP_SPACE_GLOBAL, object, GPUMP_ADDRESS_FIXED, 0, cases[n].a, 0);
+        test_access(&b, 2, 0, GPUMP_NONE, x, x, GPUMP_SPACE_GLOBAL, object, GPUMP_ADDRESS_FIXED, 0, cases[n].b, 0);
+    }
+    test_access(&b, 1, 0, x, x, GPUMP_NONE, GPUMP_SPACE_CONSTANT, constants, GPUMP_ADDRESS_FIXED, 0, 0, 0);
+    test_access(&b, 2, 0, GPUMP_NONE, x, x, GPUMP_SPACE_GENERIC, GPUMP_NONE, GPUMP_ADDRESS_ANYWHERE, 0, 0, 0);
+    test_access(&b, 1, 0, x, x, GPUMP_NONE, GPUMP_SPACE_CONSTANT, GPUMP_NONE, GPUMP_ADDRESS_ANYWHERE, 0, 0, 0);
+    test_exit(&b, GPUMP_NONE);
+    test_finish(&b);
+    for (n = 0; n < 7; n++)
+        assert_int_equal(gpump_program_may_alias(b.program, 2 * n, 2 * n + 1, GPUMP_UNIT_THREAD), cases[n].alias);
+    assert_false(gpump_program_may_alias(b.program, 14, 15, GPUMP_UNIT_BLOCK));
+    assert_false(gpump_program_may_alias(b.program, 15, 14, GPUMP_UNIT_BLOCK));
+    assert_false(gpump_program_may_alias(b.program, 16, 15, GPUMP_UNIT_BLOCK));
+    assert_true(gpump_program_may_alias(b.program, 14, 16, GPUMP_UNIT_BLOCK));
+    gpump_program_destroy(b.program);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_diamond_in_a_loop),           cmocka_unit_test(to_the_end_and_no_further),
         cmocka_unit_test(trees_agree_with_reachability), cmocka_unit_test(nonsense_is_refused_by_index),
-        cmocka_unit_test(aliasing_ranges_over_the_unit),
+        cmocka_unit_test(aliasing_ranges_over_the_unit), cmocka_unit_test(aliasing_ranges_share_a_byte),
     };
     return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);
 }

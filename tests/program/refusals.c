@@ -121,7 +121,9 @@ static void instructions(void **state) {
     uses[0] = 1 | GPUMP_OPERAND_PAIR;
     BAD("uses", 1 | GPUMP_OPERAND_PAIR, 0, 4);
     uses[0] = 2; /* 64 bits into 32 */
+    defs[1] = 2; /* not one of its operands */
     BAD("uses", GPUMP_WIDTH_64, GPUMP_WIDTH_32, GPUMP_WIDTH_32);
+    defs[1] = 0;
     uses[0] = 1;
     in.flags = 256;
     BAD("flags", 256, 0, 255);
