@@ -206,6 +206,13 @@ static void constants_sink(void **state) {
     test_branch(&b, p, 0, 0);
     OP(4, GPUMP_NONE, x, GPUMP_NONE); /* 7 */
     END("12bc53b4x");
+    BEGIN; /* set in a loop and read behind it: it stays in the loop */
+    OP(1, x, GPUMP_NONE, GPUMP_NONE);
+    test_constant(&b, c, 7); /* 1: the loop */
+    OP(2, p, x, GPUMP_NONE);
+    test_branch(&b, p, 0, 1);
+    OP(3, GPUMP_NONE, x, c);
+    END("1c2b3x");
 #undef END
     /* parameters: once in each instruction that touches no memory */
     for (uint32_t kind = 0; kind < 6; kind++) {
@@ -230,6 +237,65 @@ static void constants_sink(void **state) {
     }
 #undef BEGIN
 #undef OP
+}
+
+/* Two constants that sink to one place are set in the order of their registers, wherever they were set before. A copy
+ * of a parameter reads its offset. The first instruction counts among the readers of a parameter that an earlier round
+ * has loaded. */
+static void constants_and_parameters(void **state) {
+    gpump_registers_config config;
+    gpump_registers_report report;
+    gpump_program *allocated;
+    gpump_instruction in;
+    (void)state;
+    assert_int_equal(gpump_registers_config_preset(&config, "kepler"), GPUMP_OK);
+    for (uint32_t later = 0; later < 2; later++) { /* constants */
+        test_builder b = test_build(NULL);
+        const uint32_t c = test_register(&b, GPUMP_WIDTH_32), d = test_register(&b, GPUMP_WIDTH_32),
+                       x = test_register(&b, GPUMP_WIDTH_32);
+        test_constant(&b, later ? d : c, later ? 8 : 7);
+        test_constant(&b, later ? c : d, later ? 7 : 8);
+        test_op(&b, 1, x, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+        test_op(&b, 2, GPUMP_NONE, x, c, d);
+        test_exit(&b, GPUMP_NONE);
+        test_finish(&b);
+        assert_int_equal(gpump_registers_allocate(b.program, &config, &allocated, &report, NULL), GPUMP_OK);
+        for (uint32_t i = 1; i < 3; i++) {
+            gpump_program_instruction(allocated, i, &in);
+            assert_int_equal(in.operation, GPUMP_OP_CONSTANT);
+            assert_int_equal(in.immediate, 6 + (int64_t)i);
+        }
+        gpump_program_destroy(allocated);
+        gpump_program_destroy(b.program);
+    }
+    for (uint32_t kind = 0; kind < 2; kind++) { /* parameters */
+        test_builder b = test_build(NULL);
+        const uint32_t c = test_register(&b, GPUMP_WIDTH_32), x = test_register(&b, GPUMP_WIDTH_32),
+                       p = test_register(&b, GPUMP_WIDTH_PREDICATE), o = test_object(&b, GPUMP_SPACE_GLOBAL, 0);
+        if (kind == 0) {
+            test_move(&b, c, 24 | GPUMP_OPERAND_PARAMETER);
+            test_op(&b, 1, x, c, GPUMP_NONE, GPUMP_NONE);
+            test_op(&b, 2, GPUMP_NONE, x, GPUMP_NONE, GPUMP_NONE);
+        } else {
+            test_access(&b, GPUMP_ACCESS_READ, 1, x, c, GPUMP_NONE, GPUMP_SPACE_GLOBAL, o, GPUMP_ADDRESS_VALUE, 1, 0,
+                        4);
+            test_parameter(&b, c, 24);
+            test_op(&b, 2, p, x, GPUMP_NONE, GPUMP_NONE);
+            test_branch(&b, p, 0, 0);
+        }
+        test_exit(&b, GPUMP_NONE);
+        test_finish(&b);
+        assert_int_equal(gpump_registers_allocate(b.program, &config, &allocated, &report, NULL), GPUMP_OK);
+        for (uint32_t i = 0, parameters = 0; i < gpump_program_instructions(allocated); i++) {
+            gpump_program_instruction(allocated, i, &in);
+            parameters += in.operation == GPUMP_OP_PARAMETER;
+            if (kind == 0 && in.operation == GPUMP_OP_COMPUTE && in.tag == 1)
+                assert_int_equal(in.uses[0], 24 | GPUMP_OPERAND_PARAMETER);
+            if (in.operation == GPUMP_OP_EXIT) assert_int_equal(parameters, kind);
+        }
+        gpump_program_destroy(allocated);
+        gpump_program_destroy(b.program);
+    }
 }
 
 /* Registers that short programs need: a value takes its register from its definition on, no earlier; the value that is
@@ -333,6 +399,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_by_hand),
         cmocka_unit_test(constants_sink),
+        cmocka_unit_test(constants_and_parameters),
         cmocka_unit_test(values_begin_where_they_are_written),
         cmocka_unit_test(the_cheaper_value_is_spilled),
         cmocka_unit_test(a_move_is_removed_from_a_loop),

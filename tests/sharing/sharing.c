@@ -53,6 +53,7 @@ static void toy_make_in_turn(toy *t, uint32_t members, uint32_t in_turn) {
     assert_int_equal(t->config.sms, SMS);
     t->config.members = members;
     t->config.in_turn = in_turn;
+    t->config.mechanism = GPUMP_SHARING_PARK;
     assert_int_equal(gpump_sharing_bytes(&t->config, &t->bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_sharing_init(malloc(t->bytes), t->bytes, &t->config, &t->sharing, NULL), GPUMP_OK);
 }
@@ -82,7 +83,10 @@ static void toy_step(toy *t, const char *policy) {
     assert_int_equal(
         gpump_sharing_advance(t->sharing, t->now, t->own ? t->own : gpump_partition_find(policy), &t->machine, NULL),
         GPUMP_OK);
-    while (gpump_sharing_next(t->sharing, &action) == GPUMP_OK) switch (action.kind) {
+    while (memset(&action, 0xee, sizeof action), gpump_sharing_next(t->sharing, &action) == GPUMP_OK) {
+        assert_int_equal(action.mechanism, action.kind == GPUMP_SHARING_VACATE ? t->config.mechanism : 0);
+        if (action.kind != GPUMP_SHARING_CAP && action.kind != GPUMP_SHARING_VACATE) assert_int_equal(action.blocks, 0);
+        switch (action.kind) {
         case GPUMP_SHARING_CAP: t->caps[action.sm][action.member] = action.blocks; break;
         case GPUMP_SHARING_RATE: t->limits[action.member] = action.limits; break;
         case GPUMP_SHARING_MEASURE: t->measured++; break;
@@ -90,6 +94,7 @@ static void toy_step(toy *t, const char *policy) {
             t->vacated += action.blocks;
             assert_int_equal(t->blocks[action.sm][action.member] - t->caps[action.sm][action.member], action.blocks);
         }
+    }
     for (sm = 0; sm < SMS; sm++)
         for (member = 0; member < t->config.members; member++)
             while (t->blocks[sm][member] > t->caps[sm][member] && !(t->lazy && draw(t->lazy)))
@@ -481,6 +486,9 @@ static void class_changes(void **state) {
     assert_int_equal(gpump_sharing_report_window(t.sharing, t.now, 1, &t.machine, &quiet, NULL), GPUMP_OK);
     assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_MOVE);
     toy_run_until(&t, "ccbp", GPUMP_SHARING_RUN);
+    /* Windows from before the measurement do not count. */
+    assert_int_equal(gpump_sharing_report_window(t.sharing, t.now, 1, &t.machine, &quiet, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_RUN);
     /* A latency-sensitive member that uses more than the threshold is none. */
     usual = traffic_of(&dram_kernel, 8, 10000, SMS);
     assert_int_equal(gpump_sharing_report_window(t.sharing, t.now, 0, &t.machine, &usual, NULL), GPUMP_OK);
@@ -498,6 +506,59 @@ static void decide_one_of_three(const gpump_partition_args *args, gpump_partitio
 }
 static const gpump_partition_policy three = {
     (uint32_t)sizeof(gpump_partition_policy), 3, "three", "One of three divisions.", NULL, decide_one_of_three};
+
+/* Two candidates are as many as are tried out: each member runs alone, then both divisions. */
+static void two_trials(void **state) {
+    gpump_partition_policy two = three;
+    toy t;
+    (void)state;
+    two.candidates = 2;
+    for (rotated = 0; rotated < 2; rotated++) { /* (4, 4) is the second, then the first */
+        toy_make(&t, 2);
+        t.own = &two;
+        toy_join(&t, &latency_kernel);
+        toy_join(&t, &network_kernel);
+        toy_run_until(&t, NULL, GPUMP_SHARING_RUN);
+        assert_int_equal(t.measured, 1 + 2 + 2);
+        assert_int_equal(t.blocks[9][0], 4);
+        free(t.sharing);
+    }
+    rotated = 0;
+}
+
+/* What a policy is told of kernels with four times as many blocks as SMs that measure them: every fourth point is
+ * measured, and those between lie on lines, field by field. */
+static gpump_partition_point told[2][32];
+static void decide_by_halves(const gpump_partition_args *args, gpump_partition_share *shares) {
+    for (uint32_t k = 0; k < 2; k++) {
+        memcpy(told[k], args->request->kernels[k].curve, sizeof told[k]);
+        shares[k].blocks = 16;
+    }
+}
+static void points_between_lie_on_lines(void **state) {
+    static const toy_kernel kernels[2] = {{2, 30, 60, 32, 32}, {3, 20, 30, 32, 32}};
+    const gpump_partition_policy halves = {(uint32_t)sizeof halves, 0,    "halves",
+                                           "Half of each.",         NULL, decide_by_halves};
+    toy t;
+    (void)state;
+    toy_make(&t, 2);
+    t.own = &halves;
+    for (uint32_t k = 0; k < 2; k++) toy_join_with(&t, &kernels[k], 32, 1024);
+    toy_run_until(&t, NULL, GPUMP_SHARING_RUN);
+    for (uint32_t k = 0; k < 2; k++)
+        for (uint32_t n = 4; n < 32; n++) { /* n + 1 blocks */
+            const gpump_partition_point *low = &told[k][n / 4 * 4 - 1], *high = low + 4, *point = &told[k][n];
+            const uint32_t part = n % 4 + 1;
+            assert_true(high->dram_q16 > low->dram_q16 && high->network_q16 > low->network_q16);
+            assert_int_equal(point->network_q16,
+                             ((uint64_t)low->network_q16 * (4 - part) + (uint64_t)high->network_q16 * part) / 4);
+            assert_int_equal(point->dram_q16,
+                             ((uint64_t)low->dram_q16 * (4 - part) + (uint64_t)high->dram_q16 * part) / 4);
+            assert_int_equal(point->speed_q16,
+                             ((uint64_t)low->speed_q16 * (4 - part) + (uint64_t)high->speed_q16 * part) / 4);
+        }
+    free(t.sharing);
+}
 
 /* Each member runs alone, then each candidate is tried, and the one under which the kernels are fastest is kept: four
  * blocks each, as the second kernel is as fast with four as with eight. */
@@ -833,6 +894,8 @@ int main(void) {
         cmocka_unit_test(wrong_arguments),
         cmocka_unit_test(refused_with_their_place),
         cmocka_unit_test(share_of_one),
+        cmocka_unit_test(two_trials),
+        cmocka_unit_test(points_between_lie_on_lines),
         cmocka_unit_test(reports_in_numbers),
         cmocka_unit_test(told_without_samples),
     };
