@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define ARENA_ALIGNMENT 64
 /* Far from the heap, the stack, libraries and the shadow memory of the sanitizers. The memory sanitizer would make a
  * fixed address that it does not allow the address 0. */
 #if defined(__SANITIZE_THREAD__)

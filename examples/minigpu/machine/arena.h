@@ -10,6 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Vectors of the host that lie in one cache line each. */
+#define LINE_ALIGNED __attribute__((aligned(64)))
+/* What one thread writes while another reads what lies before it: a processor fetches lines in pairs. */
+#define ARENA_ALIGNMENT 128
+#define PAIR_ALIGNED __attribute__((aligned(ARENA_ALIGNMENT)))
+
 typedef struct arena {
     uint8_t *base; /* start of the mapping, page aligned */
     size_t bytes;  /* size of the mapping */
@@ -21,7 +27,7 @@ typedef struct arena {
 int arena_open(arena *a, size_t bytes);
 /* Gives the mapping back. */
 void arena_close(arena *a);
-/* Hands out `bytes` of zeroed memory, 64-byte aligned; NULL when the arena is full. */
+/* Hands out `bytes` of zeroed memory, aligned to ARENA_ALIGNMENT bytes; NULL when the arena is full. */
 void *arena_take(arena *a, size_t bytes);
 /* The same for `count` elements of `element_bytes`; NULL also when the product overflows. */
 void *arena_take_array(arena *a, size_t count, size_t element_bytes);

@@ -619,6 +619,26 @@ memory:
     return -1;
 }
 
+/* Makes the pools of blocks and warps. Returns -1 when the arena is full. */
+static int make_pools(machine *m) {
+    const uint32_t pools = m->window_cycles ? m->sm_count : 1, blocks = m->block_count / pools,
+                   warps = m->warp_count / pools;
+    block_pool *pool = (block_pool *)arena_take_array(&m->arena, pools, sizeof *pool);
+    uint32_t i;
+    if (!pool) return -1;
+    for (i = 0; i < m->block_count; i++) m->blocks[i].next_free = (i + 1) % blocks ? i + 1 : NONE;
+    for (i = 0; i < m->warp_count; i++) {
+        m->warps[i].block = (i + 1) % warps ? i + 1 : NONE; /* free warps are linked through it */
+        m->warps[i].sm = NONE;
+    }
+    for (i = 0; i < pools; i++) {
+        pool[i].free_block = i * blocks;
+        pool[i].free_warp = i * warps;
+    }
+    for (i = 0; i < m->sm_count; i++) m->sms[i]->pool = &pool[i % pools];
+    return 0;
+}
+
 /* Higher priority first, then the order of the file. */
 static void order_kernels(machine *m) {
     uint32_t i, n;
@@ -834,16 +854,12 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     if (!m->blocks || !m->warps || !m->predicates || !m->preempted || !m->sms || !m->memory_system ||
         make_travelling_read_sets(m))
         goto memory;
-    for (i = 0; i < m->block_count; i++) m->blocks[i].next_free = i + 1 < m->block_count ? i + 1 : NONE;
-    for (i = 0; i < m->warp_count; i++) {
-        m->warps[i].block = i + 1 < m->warp_count ? i + 1 : NONE;
-        m->warps[i].sm = NONE;
-    }
     for (i = 0; i < m->preempted_count; i++) m->preempted[i].next = i + 1 < m->preempted_count ? i + 1 : NONE;
     m->sm_count = c->gpu.sms;
     for (i = 0; i < m->sm_count; i++) {
         if (make_sm(m, i, shared_bytes, error)) goto done;
     }
+    if (make_pools(m)) goto memory;
     if (m->window_cycles && window_make(m, error)) goto done;
     if (preemption_make_context_pool(m, (uint32_t)contexts, error)) goto done;
     if (victims_build(m)) goto memory;
@@ -1134,10 +1150,10 @@ static int run(machine *m, uint64_t until, team *team) {
 }
 
 int machine_run(machine *m, uint64_t until) {
-    team *team = m->window_cycles && m->threads > 1 ? team_start(m->threads, m->sm_count + 1) : NULL;
+    team *team = m->window_cycles && m->threads > 1 ? team_start(m->threads, m->sm_count) : NULL;
     const int ended = run(m, until, team);
-    if (m->window_cycles) window_settle(m);
     team_stop(team);
+    if (m->window_cycles) window_settle(m);
     sum_executed(m);
     return ended;
 }

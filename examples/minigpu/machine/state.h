@@ -108,6 +108,13 @@ typedef struct sm_errors {
 struct sm_translation;
 struct shared_log;
 
+/* Free blocks and free warps, linked. All SMs share one; or each has its own, so that what an SM uses does not lie
+ * between what others use (window.h). */
+typedef struct block_pool {
+    PAIR_ALIGNED uint32_t free_block; /* NONE */
+    uint32_t free_warp;
+} block_pool;
+
 typedef struct sm {
     /* What the main loop looks at, for every SM: one cache line. */
     uint64_t wake;            /* the next cycle in which something can happen */
@@ -158,6 +165,9 @@ typedef struct sm {
     uint64_t unit_free[UNIT_COUNT];
     uint64_t units_free; /* when all of them are */
     uint32_t block_of_entry[BLOCK_ENTRIES_MAX];
+    struct block_pool *pool;              /* where its blocks and their warps are taken from */
+    uint32_t starting[BLOCK_ENTRIES_MAX]; /* new blocks whose warps are still to come ... */
+    uint32_t starting_count;
     uint32_t ended[BLOCK_ENTRIES_MAX];       /* blocks that have ended, until block life takes them ... */
     uint64_t ended_cycle[BLOCK_ENTRIES_MAX]; /* ... and when */
     /* load-store unit */
@@ -273,9 +283,9 @@ typedef struct machine {
     uint32_t *kernel_order; /* by priority, then arrival in the file */
     uint32_t kernels_done;
     block *blocks;
-    uint32_t block_count, free_block;
+    uint32_t block_count;
     warp *warps;
-    uint32_t warp_count, free_warp;
+    uint32_t warp_count;
     uint32_t *predicates; /* predicate_stride lane masks per warp */
     uint32_t predicate_stride;
     preempted_block *preempted;
@@ -361,7 +371,7 @@ void machine_fail_into(sm_failure *failure);
 struct analysis_source *machine_source(machine *m, uint32_t kernel_index);
 
 static inline kernel *block_kernel(machine *m, const block *b) { return &m->kernels[b->kernel]; }
-static inline uint32_t *warp_predicates(machine *m, const warp *w) {
+static inline uint32_t *warp_predicates(const machine *m, const warp *w) {
     return &m->predicates[(size_t)(w - m->warps) * m->predicate_stride];
 }
 static inline uint32_t *warp_registers(machine *m, const block *b, const warp *w) {

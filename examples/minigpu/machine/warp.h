@@ -6,6 +6,7 @@
 #ifndef MINIGPU_WARP_H
 #define MINIGPU_WARP_H
 
+#include "machine/arena.h"
 #include "machine/kernel.h"
 #include "machine/simt_stack.h"
 
@@ -35,9 +36,6 @@ typedef enum pinned_pages {
     PINNED_NEXT,   /* of its next memory instruction, which faulted before (warp disable) */
     PINNED_REGION, /* of everything up to the next sparse boundary (regions) */
 } pinned_pages;
-
-/* Vectors of the host that lie in one cache line each. */
-#define LINE_ALIGNED __attribute__((aligned(64)))
 
 #define AWAITED_MAX 8u /* granules that a warp waits for by name */
 
@@ -87,7 +85,7 @@ typedef struct warp {
 } warp;
 
 typedef struct block {
-    lanes_environment environment;
+    LINE_ALIGNED lanes_environment environment;
     gpump_sm_history history; /* from earlier residences */
     barrier barriers[BARRIERS];
     uint64_t linear;
@@ -103,7 +101,10 @@ typedef struct block {
         rewinding; /* 1: it leaves by rewind: its warps go back to the start of their regions instead of draining */
     gpump_block_ref ref; /* its name on its SM's gpump_sm */
     uint32_t kernel, sm;
-    uint32_t register_base, shared_base;
+    uint32_t register_base, shared_base; /* of its ranges in the SM's register file and shared memory ... */
+    uint32_t registers, shared_bytes;    /* ... and their lengths */
+    uint32_t overwritten;                /* 1: nothing of what it had there is left */
+    uint64_t first_age;                  /* of its warps: when they came, by index */
     uint32_t warps[BLOCK_WARPS_MAX];
     /* Counters that are asked for together do not lie side by side: a compiler reads such a pair as one word, and a
      * processor then waits until it has left the store buffer. */

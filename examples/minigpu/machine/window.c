@@ -11,8 +11,7 @@ typedef struct window {
     machine *m;
     sm_cycle_form *cycle;
     uint64_t begin, end;
-    uint32_t count;        /* SMs that run side by side */
-    uint32_t sms[SMS_MAX]; /* which */
+    uint8_t beside[SMS_MAX]; /* 1: the SM runs beside the others */
     uint32_t in_turn_count;
     uint32_t in_turn[SMS_MAX]; /* those that run on the caller's thread */
 } window;
@@ -40,21 +39,28 @@ static uint64_t next_cycle(const machine *m, const sm *s) {
 static void run_sm(const window *w, sm *s) {
     uint64_t now = w->begin, next;
     machine_fail_into(&s->failure);
+    block_life_start(w->m, s);
     while (!s->failure.failed && (next = next_cycle(w->m, s)) < w->end) {
         if (next > now) now = next;
         w->cycle(w->m, s, now++);
     }
+    block_life_overwrite(w->m, s);
     machine_fail_into(NULL);
 }
 
-/* What lies behind the SMs is as good as one of them, and mostly takes longest. */
 static void run_item(void *user, uint32_t item) {
     const window *w = (const window *)user;
-    if (item)
-        run_sm(w, w->m->sms[w->sms[item - 1]]);
-    else
-        memory_catch_up(w->m->memory_system, w->begin);
+    if (w->beside[item]) run_sm(w, w->m->sms[item]);
 }
+
+/* What lies behind the SMs learns what they sent in the last window. */
+static void catch_up(void *user) {
+    memory_system *memory = (memory_system *)user;
+    memory_catch_up(memory, memory->turned);
+}
+
+/* Does anybody look at it between two windows? */
+static int is_watched(const machine *m) { return m->corun || m->duet || m->trace; }
 
 /* Do blocks leave the SM, or come back to it? */
 static int is_preempting(const sm *s) { return s->stopping || s->contexts_moving || s->stall_cycle != NEVER; }
@@ -69,16 +75,16 @@ static int calls_runtime(const machine *m, const sm *s) {
 }
 
 static void choose(window *w) {
-    const machine *m = w->m;
+    machine *m = w->m;
     const int observed = m->on_access || m->region_log || m->clobbered_at;
     uint32_t i;
     for (i = 0; i < m->sm_count; i++) {
         sm *s = m->sms[i];
         s->ends_wait = !is_preempting(s);
-        if (observed || !s->ends_wait || s->errors || calls_runtime(m, s))
-            w->in_turn[w->in_turn_count++] = i;
-        else if (next_cycle(m, s) < w->end)
-            w->sms[w->count++] = i;
+        w->beside[i] = !observed && s->ends_wait && !s->errors && !calls_runtime(m, s);
+        if (w->beside[i]) continue;
+        w->in_turn[w->in_turn_count++] = i;
+        block_life_start(m, s);
     }
 }
 
@@ -155,7 +161,7 @@ static void take_failure(machine *m) {
 
 void window_settle(machine *m) {
     memory_catch_up(m->memory_system, m->now);
-    memory_turn(m->memory_system);
+    memory_turn(m->memory_system, m->now);
 }
 
 void window_run(machine *m, team *team) {
@@ -165,18 +171,21 @@ void window_run(machine *m, team *team) {
     w.cycle = sm_form_choose(m);
     w.begin = m->now;
     w.end = m->now + m->window_cycles;
-    w.count = w.in_turn_count = 0;
+    w.in_turn_count = 0;
+    if (team) team_offer(team, catch_up, m->memory_system);
     choose(&w);
-    if (team && w.count)
-        team_do(team, run_item, &w, w.count + 1);
+    if (team)
+        team_do(team, run_item, &w, m->sm_count);
     else
-        for (i = 0; i <= w.count; i++) run_item(&w, i);
+        for (i = 0; i < m->sm_count; i++) run_item(&w, i);
+    memory_catch_up(m->memory_system, w.begin); /* windows may have been left out */
     run_in_turn(&w);
     take_failure(m);
     if (m->failed) return;
-    cross_stores(m);
-    memory_turn(m->memory_system);
     m->now = w.end;
+    memory_turn(m->memory_system, m->now);
+    if (team && !is_watched(m)) team_offer(team, catch_up, m->memory_system); /* beside all that follows */
+    cross_stores(m);
     end_blocks(m);
     for (i = 0; i < m->sm_count; i++)
         if (m->sms[i]->progress_cycle > m->progress_cycle) m->progress_cycle = m->sms[i]->progress_cycle;

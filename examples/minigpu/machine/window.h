@@ -7,6 +7,11 @@
  *   - stores and atomics take effect in global memory; until then only their own SM sees them (memory/store_log.h)
  *   - blocks that have ended leave; the dispatcher fills their places when the next window begins
  *   - kernels arrive, preemption is requested and policies are asked at the beginning of a window
+ * Beside the threads' waiting for each other, what one thread does alone between two windows limits the speed. So an SM
+ * binds the warps of its new blocks and overwrites what ended blocks leave on its own thread (preemption/block_life.h),
+ * what an SM uses lies apart from what others use, and the network begins when the SMs are through, beside all that
+ * follows.
+ *
  * An SM from which blocks leave, or to which they come back, touches what all SMs share. Such SMs run on the caller's
  * thread, cycle by cycle in their order, while the window lasts; so does everybody while an observer watches, or while
  * instructions err (errors.h). */

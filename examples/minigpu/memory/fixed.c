@@ -13,12 +13,13 @@ typedef struct reply_entry {
 /* An SM's end of the network. */
 typedef struct port {
     memory_packet *queue; /* the network's input: a ring of config.network_input_flits packets of at least one flit */
-    reply_entry *replies; /* heap */
     reply_entry *sent;    /* with ports: those that the SM must not see yet */
     uint32_t sent_count, unused;
     uint64_t up_free, down_free;
     uint64_t reply_order;
     uint32_t head, count, flits; /* of the queue */
+    /* with ports the SM's own */
+    PAIR_ALIGNED reply_entry *replies; /* heap */
     uint32_t reply_count;
     uint32_t refused;         /* 1: somebody found no room in the queue */
     uint32_t refused_context; /* 1: a context's request found the port in use */
@@ -41,11 +42,11 @@ struct fixed_memory {
     bank *banks;
     uint64_t *channel_free_q16; /* in 1/65536 cycles */
     uint64_t interval_q16;      /* a line occupies a channel so long */
-    cache l2;
-    uint32_t packet_flits[2];  /* of a packet without and with data ... */
-    uint32_t packet_cycles[2]; /* ... and how long it occupies a port */
+    uint32_t packet_flits[2];   /* of a packet without and with data ... */
+    uint32_t packet_cycles[2];  /* ... and how long it occupies a port */
     uint32_t sms;
     uint32_t unused;
+    PAIR_ALIGNED cache l2;
 };
 
 fixed_memory *fixed_make(arena *a, const minigpu_config *c, uint32_t sms) {

@@ -81,14 +81,13 @@ int memory_make_ports(memory_system *memory, arena *a, const minigpu_config *con
     for (i = 0; i < memory->sms; i++) {
         network_port *p = &memory->ports[i];
         p->capacity = window_cycles + SAVES_PER_WINDOW;
+        p->sm_cycle = UINT64_MAX;
         p->credits = (port_credit *)arena_take_array(a, PORT_CREDITS, sizeof *p->credits);
         p->entries = (port_entry *)arena_take_array(a, 2 * (size_t)p->capacity, sizeof *p->entries);
         if (!p->credits || !p->entries) return -1;
     }
     memory->pending = UINT64_MAX;
     memory->refused = NULL;
-    memory->ignored_cycles = (uint64_t *)arena_take_array(a, memory->sms, sizeof *memory->ignored_cycles);
-    if (!memory->ignored_cycles) return -1;
     if (memory->fixed) return fixed_set_ports(memory->fixed, memory->ports, a);
     queued_set_ports(memory->queued, memory->ports);
     return 0;
@@ -101,10 +100,9 @@ static uint32_t flits_of(const memory_system *memory, const memory_packet *reque
 }
 
 /* Who was refused looks again when the next credit is there. */
-static void look_at_credit(memory_system *memory, uint32_t sm) {
-    const network_port *p = &memory->ports[sm];
-    if (p->head != p->visible && p->credits[p->head % PORT_CREDITS].cycle < memory->sm_cycles[sm])
-        memory->sm_cycles[sm] = p->credits[p->head % PORT_CREDITS].cycle;
+static void look_at_credit(network_port *p) {
+    if (p->head != p->visible && p->credits[p->head % PORT_CREDITS].cycle < p->sm_cycle)
+        p->sm_cycle = p->credits[p->head % PORT_CREDITS].cycle;
 }
 
 static int port_may_enter(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request) {
@@ -113,7 +111,7 @@ static int port_may_enter(memory_system *memory, uint64_t now, uint32_t sm, cons
         p->flits -= p->credits[p->head++ % PORT_CREDITS].flits;
     p->refused = p->flits && p->flits + flits_of(memory, request) >
                                  (request_is_context(request->kind) ? memory->context_flits : memory->input_flits);
-    if (p->refused) look_at_credit(memory, sm);
+    if (p->refused) look_at_credit(p);
     return !p->refused;
 }
 
@@ -158,11 +156,11 @@ void memory_catch_up(memory_system *memory, uint64_t end) {
                     enter(memory, now, i, &entry->packet);
             }
         }
-        advance(memory, now, memory->ignored_cycles);
+        advance(memory, now, memory->sm_cycles);
     }
 }
 
-void memory_turn(memory_system *memory) {
+void memory_turn(memory_system *memory, uint64_t now) {
     uint32_t i;
     memory->side = !memory->side;
     for (i = 0; i < memory->sms; i++) {
@@ -170,12 +168,14 @@ void memory_turn(memory_system *memory) {
         p->entered[memory->side] = p->caught_up = 0;
         p->visible = p->put;
         if (memory->queued)
-            queued_publish(memory->queued, i, &memory->sm_cycles[i]);
+            queued_publish(memory->queued, i, &p->sm_cycle);
         else
-            fixed_publish(memory->fixed, i, &memory->sm_cycles[i]);
-        if (p->refused) look_at_credit(memory, i);
+            fixed_publish(memory->fixed, i, &p->sm_cycle);
+        if (p->refused) look_at_credit(p);
     }
+    memory->turned = now;
     memory->pending = next_entry_cycle(memory);
+    if (memory->next_cycle < memory->pending) memory->pending = memory->next_cycle;
 }
 
 /* ---- the door ---- */
@@ -207,8 +207,9 @@ void memory_advance(memory_system *memory, uint64_t now) {
 }
 
 int memory_take(memory_system *memory, uint64_t now, uint32_t sm, memory_reply *reply) {
-    if (memory->queued) return queued_take(memory->queued, now, sm, reply, &memory->sm_cycles[sm]);
-    return fixed_take(memory->fixed, now, sm, reply, &memory->sm_cycles[sm]);
+    uint64_t *sm_cycle = memory->ports ? &memory->ports[sm].sm_cycle : &memory->sm_cycles[sm];
+    if (memory->queued) return queued_take(memory->queued, now, sm, reply, sm_cycle);
+    return fixed_take(memory->fixed, now, sm, reply, sm_cycle);
 }
 
 uint32_t memory_under_way(const memory_system *memory, uint32_t sm) {

@@ -23,19 +23,21 @@ struct fixed_memory;
 struct queued_memory;
 
 typedef struct memory_system {
-    memory_statistics statistics;
-    uint64_t next_cycle;          /* memory_advance has something to do; UINT64_MAX: not by itself */
-    uint64_t *sm_cycles;          /* per SM: when it should look again; UINT64_MAX: not by itself */
+    uint64_t *sm_cycles;          /* per SM: when it should look again; UINT64_MAX: not by itself. With ports, those
+                                     say so, and this is nobody's */
     gpump_meter *meter;           /* traffic per kernel behind the L1s; the requests of contexts are kernel 0's */
     struct fixed_memory *fixed;   /* model 0; else NULL */
     struct queued_memory *queued; /* model 1; else NULL */
     network_port *ports;          /* per SM; NULL: SMs do not advance side by side, and see the network's own queues */
     uint8_t *refused;             /* per SM: 1: no room for its misses (memory_refuse); NULL: nobody remembers that */
-    uint32_t sms;
-    uint64_t *ignored_cycles;            /* ports: what the network says of SMs, until memory_turn */
-    uint64_t pending;                    /* the first cycle of which the network knows nothing yet; UINT64_MAX */
+    uint64_t turned;              /* ports: the cycle of the last memory_turn */
+    uint64_t pending;             /* the first cycle of which the network knows nothing yet; UINT64_MAX */
     uint32_t input_flits, context_flits; /* of an SM's port: room for requests, and for those of contexts */
     uint32_t side;                       /* of the ports' entries: the one of this window */
+    uint32_t sms;
+    /* what changes while SMs run */
+    PAIR_ALIGNED memory_statistics statistics;
+    uint64_t next_cycle; /* memory_advance has something to do; UINT64_MAX: not by itself */
 } memory_system;
 
 /* Makes the memory of so many SMs, which kernels 1 to `kernels` use, in the arena. It reads *config while it runs.
@@ -73,19 +75,21 @@ void memory_advance(memory_system *memory, uint64_t now);
 /* With ports: everything before cycle `end` happens, of what the SMs have sent before their window now, in the order
  * (cycle, SM). It touches nothing that an SM touches in its window. */
 void memory_catch_up(memory_system *memory, uint64_t end);
-/* With ports, between two windows: SMs see the credits and replies of memory_catch_up, and the network what they sent.
- */
-void memory_turn(memory_system *memory);
+/* With ports, between two windows, in cycle `now`: SMs see the credits and replies of memory_catch_up, and the network
+ * what they sent. */
+void memory_turn(memory_system *memory, uint64_t now);
 /* Takes the SM's next reply that is complete by `now`, the oldest first: 1, or 0 when there is none. An SM that wakes
  * takes until there is none. */
 int memory_take(memory_system *memory, uint64_t now, uint32_t sm, memory_reply *reply);
 
 /* The next cycle in which memory_advance has something to do; UINT64_MAX: not before another request enters. */
 static inline uint64_t memory_next_cycle(const memory_system *memory) {
-    return memory->ports && memory->pending < memory->next_cycle ? memory->pending : memory->next_cycle;
+    return memory->ports ? memory->pending : memory->next_cycle;
 }
 /* The next cycle in which the SM should look; UINT64_MAX: nothing of it is under way and nothing was refused. */
-static inline uint64_t memory_sm_cycle(const memory_system *memory, uint32_t sm) { return memory->sm_cycles[sm]; }
+static inline uint64_t memory_sm_cycle(const memory_system *memory, uint32_t sm) {
+    return memory->ports ? memory->ports[sm].sm_cycle : memory->sm_cycles[sm];
+}
 
 /* Requests of the SM that have entered and whose replies have not been taken; for reports. */
 uint32_t memory_under_way(const memory_system *memory, uint32_t sm);

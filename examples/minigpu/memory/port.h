@@ -7,6 +7,7 @@
 #ifndef MINIGPU_PORT_H
 #define MINIGPU_PORT_H
 
+#include "machine/arena.h"
 #include "memory/request.h"
 
 #define PORT_CREDITS 512u /* packets of one SM that are under way, at most */
@@ -25,14 +26,17 @@ typedef struct port_entry {
 } port_entry;
 
 typedef struct network_port {
-    port_credit *credits; /* ring */
-    port_entry *entries;  /* two times `capacity`: of this window and of the last */
+    PAIR_ALIGNED uint64_t sm_cycle; /* the SM should look again; UINT64_MAX: not by itself */
+    port_credit *credits;           /* ring */
+    port_entry *entries;            /* two times `capacity`: of this window and of the last */
     uint32_t capacity;
-    uint32_t entered[2];         /* entries */
-    uint32_t caught_up;          /* those of the last window that the network has */
-    uint32_t head, visible, put; /* credits so far: that the SM has, may have, and that the network has sent */
-    uint32_t flits;              /* sent, and without a credit */
-    uint32_t refused;            /* 1: somebody found no room */
+    uint32_t entered[2];    /* entries */
+    uint32_t head, visible; /* credits so far: that the SM has, and may have */
+    uint32_t flits;         /* sent, and without a credit */
+    uint32_t refused;       /* 1: somebody found no room */
+    /* the network's, while the SM runs */
+    PAIR_ALIGNED uint32_t put; /* credits so far that it has sent */
+    uint32_t caught_up;        /* entries of the last window that it has */
 } network_port;
 
 /* A packet has left the input: its credit is there at `cycle`. */

@@ -32,14 +32,16 @@ typedef struct arrival {
 
 /* An SM's end of the network. */
 typedef struct queued_port {
-    arrival *arrivals;            /* ring, in order of cycles: the crossbar serves one packet at a time */
-    uint64_t busy_until;          /* network cycle: written-back lines of the L1 take the port so long */
-    uint32_t taken, visible, put; /* replies so far: that the SM has, may have (queued_publish), and all */
-    uint32_t flits;               /* in the input */
-    uint32_t entered;             /* requests so far */
-    uint32_t entering;            /* the request that enters in this cycle; NONE */
-    uint32_t refused;             /* 1: somebody found no room in the input */
-    uint32_t refused_flits;       /* the smallest request that was refused; 0: it was a context's */
+    uint64_t busy_until; /* network cycle: written-back lines of the L1 take the port so long */
+    uint32_t put;        /* replies so far */
+    uint32_t flits;      /* in the input */
+    uint32_t entered;    /* requests so far */
+    uint32_t entering;   /* the request that enters in this cycle; NONE */
+    /* with ports the SM's own */
+    PAIR_ALIGNED arrival *arrivals; /* ring, in order of cycles: the crossbar serves one packet at a time */
+    uint32_t taken, visible;        /* replies so far: that the SM has, and may have (queued_publish) */
+    uint32_t refused;               /* 1: somebody found no room in the input */
+    uint32_t refused_flits;         /* the smallest request that was refused; 0: it was a context's */
 } queued_port;
 
 /* The banks that a kernel has for itself. */
@@ -61,13 +63,14 @@ struct queued_memory {
     bank_slice *slices; /* by the meter's kernel, NULL without one; count 0: all banks, with the others */
     uint8_t *bank_called, *channel_called; /* 1: an event of it waits */
     ratio network, memory;                 /* the network's clock by the SMs', the memory's by the network's */
-    uint64_t fills, write_backs;           /* lines */
-    uint64_t flits_up, flits_down;
-    uint64_t entered;     /* SMs with a request that enters, as a count */
-    uint32_t wire_cycles; /* one way, network cycles */
-    uint32_t fill_cycles; /* from the end of DRAM's data to the fill, network cycles */
+    uint32_t wire_cycles;                  /* one way, network cycles */
+    uint32_t fill_cycles;                  /* from the end of DRAM's data to the fill, network cycles */
     uint32_t sms, banks, channel_count, banks_per_channel;
-    uint32_t bank_bits; /* log2 of banks, when that is a power of two; NONE */
+    uint32_t bank_bits;          /* log2 of banks, when that is a power of two; NONE */
+    PAIR_ALIGNED uint64_t fills; /* lines ... */
+    uint64_t write_backs;        /* ... likewise */
+    uint64_t flits_up, flits_down;
+    uint64_t entered; /* SMs with a request that enters, as a count */
 };
 
 /* ---- clocks ---- */

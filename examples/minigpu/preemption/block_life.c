@@ -98,12 +98,12 @@ int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUN
     return context_pipeline_make(m, s, error);
 }
 
-static block *take_block(machine *m, uint32_t *index) {
+static block *take_block(machine *m, const sm *s, uint32_t *index) {
     block *b;
-    *index = m->free_block;
+    *index = s->pool->free_block;
     if (*index == NONE) return NULL;
     b = &m->blocks[*index];
-    m->free_block = b->next_free;
+    s->pool->free_block = b->next_free;
     memset(b, 0, sizeof *b);
     return b;
 }
@@ -139,9 +139,9 @@ static void take_warps(machine *m, sm *s, uint32_t block_index, int restores) {
     const uint64_t mine = s->duet ? duet_slots_beside(m) : UINT64_MAX;
     uint32_t i, threads = k->need.threads;
     for (i = 0; i < k->warps; i++) {
-        uint32_t index = m->free_warp, slot = served ? NONE : gpump_bits_lowest64(~s->occupied & mine);
+        uint32_t index = s->pool->free_warp, slot = served ? NONE : gpump_bits_lowest64(~s->occupied & mine);
         warp *w = &m->warps[index];
-        m->free_warp = w->block; /* free warps are linked through it */
+        s->pool->free_warp = w->block; /* free warps are linked through it */
         memset(w, 0, offsetof(warp, stack));
         w->stack.depth = 0;
         w->block = block_index;
@@ -156,7 +156,7 @@ static void take_warps(machine *m, sm *s, uint32_t block_index, int restores) {
         b->warps[i] = index;
         if (served) continue; /* its slot, if it has one, is duet_place's business */
         if (s->duet) duet_number_beside(s, w, index);
-        warp_scheduler_came(s, slot, m->ages++);
+        warp_scheduler_came(s, slot, b->first_age + i);
         if (s->queue) issue_queue_forget(s->queue, slot);
         if (s->faults) faults_open_warp(m, s, w);
         if (s->restart) machine_must(m, "gpump_restart_open", gpump_restart_open(s->restart, w->slot), NULL);
@@ -207,6 +207,36 @@ static void share_log(machine *m, sm *s, const kernel *k) {
         fault_switch_share(m, s, k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks);
 }
 
+/* The warps of a block that has been placed come; unless it is to be restored, it starts. */
+static void come(machine *m, sm *s, uint32_t block_index, int restores) {
+    block *b = &m->blocks[block_index];
+    uint32_t coordinates[3], i;
+    take_warps(m, s, block_index, restores);
+    stop_warps(m, s, b);
+    s->present &= ~b->slots;
+    if (restores) return;
+    b->local_base = b->local_frame == NONE ? 0 : m->local_base + b->local_frame * m->local_stride;
+    coordinates_of(&m->kernels[b->kernel], b->linear, coordinates);
+    make_environment(m, b, coordinates);
+    for (i = 0; i < b->warp_count; i++) {
+        simt_start(&m->warps[b->warps[i]].stack, m->warps[b->warps[i]].lanes);
+        m->warps[b->warps[i]].region_instructions = 0;
+        if (s->restart) restart_record(m, s, &m->warps[b->warps[i]], 0);
+    }
+    start_warps(m, s, b);
+}
+
+/* Is it left to block_life_start? Not where others than the SM look at warps before, or are told when they come. */
+static int starts_later(const machine *m, const sm *s) {
+    return m->window_cycles && !m->schedule && !m->trace && !s->duet && !s->faults && !s->fault_switch;
+}
+
+void block_life_start(machine *m, sm *s) {
+    uint32_t i;
+    for (i = 0; i < s->starting_count; i++) come(m, s, s->starting[i], 0);
+    s->starting_count = 0;
+}
+
 gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t linear, const preempted_block *saved) {
     kernel *k = &m->kernels[kernel_index];
     gpump_sm_request request;
@@ -215,7 +245,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     gpump_diag diag;
     gpump_result result;
     block *b;
-    uint32_t index, i, coordinates[3];
+    uint32_t index;
     int restores = saved && saved->context != NEVER;
     if (s->duet && duet_room(m, s, kernel_index, restores) != GPUMP_REASON_YES)
         return duet_room(m, s, kernel_index, restores);
@@ -233,7 +263,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     }
     if (result == GPUMP_BUSY || result == GPUMP_ERROR_REFUSED) return diag.reason;
     machine_must(m, "gpump_sm_place", result, &diag);
-    if (m->failed || !(b = take_block(m, &index))) return GPUMP_REASON_BLOCK_SLOTS;
+    if (m->failed || !(b = take_block(m, s, &index))) return GPUMP_REASON_BLOCK_SLOTS;
     machine_must(m, "gpump_sm_block", gpump_sm_block(s->gpump, m->now, ref, &view), NULL);
     b->life = ++m->lives;
     b->linear = linear;
@@ -241,7 +271,11 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     b->sm = s->index;
     b->ref = ref;
     b->register_base = view.register_base;
+    b->registers = view.registers;
     b->shared_base = view.shared_base;
+    b->shared_bytes = view.shared_bytes;
+    b->first_age = m->ages;
+    m->ages += k->warps;
     if (s->duet && !duet_serves(m, kernel_index)) duet_place_beside(m, s, b);
     b->context = NEVER;
     b->local_frame = NONE;
@@ -267,27 +301,21 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     k->ran_on |= UINT64_C(1) << (s->index & 63u);
     k->resumed += saved != NULL;
     k->resumed_elsewhere += saved && saved->left_sm != s->index;
-    take_warps(m, s, index, restores);
-    stop_warps(m, s, b);
-    s->present &= ~b->slots;
     if (s->read_sets[ref.slot]) gpump_read_set_clear(s->read_sets[ref.slot]);
+    if (!restores && k->program->local_bytes) b->local_frame = m->local_free[--m->local_count_free];
+    if (!restores && starts_later(m, s)) {
+        s->starting[s->starting_count++] = index;
+        if (s->wake > m->now + 1) s->wake = m->now + 1;
+    } else {
+        block_life_start(m, s); /* slots are dealt in the order of the blocks */
+        come(m, s, index, restores);
+    }
     if (restores) {
         b->context = saved->context; /* a RESTORE action follows */
         if (s->read_sets[ref.slot])
             machine_must(
                 m, "gpump_read_set_restore",
                 gpump_read_set_restore(s->read_sets[ref.slot], saved->read_segments, saved->read_segment_count), NULL);
-    } else {
-        if (k->program->local_bytes) b->local_frame = m->local_free[--m->local_count_free];
-        b->local_base = b->local_frame == NONE ? 0 : m->local_base + b->local_frame * m->local_stride;
-        coordinates_of(k, linear, coordinates);
-        make_environment(m, b, coordinates);
-        for (i = 0; i < b->warp_count; i++) {
-            simt_start(&m->warps[b->warps[i]].stack, m->warps[b->warps[i]].lanes);
-            m->warps[b->warps[i]].region_instructions = 0;
-            if (s->restart) restart_record(m, s, &m->warps[b->warps[i]], 0);
-        }
-        start_warps(m, s, b);
     }
     if (s->fault_switch) fault_switch_placed(m, s, b, restores);
     victims_placed(m, b);
@@ -491,19 +519,24 @@ void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind) {
     actions(m, s);
 }
 
-static void overwrite(machine *m, sm *s, const block *b, const gpump_sm_action *action) {
-    uint32_t i, n;
-    const uint32_t stays = action->kind == GPUMP_SM_ACTION_PARKED ? action->parts : 0;
-    if (!m->config.overwrite_freed || s->duet) return; /* duet_left overwrites what it gives back */
-    if (!(stays & GPUMP_PART_REGISTERS)) {
-        const uint32_t count = action->registers;
-        uint32_t *freed = s->registers + action->register_base;
-        for (i = 0; i < count; i++) freed[i] = FREED_PATTERN ^ i;
-    }
-    if (!(stays & GPUMP_PART_SHARED_MEMORY)) memset(s->shared + action->shared_base, 0xdb, action->shared_bytes);
+/* What a block leaves behind is overwritten; `stays`: gpump_part bits that are still its. */
+static void overwrite(const machine *m, sm *s, block *b, uint32_t stays) {
+    uint32_t *freed = s->registers + b->register_base, i, n;
+    if (!m->config.overwrite_freed || s->duet || b->overwritten) return; /* duet_left overwrites what it gives back */
+    for (i = 0; !(stays & GPUMP_PART_REGISTERS) && i < b->registers; i++) freed[i] = FREED_PATTERN ^ i;
+    if (!(stays & GPUMP_PART_SHARED_MEMORY)) memset(s->shared + b->shared_base, 0xdb, b->shared_bytes);
     for (i = 0; i < b->warp_count; i++) {
-        warp *w = &m->warps[b->warps[i]];
-        for (n = 0; n < m->predicate_stride; n++) warp_predicates(m, w)[n] = FREED_PATTERN;
+        uint32_t *predicates = warp_predicates(m, &m->warps[b->warps[i]]);
+        for (n = 0; n < m->predicate_stride; n++) predicates[n] = FREED_PATTERN;
+    }
+}
+
+void block_life_overwrite(const machine *m, sm *s) {
+    uint32_t i;
+    for (i = 0; i < s->ended_count; i++) {
+        block *b = &m->blocks[s->ended[i]];
+        overwrite(m, s, b, 0);
+        b->overwritten = 1;
     }
 }
 
@@ -573,7 +606,7 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     kernel *k = &m->kernels[b->kernel];
     uint32_t i, index = (uint32_t)(b - m->blocks);
     victims_freed(m, b, action);
-    overwrite(m, s, b, action);
+    overwrite(m, s, b, action->kind == GPUMP_SM_ACTION_PARKED ? action->parts : 0);
     if (duet_serves(m, b->kernel))
         duet_left(m, s, b);
     else if (s->duet)
@@ -607,8 +640,8 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
         if (s->restart) machine_must(m, "gpump_restart_close", gpump_restart_close(s->restart, w->slot), NULL);
         if (s->shared_log) shared_log_boundary(s, w->slot, 0);
         w->sm = NONE;
-        w->block = m->free_warp;
-        m->free_warp = b->warps[i];
+        w->block = s->pool->free_warp;
+        s->pool->free_warp = b->warps[i];
     }
     s->occupied &= ~b->slots;
     s->present &= ~b->slots;
@@ -623,8 +656,8 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     corun_blocks_changed(m, s, b->kernel);
     k->resident--;
     b->life = 0;
-    b->next_free = m->free_block;
-    m->free_block = index;
+    b->next_free = s->pool->free_block;
+    s->pool->free_block = index;
     m->dispatch_needed = 1;
 }
 
@@ -646,6 +679,7 @@ static void actions(machine *m, sm *s) {
     gpump_sm_action action;
     while (!m->failed && gpump_sm_next(s->gpump, m->now, &action) == GPUMP_OK) {
         block *b = &m->blocks[s->block_of_entry[action.block.slot]];
+        block_life_start(m, s); /* blocks that are told to leave have warps */
         switch (action.kind) {
         case GPUMP_SM_ACTION_STOP:
         case GPUMP_SM_ACTION_REWIND: /* rewind_warps, as often as it takes */

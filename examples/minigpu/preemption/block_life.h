@@ -10,6 +10,10 @@ int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUN
 /* Places a new block (linear index) or one that was preempted (`saved` not NULL). Returns what gpump says: YES, or why
  * there is no room. */
 gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t linear, const preempted_block *saved);
+/* SMs that run side by side (machine/window.h) do on their own what concerns them alone, when a window begins and when
+ * it has ended: the warps of blocks that have been placed come, and what ended blocks leave behind is overwritten. */
+void block_life_start(machine *m, sm *s);
+void block_life_overwrite(const machine *m, sm *s);
 /* Takes entry number `entry` of m->preempted off the list of its kernel. What it holds stays valid until the next block
  * is preempted. */
 void block_life_dequeue(machine *m, kernel *k, uint32_t entry);
