@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "gpump.h"
+#include "input.h"
 
 int parts_here(const reproduce_parts *parts, size_t number) {
     return !parts->shards || number % parts->shards == parts->shard;
@@ -112,16 +113,13 @@ static int read_heading(reproduce_parts *parts, const char *path, const char *li
 }
 
 int parts_read(reproduce_parts *parts, const char *path, int is_short) {
-    FILE *file = fopen(path, "r");
+    FILE *file = input_open_or_say("reproduce", path);
     char *line = NULL;
     size_t room = 0;
     unsigned long number = 0;
     int status = 0;
     parts->model = 0;
-    if (!file) {
-        fprintf(stderr, "reproduce: cannot read %s: %s\n", path, strerror(errno));
-        return -1;
-    }
+    if (!file) return -1;
     while (!status && getline(&line, &room, file) > 0) {
         number++;
         status = read_heading(parts, path, line, is_short);

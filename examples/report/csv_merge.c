@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "input.h"
 #include "output.h"
 
 typedef struct merge_line {
@@ -82,9 +83,8 @@ int csv_merge(const char *program, const char *target, char **parts, int count) 
     }
     memset(&lines, 0, sizeof lines);
     for (int i = 0; i < count && !status; i++) {
-        FILE *in = fopen(parts[i], "r");
+        FILE *in = input_open_or_say(program, parts[i]);
         if (!in) {
-            fprintf(stderr, "%s: cannot read %s: %s\n", program, parts[i], strerror(errno));
             status = 2;
             break;
         }

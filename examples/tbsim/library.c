@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "input.h"
 #include "tbsim.h"
 
 const char *const tb_class_names[3] = {"SHORT", "MEDIUM", "LONG"};
@@ -161,13 +162,10 @@ static int split(char *line, char **field, int capacity) {
 }
 
 static int read_table(const char *path, table_row *rows, int capacity, char *error, size_t error_bytes) {
-    FILE *file = fopen(path, "r");
     char line[512];
-    int count = 0, number = 0, header = 0;
-    if (!file) {
-        snprintf(error, error_bytes, "tbsim: cannot read %s: %s", path, strerror(errno));
-        return -1;
-    }
+    int count = 0, number = 0, header = 0, prefix = snprintf(error, error_bytes, "tbsim: ");
+    FILE *file = input_open(path, error + prefix, error_bytes - (size_t)prefix);
+    if (!file) return -1;
     while (fgets(line, sizeof line, file)) {
         char *field[16], *end;
         table_row *r = &rows[count];

@@ -8,6 +8,7 @@
 #include "installed.h"
 #include "policies.h"
 #include "csv_merge.h"
+#include "input.h"
 #include "output.h"
 #include "tbsim.h"
 
@@ -243,7 +244,10 @@ static int parse(int argc, char **argv, arguments *a) {
             a->machine.launches_per_wait = (uint32_t)number;
             break;
         case 's': a->seed = (uint64_t)number; break;
-        case 'j': a->threads = (uint32_t)number; break;
+        case 'j':
+            if (number > 1024) return usage("threads are at most 1024, not", optarg);
+            a->threads = (uint32_t)number;
+            break;
         case 'h': {
             char extra;
             if (sscanf(optarg, "%u/%u%c", &a->shard, &a->shards, &extra) != 2 || !a->shards || a->shard >= a->shards)
@@ -318,6 +322,8 @@ static int sweep(const arguments *a) {
     tb_job *jobs;
     uint32_t count = 0, failed, written = 0;
     int status;
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
     if (!library) {
         fprintf(stderr, "%s\n", error);
         return 2;
@@ -343,8 +349,6 @@ static int sweep(const arguments *a) {
         job->options = a->options;
         job->seed = a->seed;
     }
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
     failed = count ? tb_run_jobs(jobs, count, a->threads, !a->quiet) : 0;
     fprintf(out, "workload,process,benchmark,class1,class2,priority,policy,mechanism,runs,alone_us,turnaround_us,ntt,"
                  "antt,stp,fairness\n");
@@ -448,9 +452,9 @@ static int machines_svg(const char *path, double gain[MACHINES][SCHEMES], uint32
 /* Reads the gains back from a table that `machines` has printed, also from one put together of several runs. */
 static int read_gains(const char *path, double gain[MACHINES][SCHEMES], uint32_t *workloads) {
     char line[300], machine[20], scheme[20];
-    FILE *in = fopen(path, "r");
+    FILE *in = input_open_or_say("tbsim", path);
     int number = 0, found = 0;
-    if (!in) return fprintf(stderr, "tbsim: cannot read %s: %s\n", path, strerror(errno)), 2;
+    if (!in) return 2;
     while (fgets(line, sizeof line, in)) {
         double value;
         int m = 0, s = 0;

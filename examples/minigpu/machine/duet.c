@@ -16,7 +16,7 @@
 /* ---- making ---- */
 
 static int refuse(char error[LAUNCH_ERROR_BYTES], const char *why) {
-    snprintf(error, LAUNCH_ERROR_BYTES, "--duet: %s", why);
+    snprintf(error, LAUNCH_ERROR_BYTES, "minigpu: --duet: %s", why);
     return -1;
 }
 
@@ -55,13 +55,16 @@ static int read_config(machine *m, const char *text, gpump_duet_config *config, 
         config->extra_blocks = GPUMP_DUET_MONITOR;
         rest += 7;
     } else {
-        config->extra_blocks = (uint32_t)strtoul(rest, &end, 10);
-        if (end == rest) return refuse(error, "after the preset comes :NUMBER, :all or :monitor");
+        const unsigned long extra = strtoul(rest, &end, 10);
+        if (*rest < '0' || *rest > '9') return refuse(error, "after the preset comes :NUMBER, :all or :monitor");
+        if (extra > GPUMP_DUET_BLOCKS) return refuse(error, "an SM holds at most 64 extra blocks");
+        config->extra_blocks = (uint32_t)extra;
         rest = end;
     }
     if (*rest == ':') {
-        config->port_bytes = (uint32_t)strtoul(rest + 1, &end, 10);
-        if (config->port_bytes < 1 || config->port_bytes > 4096) return refuse(error, "a port has 1 to 4096 bytes");
+        const unsigned long port = strtoul(rest + 1, &end, 10);
+        config->port_bytes = (uint32_t)port;
+        if (port < 1 || port > 4096) return refuse(error, "a port has 1 to 4096 bytes");
         rest = end;
     }
     return *rest ? refuse(error, "the form is PRESET[:EXTRA[:PORT]]") : 0;

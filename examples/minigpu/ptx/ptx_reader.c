@@ -552,6 +552,8 @@ int ptx_read(const char *text, size_t length, const char *file_name, ptx_module 
     return 0;
 }
 
+#define MOST_BYTES (256u << 20) /* a device could be read for ever */
+
 int ptx_read_file(const char *path, ptx_module *module, ptx_error *error) {
     FILE *file = fopen(path, "rb");
     char *text = NULL;
@@ -575,6 +577,11 @@ int ptx_read_file(const char *path, ptx_module *module, ptx_error *error) {
         size_t got = fread(text + length, 1, capacity - length, file);
         length += got;
         if (got == 0) break;
+        if (length > MOST_BYTES) {
+            snprintf(error->text, sizeof error->text, "%.400s: more than %u MB are no PTX file", path,
+                     MOST_BYTES >> 20);
+            goto done;
+        }
     }
     if (ferror(file)) {
         snprintf(error->text, sizeof error->text, "%.400s: %s", path, strerror(errno));

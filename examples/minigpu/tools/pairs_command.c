@@ -8,6 +8,7 @@
 
 #include "csv_merge.h"
 #include "gpump.h"
+#include "input.h"
 #include "output.h"
 #include "policies.h"
 #include "progress.h"
@@ -154,13 +155,10 @@ static int summarise(const char *path) {
     static pairs_experiment e;
     static gpump_partition_policy named[PAIRS_POLICIES];
     pairs_table table;
-    FILE *file = fopen(path, "r");
+    FILE *file = input_open_or_say("minigpu", path);
     uint32_t i, p;
     int status;
-    if (!file) {
-        fprintf(stderr, "minigpu: cannot read %s: %s\n", path, strerror(errno));
-        return 2;
-    }
+    if (!file) return 2;
     memset(&table, 0, sizeof table);
     status = pairs_read(file, path, &e, &table);
     fclose(file);

@@ -1,3 +1,4 @@
+#include "input.h"
 #include "tools/policies_parts.h"
 
 #include <errno.h>
@@ -77,13 +78,10 @@ static const char *read_kernel(policies_parts *parts, FILE *in, uint32_t k, cons
 
 int policies_parts_read(policies_parts *parts, const char *path, const victim_experiment *e) {
     char wanted[HEADING], text[HEADING];
-    FILE *in = fopen(path, "r");
+    FILE *in = input_open_or_say("minigpu", path);
     const char *wrong = NULL;
     uint32_t k;
-    if (!in) {
-        fprintf(stderr, "minigpu: cannot read %s: %s\n", path, strerror(errno));
-        return -1;
-    }
+    if (!in) return -1;
     heading(e, wanted);
     if (!fgets(text, sizeof text, in)) text[0] = 0;
     text[strcspn(text, "\n")] = 0;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "policies.h"
+#include "input.h"
 #include "progress.h"
 #include "tools/options.h"
 #include "tools/sharing_options.h"
@@ -96,13 +97,10 @@ static int read_options(int argc, char **argv, arguments *a, machine_options *op
 
 /* Reads a cycle from each line. Returns how many, or 0 after a report. */
 static uint32_t read_arrivals(const char *path, uint64_t *arrivals, uint32_t most) {
-    FILE *file = fopen(path, "r");
+    FILE *file = input_open_or_say("minigpu tail", path);
     uint32_t count = 0;
     char line[64];
-    if (!file) {
-        fprintf(stderr, "minigpu tail: cannot read %s: %s\n", path, strerror(errno));
-        return 0;
-    }
+    if (!file) return 0;
     while (count < most && fgets(line, sizeof line, file)) {
         char *end;
         arrivals[count] = strtoull(line, &end, 10);
