@@ -413,6 +413,19 @@ static void joint_at_the_limit(void **state) {
     assert_int_equal(technique_of(&s, 1), GPUMP_TECHNIQUE_SWITCH);
     assert_int_equal(technique_of(&s, 2), GPUMP_TECHNIQUE_FLUSH);
     assert_true(s.decision.ask_again == GPUMP_UNKNOWN);
+    /* Blocks 2 and 3 instead of 0 and 3, whose saves follow each other for 9000 cycles: within the 5000 that are left
+     * then, 2 does not drain. */
+    scene_init(&s, 4, 2);
+    s.blocks[1].may = s.blocks[2].may = s.blocks[3].may = 0;
+    may_leave(&s, 0, GPUMP_TECHNIQUE_SWITCH, 5000, 23);
+    may_leave(&s, 2, GPUMP_TECHNIQUE_FLUSH, 0, 41);
+    may_leave(&s, 2, GPUMP_TECHNIQUE_DRAIN, 7000, 0);
+    may_leave(&s, 3, GPUMP_TECHNIQUE_REWIND, 4000, 19);
+    decide(&s, gpump_victim_find("joint"));
+    assert_int_equal(technique_of(&s, 0), GPUMP_TECHNIQUES);
+    assert_int_equal(technique_of(&s, 2), GPUMP_TECHNIQUE_FLUSH);
+    assert_int_equal(technique_of(&s, 3), GPUMP_TECHNIQUE_REWIND);
+    assert_true(s.decision.ask_again == GPUMP_UNKNOWN);
 }
 
 /* Without a deadline no drain is too long: it costs what its estimate says, and a flush that costs less is taken. */
