@@ -1,7 +1,7 @@
 /* link: minigpu_core */
-/* Lin 3.2.2, 4.3.2 and Table 4.2: the crossbar's saturation, what the kernels that we have ask of network and DRAM on
- * the queued memory model, and what doubled latencies do to those that are latency-sensitive. Readings: docs/papers.md,
- * "Memory system". */
+/* Lin 3.2.2, 4.3.2, Table 4.2, Figs. 3.1 and 3.5: the crossbar's saturation, what the kernels that we have ask of
+ * network and DRAM on the queued memory model, and what doubled latencies do to those that are latency-sensitive.
+ * Readings: docs/papers.md, "Memory system". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -222,5 +222,155 @@ static void latency(const reproduce_context *context, const char *id, reproduce_
     }
 }
 
-const reproduce_row rows_lin_memory[] = {
-    {"L.xbar", crossbar_saturation}, {"L.ccbp.types", classes}, {"L.ccbp.latency", latency}, {NULL, NULL}};
+/* ---- Figs. 3.1 and 3.5: SPMV against the warps on an SM and the width of the network's wires ---- */
+
+enum { WIDTHS = 3, CAPS = 7, WARPS_PER_BLOCK = 2 };
+static const uint32_t widths[WIDTHS] = {16, 32, 64}, caps[CAPS] = {4, 8, 16, 24, 32, 48, 64};
+
+/* One run, until the first SM has no block left: warp instructions per cycle of the GPU, and percents. */
+typedef struct point {
+    double ipc, hits, network, dram;
+    int known;
+} point;
+/* `which` of these is measured at most once: the rows share the runs. */
+typedef struct curve {
+    const char *launch; /* of examples/minigpu/kernels/spmv */
+    const char *config; /* beside the wires; begins with a comma */
+    point points[WIDTHS][CAPS];
+} curve;
+static curve as_printed = {"warps", "", {{{0, 0, 0, 0, 0}}}};
+/* Experiments of the full form: with more hits to lose. */
+static curve large_l1 = {"warps", ",l1_bytes=131072", {{{0, 0, 0, 0, 0}}}};
+static curve long_rows = {"warps_long", "", {{{0, 0, 0, 0, 0}}}};
+
+/* Measures a point unless it is known. Returns it, or NULL after reproduce_failed. */
+static const point *measure(curve *c, uint32_t width, uint32_t cap, reproduce_result *result) {
+    point *p = &c->points[width][cap];
+    char path[512], config[128], error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    launch_file launch;
+    gpump_utilisation used;
+    gpump_traffic t;
+    machine *m;
+    int ended;
+    if (p->known) return p;
+    machine_options_default(&options);
+    snprintf(config, sizeof config, "network_flit_bytes=%u%s", widths[width], c->config);
+    snprintf(path, sizeof path, "%s/kernels/spmv/%s.yaml", MINIGPU_SOURCE_DIR, c->launch);
+    options.gpu = "maxwell_duet";
+    options.config = config;
+    if (launch_file_read(&launch, path, error)) {
+        reproduce_failed(result, "%s", error);
+        return NULL;
+    }
+    launch.kernels[0].block_cap = caps[cap] / WARPS_PER_BLOCK;
+    if (!(m = machine_build(&launch, &options, error))) {
+        launch_file_free(&launch);
+        reproduce_failed(result, "%s", error);
+        return NULL;
+    }
+    do ended = machine_run(m, m->now + STEP_CYCLES);
+    while (!ended && !some_sm_is_done(m));
+    report_traffic(m, 1, &t);
+    gpump_meter_utilisation(report_meter(m), &t, &used, NULL);
+    p->ipc = (double)m->kernels[0].warp_instructions / (double)t.cycles;
+    p->hits = 100 * (double)t.l1_load_hits / (double)(t.l1_load_hits + t.l1_load_misses);
+    p->network = used.down_q16 / 655.36;
+    p->dram = used.dram_q16 / 655.36;
+    p->known = ended >= 0;
+    if (!p->known) reproduce_failed(result, "%s: %s", path, m->error);
+    machine_free(m);
+    launch_file_free(&launch);
+    return p->known ? p : NULL;
+}
+
+/* The caps of a run: all, or, of the short form, 4, 16 and 64 warps. */
+static int is_taken(const reproduce_context *context, uint32_t cap) {
+    return !context->is_short || caps[cap] == 4 || caps[cap] == 16 || caps[cap] == 64;
+}
+
+/* The cap of the highest IPC of a width, whose points are known. */
+static uint32_t peak(const reproduce_context *context, const curve *c, uint32_t width) {
+    uint32_t cap, best = 0;
+    for (cap = 1; cap < CAPS; cap++)
+        if (is_taken(context, cap) && c->points[width][cap].ipc > c->points[width][best].ipc) best = cap;
+    return best;
+}
+
+/* Measures a width and writes its points down. Returns 0, or -1 after reproduce_failed. */
+static int sweep(const reproduce_context *context, curve *c, uint32_t width, reproduce_result *result) {
+    char line[512] = "";
+    uint32_t cap;
+    for (cap = 0; cap < CAPS; cap++) {
+        const point *p;
+        if (!is_taken(context, cap)) continue;
+        if (!(p = measure(c, width, cap, result))) return -1;
+        snprintf(line + strlen(line), sizeof line - strlen(line), " %u %.2f/%.1f/%.0f/%.0f", caps[cap], p->ipc, p->hits,
+                 p->network, p->dram);
+    }
+    reproduce_note(result, "%u B wires; warps IPC/L1 hits/network/DRAM, %%:%s", widths[width], line);
+    return 0;
+}
+
+static void hits(const reproduce_context *context, const char *id, reproduce_result *result) {
+    const point *p = as_printed.points[0];
+    uint32_t cap, last = 0;
+    double dram = 0;
+    int falls = 1;
+    (void)id;
+    if (sweep(context, &as_printed, 0, result)) return;
+    for (cap = 0; cap < CAPS; cap++) {
+        if (!is_taken(context, cap)) continue;
+        if (cap && caps[cap] <= 24) falls = falls && p[cap].hits < p[last].hits;
+        if (p[cap].dram > dram) dram = p[cap].dram;
+        last = cap;
+    }
+    if (!context->is_short) falls = falls && p[4].hits - p[6].hits <= (p[0].hits - p[3].hits) / 10;
+    reproduce_holds(result, falls && dram < 50, "%.1f at 4 warps, %.1f at 16, %.1f at 64; DRAM at most %.0f", p[0].hits,
+                    p[2].hits, p[6].hits, dram);
+}
+
+static void peak_at(const reproduce_context *context, const char *id, reproduce_result *result) {
+    uint32_t best;
+    (void)id;
+    if (sweep(context, &as_printed, 0, result)) return;
+    best = peak(context, &as_printed, 0);
+    reproduce_holds(result, caps[best] == 16, "%u", caps[best]);
+    if (context->is_short) return;
+    reproduce_note(result, "with 25 instead of 5 elements in a row");
+    sweep(context, &long_rows, 0, result);
+}
+
+/* Percent of the highest IPC that is lost at 64 warps. The points of the width are known. */
+static double lost_at_64(const reproduce_context *context, const curve *c, uint32_t width) {
+    return 100 * (1 - c->points[width][CAPS - 1].ipc / c->points[width][peak(context, c, width)].ipc);
+}
+
+static void wires(const reproduce_context *context, const char *id, reproduce_result *result) {
+    double lost[WIDTHS] = {0, 0, 0};
+    uint32_t width;
+    (void)id;
+    for (width = 0; width < WIDTHS; width += 1 + (context->is_short != 0)) {
+        if (sweep(context, &as_printed, width, result)) return;
+        lost[width] = lost_at_64(context, &as_printed, width);
+    }
+    if (context->is_short) {
+        reproduce_holds(result, lost[0] > lost[2] && lost[2] <= 3, "%.1f; %.1f", lost[0], lost[2]);
+        return;
+    }
+    reproduce_holds(result, lost[0] > lost[1] && lost[1] > lost[2] && lost[2] <= 3, "%.1f; %.1f; %.1f", lost[0],
+                    lost[1], lost[2]);
+    for (width = 0; width < WIDTHS; width++) {
+        reproduce_note(result, "with an L1 of 128 KB");
+        if (sweep(context, &large_l1, width, result)) return;
+        reproduce_note(result, "lost %.1f %%", lost_at_64(context, &large_l1, width));
+    }
+}
+
+const reproduce_row rows_lin_memory[] = {{"L.xbar", crossbar_saturation},
+                                         {"L.ccbp.types", classes},
+                                         {"L.ccbp.latency", latency},
+                                         {"L.shape.hits", hits},
+                                         {"L.shape.peak", peak_at},
+                                         {"L.shape.wires", wires},
+                                         {NULL, NULL}};
