@@ -15,7 +15,7 @@ typedef struct run_result {
     const char *error;          /* NULL: the run ended */
     const race_log *races;      /* NULL: nobody has looked */
     uint64_t baseline_cycles;   /* with errors: of the launch without them (recovery.h); 0: not known */
-    double seconds;             /* of processor time the simulation took */
+    double seconds;             /* that the simulation took: processor time, with several threads elapsed time */
 } run_result;
 
 /* Totals over all SMs and kernels. */
