@@ -268,6 +268,26 @@ static void constants_and_parameters(void **state) {
         gpump_program_destroy(allocated);
         gpump_program_destroy(b.program);
     }
+    { /* a constant right before a loop that reads it stays outside: the branch back leads behind it */
+        test_builder b = test_build(NULL);
+        const uint32_t c = test_register(&b, GPUMP_WIDTH_32), x = test_register(&b, GPUMP_WIDTH_32),
+                       p = test_register(&b, GPUMP_WIDTH_PREDICATE);
+        test_op(&b, 1, x, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+        test_constant(&b, c, 7);
+        test_op(&b, 2, x, x, c, GPUMP_NONE); /* 2: the loop */
+        test_op(&b, 3, p, x, GPUMP_NONE, GPUMP_NONE);
+        test_branch(&b, p, 0, 2);
+        test_exit(&b, GPUMP_NONE);
+        test_finish(&b);
+        assert_int_equal(gpump_registers_allocate(b.program, &config, &allocated, &report, NULL), GPUMP_OK);
+        gpump_program_instruction(allocated, 1, &in);
+        assert_int_equal(in.operation, GPUMP_OP_CONSTANT);
+        gpump_program_instruction(allocated, 4, &in);
+        assert_int_equal(in.operation, GPUMP_OP_BRANCH);
+        assert_int_equal(in.target, 2);
+        gpump_program_destroy(allocated);
+        gpump_program_destroy(b.program);
+    }
     for (uint32_t kind = 0; kind < 2; kind++) { /* parameters */
         test_builder b = test_build(NULL);
         const uint32_t c = test_register(&b, GPUMP_WIDTH_32), x = test_register(&b, GPUMP_WIDTH_32),
