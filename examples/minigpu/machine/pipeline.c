@@ -94,8 +94,10 @@ static inline void look_again(machine *m, sm *s, warp *w) {
     info = s->slot_info[w->slot];
     if (!IS_PLAIN && (!info || (w->stack.depth && info != &w->program[simt_top(&w->stack)->pc])))
         refresh_clear(m, s, w); /* it has been sent elsewhere; with a queue, info is NULL */
-    else if (scoreboard_clear(w, info) && memory_order_clear(w, info, 0))
+    else if (scoreboard_clear(w, info) && memory_order_clear(w, info, 0)) {
         s->clear |= BIT(w->slot);
+        FETCH_AHEAD(&w->stack);
+    }
 }
 
 void pipeline_refresh_warp(machine *m, sm *s, warp *w) {
@@ -135,6 +137,7 @@ static void wrong(machine *m, const in_flight *r, const char *what) {
 static uint32_t take_record(sm *s) {
     uint32_t record = s->free_record;
     s->free_record = s->records[record].next_free;
+    if (s->free_record != NONE) FETCH_AHEAD(&s->records[s->free_record]);
     if (HAS(s, rate)) s->records[record].limited = 0;
     return record;
 }
@@ -1000,18 +1003,26 @@ pipeline_replay_result pipeline_replay(machine *m, sm *s, uint32_t slot, uint32_
 
 /* ---- one cycle ---- */
 
+/* The next record that comes out of a stage, and then of another one. */
+static uint32_t take_from(sm *s, pipe_kind kind) {
+    pipe_stage *p = &s->pipes[kind];
+    const uint32_t record = pipe_take(p, s->now);
+    if (record != NONE && p->count) FETCH_AHEAD(&s->records[p->entries[p->head].item]);
+    return record;
+}
+
 void pipeline_execute(machine *m, sm *s) {
     uint32_t record, p;
-    while ((record = pipe_take(&s->pipes[PIPE_CONTROL], s->now)) != NONE) commit_control(m, s, record);
+    while ((record = take_from(s, PIPE_CONTROL)) != NONE) commit_control(m, s, record);
     for (p = PIPE_ALU; p <= PIPE_DOUBLE; p++) {
-        while ((record = pipe_take(&s->pipes[p], s->now)) != NONE) commit(m, s, record);
+        while ((record = take_from(s, (pipe_kind)p)) != NONE) commit(m, s, record);
     }
 }
 
 uint64_t pipeline_issue(machine *m, sm *s) {
     uint64_t next = NEVER, wait;
     uint32_t record, fetched;
-    while ((record = pipe_take(&s->pipes[PIPE_OPERANDS], s->now)) != NONE) read_operands(m, s, record);
+    while ((record = take_from(s, PIPE_OPERANDS)) != NONE) read_operands(m, s, record);
     while ((fetched = pipe_take(&s->pipes[PIPE_FETCH], s->now)) != NONE) {
         const warp *w = &m->warps[fetched];
         if (w->sm == s->index && gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched |= BIT(w->slot);

@@ -37,6 +37,9 @@ typedef enum pinned_pages {
     PINNED_REGION, /* of everything up to the next sparse boundary (regions) */
 } pinned_pages;
 
+/* The host's caches may fetch this already. */
+#define FETCH_AHEAD(place) __builtin_prefetch(place, 1)
+
 #define AWAITED_MAX 8u /* granules that a warp waits for by name */
 
 /* A warp is (block instance, index in it). It sits in a physical slot while its block is resident; its registers are

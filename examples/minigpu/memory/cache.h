@@ -32,9 +32,15 @@ static inline int cache_make(cache *c, arena *a, uint32_t bytes, uint32_t ways) 
     return c->lines ? 0 : -1;
 }
 
+/* The first line of the set that a line belongs to. */
+static inline cache_line *cache_set(const cache *c, uint64_t line) {
+    const uint64_t set = c->sets & (c->sets - 1) ? line % c->sets : line & (c->sets - 1);
+    return &c->lines[set * c->ways];
+}
+
 /* Returns the line (address / 128), or NULL when it is not there. */
 static inline cache_line *cache_find(cache *c, uint64_t line) {
-    cache_line *set = &c->lines[(line % c->sets) * c->ways];
+    cache_line *set = cache_set(c, line);
     uint32_t way;
     for (way = 0; way < c->ways; way++) {
         if (set[way].line == line + 1) return &set[way];
@@ -44,7 +50,7 @@ static inline cache_line *cache_find(cache *c, uint64_t line) {
 
 /* Returns the least recently used line of the set of those that nobody waits for; NULL when there is none. */
 static inline cache_line *cache_victim(cache *c, uint64_t line) {
-    cache_line *set = &c->lines[(line % c->sets) * c->ways], *victim = NULL;
+    cache_line *set = cache_set(c, line), *victim = NULL;
     uint32_t way;
     for (way = 0; way < c->ways; way++) {
         if (set[way].pending) continue;
