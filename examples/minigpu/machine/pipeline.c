@@ -126,7 +126,7 @@ void pipeline_enable_fetch(machine *m, sm *s, uint32_t warp_index, int enabled) 
 
 /* ---- records ---- */
 
-static void wrong(machine *m, const in_flight *r, const char *what) {
+static __attribute__((cold)) void wrong(machine *m, const in_flight *r, const char *what) {
     if (errors_excuse(m, r)) return;
     const block *b = &m->blocks[r->block];
     const kernel_program *program = m->kernels[b->kernel].program;
@@ -601,7 +601,7 @@ void pipeline_leave_store_queue(machine *m, sm *s, uint32_t record) {
 }
 
 /* A record that is squashed, or has its operands from the log, reads nothing. Returns 1 when that is all. */
-static int operands_are_not_needed(machine *m, sm *s, uint32_t record) {
+static __attribute__((cold)) int operands_are_not_needed(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     if (r->squashed) {
         if (r->info->unit == UNIT_MEMORY) s->memory_reserved--;

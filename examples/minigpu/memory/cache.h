@@ -10,7 +10,6 @@
 #include "machine/arena.h"
 
 typedef struct cache_line {
-    uint64_t line;         /* address / 128 + 1; 0: empty */
     uint64_t ready;        /* L2: the cycle from which its data is there */
     uint32_t stamp;        /* of its last use */
     uint32_t first_waiter; /* L1: record * 32 + segment, linked through waiters; NONE */
@@ -19,6 +18,8 @@ typedef struct cache_line {
 } cache_line;
 
 typedef struct cache {
+    uint64_t
+        *tags; /* of every line: address / 128 + 1; 0: empty. Apart, so that a set of them is a cache line or two */
     cache_line *lines;
     uint32_t sets, ways, clock, unused;
 } cache;
@@ -28,33 +29,36 @@ static inline int cache_make(cache *c, arena *a, uint32_t bytes, uint32_t ways) 
     c->ways = ways;
     c->sets = bytes / SEGMENT_BYTES / ways;
     c->clock = 0;
+    c->tags = (uint64_t *)arena_take_array(a, (size_t)c->sets * ways, sizeof *c->tags);
     c->lines = (cache_line *)arena_take_array(a, (size_t)c->sets * ways, sizeof *c->lines);
-    return c->lines ? 0 : -1;
+    return c->tags && c->lines ? 0 : -1;
 }
 
-/* The first line of the set that a line belongs to. */
-static inline cache_line *cache_set(const cache *c, uint64_t line) {
-    const uint64_t set = c->sets & (c->sets - 1) ? line % c->sets : line & (c->sets - 1);
-    return &c->lines[set * c->ways];
+/* The number of the first line of the set that a line belongs to. */
+static inline uint64_t cache_set(const cache *c, uint64_t line) {
+    return (c->sets & (c->sets - 1) ? line % c->sets : line & (c->sets - 1)) * c->ways;
 }
+/* The tag of a line. */
+static inline uint64_t *cache_tag(const cache *c, const cache_line *line) { return &c->tags[line - c->lines]; }
 
 /* Returns the line (address / 128), or NULL when it is not there. */
 static inline cache_line *cache_find(cache *c, uint64_t line) {
-    cache_line *set = cache_set(c, line);
+    const uint64_t set = cache_set(c, line);
     uint32_t way;
     for (way = 0; way < c->ways; way++) {
-        if (set[way].line == line + 1) return &set[way];
+        if (c->tags[set + way] == line + 1) return &c->lines[set + way];
     }
     return NULL;
 }
 
 /* Returns the least recently used line of the set of those that nobody waits for; NULL when there is none. */
 static inline cache_line *cache_victim(cache *c, uint64_t line) {
-    cache_line *set = cache_set(c, line), *victim = NULL;
+    const uint64_t first = cache_set(c, line);
+    cache_line *set = &c->lines[first], *victim = NULL;
     uint32_t way;
     for (way = 0; way < c->ways; way++) {
         if (set[way].pending) continue;
-        if (!set[way].line) return &set[way];
+        if (!c->tags[first + way]) return &set[way];
         if (!victim || (int32_t)(set[way].stamp - victim->stamp) < 0) victim = &set[way];
     }
     return victim;
@@ -63,7 +67,7 @@ static inline cache_line *cache_victim(cache *c, uint64_t line) {
 static inline uint64_t cache_hash(const cache *c, uint64_t hash) {
     uint32_t i;
     for (i = 0; i < c->sets * c->ways; i++) {
-        hash = gpump_hash_u64(hash, c->lines[i].line);
+        hash = gpump_hash_u64(hash, c->tags[i]);
         hash = gpump_hash_u64(hash, c->lines[i].ready);
         hash = gpump_hash_u64(hash, c->lines[i].stamp);
     }

@@ -169,8 +169,8 @@ static uint64_t look_up(fixed_memory *f, bank *b, uint64_t line, uint32_t kind, 
         *hit = HIT_DRAM;
         found = cache_victim(&f->l2, line);
         if (t < found->ready) t = found->ready; /* likewise: its place is taken until the fill has come */
-        if (found->dirty) occupy_channel(f, found->line - 1, t, &waits, statistics); /* written back */
-        found->line = line + 1;
+        if (found->dirty) occupy_channel(f, *cache_tag(&f->l2, found) - 1, t, &waits, statistics); /* written back */
+        *cache_tag(&f->l2, found) = line + 1;
         found->dirty = 0;
         /* Whole lines that are written need not be read first. */
         if (request_returns_data(kind)) t = occupy_channel(f, line, t, &waits, statistics) + f->config->dram_cycles;

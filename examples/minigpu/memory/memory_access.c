@@ -12,7 +12,8 @@
 #define BANKS 32u
 #define ATOMIC_SOURCES 3u /* address, value, what compare-and-swap writes */
 
-static void wrong_address(machine *m, in_flight *r, uint32_t lane, uint64_t address, const char *why) {
+static __attribute__((cold)) void wrong_address(machine *m, in_flight *r, uint32_t lane, uint64_t address,
+                                                const char *why) {
     const block *b = &m->blocks[r->block];
     if (errors_excuse(m, r)) {
         r->active = r->segment_count = 0;

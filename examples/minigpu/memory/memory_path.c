@@ -93,7 +93,7 @@ static int evict(machine *m, sm *s, const block *b, miss_queue *q, cache_line *v
     if (victim->dirty) {
         if (more && (q->count + 1 >= m->config.miss_queue_entries || s->requests[s->free_request].next_free == NONE))
             return 0;
-        enqueue_miss(m, s, q, take_request(s, b, REQUEST_WRITE_BACK, (victim->line - 1) * SEGMENT_BYTES));
+        enqueue_miss(m, s, q, take_request(s, b, REQUEST_WRITE_BACK, (*cache_tag(&s->l1, victim) - 1) * SEGMENT_BYTES));
         victim->dirty = 0;
     }
     return 1;
@@ -114,7 +114,7 @@ static int keep_local(machine *m, sm *s, const in_flight *r, uint64_t segment) {
         if (!(found = cache_victim(&s->l1, line)) || s->free_request == NONE || !(q = queue_for(m, s, b->kernel + 1)) ||
             !evict(m, s, b, q, found, 0))
             return -1;
-        found->line = line + 1;
+        *cache_tag(&s->l1, found) = line + 1;
     }
     found->dirty = 1;
     found->stamp = ++s->l1.clock;
@@ -163,7 +163,7 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
             if (s->outstanding_misses >= m->config.l1_misses || !(found = cache_victim(&s->l1, line)) ||
                 !evict(m, s, b, q, found, 1))
                 return 0;
-            found->line = line + 1;
+            *cache_tag(&s->l1, found) = line + 1;
             found->stamp = ++s->l1.clock;
             found->pending = 1;
             found->first_waiter = node;
@@ -229,7 +229,8 @@ static void access_stage(machine *m, sm *s) {
 
 /* ---- check queue: one translation per cycle, effect after the last ---- */
 
-static void wrong_translation(machine *m, const in_flight *r, uint64_t segment, translation found) {
+static __attribute__((cold)) void wrong_translation(machine *m, const in_flight *r, uint64_t segment,
+                                                    translation found) {
     const block *b = &m->blocks[r->block];
     machine_fail(m,
                  "%s:%u:%u: kernel %s: %s to address 0x%" PRIx64 " (128-byte segment), %s; block %" PRIu64 " warp %u",
@@ -589,8 +590,8 @@ void memory_path_write_back(machine *m, sm *s, const block *b) {
     if (b->local_frame == NONE) return;
     for (i = 0; i < s->l1.sets * s->l1.ways; i++) {
         cache_line *line = &s->l1.lines[i];
-        const uint64_t address = (line->line - 1) * SEGMENT_BYTES;
-        if (!line->line || !line->dirty || address < b->local_base || address >= b->local_base + m->local_stride)
+        const uint64_t address = (s->l1.tags[i] - 1) * SEGMENT_BYTES;
+        if (!s->l1.tags[i] || !line->dirty || address < b->local_base || address >= b->local_base + m->local_stride)
             continue;
         line->dirty = 0;
         lines++;
@@ -601,7 +602,7 @@ void memory_path_write_back(machine *m, sm *s, const block *b) {
 void memory_path_invalidate(sm *s) {
     uint32_t i;
     for (i = 0; i < s->l1.sets * s->l1.ways; i++)
-        if (!s->l1.lines[i].pending) s->l1.lines[i].line = 0;
+        if (!s->l1.lines[i].pending) s->l1.tags[i] = 0;
 }
 
 /* One reply of the memory. Returns 1 with *arrived for somebody else than the load-store unit. */
