@@ -16,6 +16,7 @@
 #include "installed.h"
 #include "output.h"
 #include "progress.h"
+#include "tools/contradictions.h"
 #include "tools/corun_command.h"
 #include "tools/dump.h"
 #include "tools/html_page.h"
@@ -304,73 +305,6 @@ static const char *mechanism_name(uint32_t mechanism) {
                                                  : NULL;
 }
 
-/* An option without the one that gives it a meaning, or two that exclude each other: what is wrong, or NULL. */
-static const char *contradiction(const machine_options *o, uint64_t limit_ns, uint64_t late_price, int vacate) {
-    if (o->schedule && o->policy) return "--schedule and --policy exclude each other";
-    if (!o->sharing.policy && (o->sharing.leave || o->sharing.places || o->sharing.in_turn || o->sharing.unsampled))
-        return "--move, --places, --in-turn and --unsampled need --partition NAME";
-    if (o->sharing.policy && o->policy) return "--partition excludes --policy";
-    if (o->sharing.group && !(o->schedule && o->sharing.policy))
-        return "--group needs --schedule NAME and --partition NAME";
-    if (o->sharing.policy && o->schedule && (!o->sharing.group || !o->sharing.unsampled))
-        return "--partition with --schedule needs --group N and --unsampled: while a group measures, the scheduler "
-               "would take SMs from it";
-    if (o->sharing.group && (o->sharing.places || o->faults.scheme || o->page_checks || o->absent))
-        return "--group excludes --places, --faults, --page-checks and --absent";
-    if (o->duet && (o->schedule || o->sharing.leave || o->sharing.parks || o->in_place || o->regions ||
-                    o->point_interval || o->threads))
-        return "--duet excludes --schedule, --move, --in-place, --points, --regions and --threads (docs/duet.md "
-               "says why); --preempt, --policy, --absent and --faults go with it";
-    if (o->duet && o->faults.extra)
-        return "--duet excludes --switch-on-fault: warps that wait for pages leave their slots by themselves";
-    if (o->duet && o->faults.memory)
-        return "--duet excludes --gpu-memory: a warp in a frame would keep the pages that it waited for";
-    if ((o->schedule || o->policy) && o->technique != GPUMP_TECHNIQUES)
-        return "--preempt CYCLE:TECHNIQUE with --policy or --schedule: these choose the technique; give the cycle only";
-    if (o->choose && !o->point_interval) return "--choose needs --points: there is nothing to run on to";
-    if (o->spilling && !o->regions) return "--spilling needs --regions sparse";
-    if (limit_ns != NEVER && !o->policy) return "--limit needs --policy NAME";
-    if (late_price && limit_ns == NEVER) return "--late-price needs --limit US";
-    if (o->in_place && o->schedule)
-        return "--in-place is not available under --schedule: the scheduler empties an SM before another kernel gets "
-               "it; "
-               "use --policy NAME or --preempt CYCLE:switch";
-    if (!o->faults.scheme &&
-        (o->faults.check != NEVER || o->fault_service_ns || o->faults.lazy || o->faults.order != GPUMP_REPLAY_CLASS))
-        return "--fault-at, --fault-service, --fault-order and --fault-lazy need --faults SCHEME";
-    if (o->faults.link && !o->faults.scheme && !o->page_checks)
-        return "--link needs --faults SCHEME or --page-checks FORM: somebody must find absent pages";
-    if (o->faults.link && (o->fault_service_ns || o->faults.check != NEVER))
-        return "--link serves faults in its own time: no --fault-service, and no --fault-at";
-    if (o->faults.link && o->threads)
-        return "--link and --threads exclude each other: the fault unit is one for all SMs";
-    if (o->faults.link && o->in_place) return "--link and --in-place exclude each other";
-    if (o->faults.extra && (!o->faults.link || (o->faults.scheme && !strcmp(o->faults.scheme, "stall"))))
-        return "--switch-on-fault needs --link NAME, and a scheme under which a warp can leave: not stall";
-    if (o->faults.extra && (o->policy || o->sharing.policy))
-        return "--switch-on-fault excludes --policy and --partition";
-    if (o->faults.local && !o->faults.link) return "--local-handler needs --link NAME";
-    if (o->faults.local && !strcmp(o->faults.link, "uvm595"))
-        return "--local-handler needs a link that serves faults one by one: not uvm595";
-    if ((o->faults.memory || o->faults.remote) && !o->faults.link) return "--gpu-memory and --remote need --link NAME";
-    if (page_faults_list_has(o->absent, "local") && !o->page_checks)
-        return "--absent local needs --page-checks FORM: local memory faults only where it is checked";
-    if (o->faults.memory && page_faults_list_has(o->absent, "code"))
-        return "--gpu-memory excludes --absent code: what code occupies is no buffer's, and is not evicted";
-    if (o->faults.memory && o->page_checks)
-        return "--gpu-memory excludes --page-checks: a page could be evicted between its check and its access";
-    if (o->faults.memory && !strcmp(o->faults.scheme, "regions"))
-        return "--gpu-memory excludes --faults regions: the pages of a whole region would have to stay";
-    if (o->faults.memory && o->faults.lazy)
-        return "--gpu-memory excludes --fault-lazy: warps that wait in place keep others out of the load-store unit";
-    if (o->faults.remote == FAULT_REMOTE_THRASHING && strcmp(o->faults.link, "uvm595"))
-        return "--remote thrashing needs --link uvm595: other links do not look for pages that thrash";
-    if (vacate && !o->schedule) return "--vacate needs --schedule NAME";
-    if (o->slice_ns && !(o->schedule && strcmp(o->schedule, "time_slice") == 0))
-        return "--slice needs --schedule time_slice";
-    return NULL;
-}
-
 /* The page of one run. Returns 0, or -1 with errno. */
 static int write_page(const char *path, const run_result *result, const machine_options *options,
                       const timeline *recorded) {
@@ -438,7 +372,8 @@ static int command_run(int argc, char **argv) {
                                           SHARING_LONGS,
                                           {NULL, 0, NULL, 0}};
     machine_options options;
-    uint64_t limit_ns = NEVER, late_price = 0, number;
+    run_options own = {NEVER, 0, 0};
+    uint64_t number;
     launch_file launch;
     char error[LAUNCH_ERROR_BYTES];
     const char *trace_path = NULL, *html_path = NULL, *dump_folder = NULL, *why;
@@ -448,7 +383,7 @@ static int command_run(int argc, char **argv) {
     run_result result;
     machine *m;
     uint32_t which;
-    int json = 0, stats = 0, vacate = 0, watch_races = 0, option, found, status;
+    int json = 0, stats = 0, watch_races = 0, option, found, status;
     machine_options_default(&options);
     while ((option = getopt_long(argc, argv, "", longs, &found)) != -1) {
         switch (option) {
@@ -474,10 +409,10 @@ static int command_run(int argc, char **argv) {
             options.policy = policies_victim_at(which);
             break;
         case 'l':
-            if (option_microseconds("--limit", optarg, 0, &limit_ns)) return EXIT_BAD_INPUT;
+            if (option_microseconds("--limit", optarg, 0, &own.limit_ns)) return EXIT_BAD_INPUT;
             break;
         case 'E':
-            if (option_number("--late-price", optarg, 1, 1000000, &late_price)) return EXIT_BAD_INPUT;
+            if (option_number("--late-price", optarg, 1, 1000000, &own.late_price)) return EXIT_BAD_INPUT;
             break;
         case 's':
             if (option_choice("--schedule", optarg, policies_scheduler_name, &which)) return EXIT_BAD_INPUT;
@@ -485,7 +420,7 @@ static int command_run(int argc, char **argv) {
             break;
         case 'v':
             if (option_choice("--vacate", optarg, mechanism_name, &options.mechanism)) return EXIT_BAD_INPUT;
-            vacate = 1;
+            own.vacate = 1;
             break;
         case 'S':
             if (option_microseconds("--slice", optarg, 0.001, &options.slice_ns)) return EXIT_BAD_INPUT;
@@ -569,7 +504,7 @@ static int command_run(int argc, char **argv) {
         return option_misuse("run", "one launch FILE, and values of --points follow a =; one too many is",
                              argv[optind + 1]);
     options.faults.absent = options.absent;
-    if ((why = contradiction(&options, limit_ns, late_price, vacate)) || (why = recovery_contradiction(&options)))
+    if ((why = contradiction(&options, &own)) || (why = recovery_contradiction(&options)))
         return option_misuse("run", why, NULL);
     if (output_is_input("minigpu", trace_path, argv[optind]) || output_is_input("minigpu", html_path, argv[optind]))
         return EXIT_BAD_INPUT;
@@ -582,8 +517,8 @@ static int command_run(int argc, char **argv) {
         launch_file_free(&launch);
         return EXIT_BAD_INPUT;
     }
-    if (limit_ns != NEVER) m->limit_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, limit_ns);
-    m->late_price = late_price;
+    if (own.limit_ns != NEVER) m->limit_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, own.limit_ns);
+    m->late_price = own.late_price;
     if (m->fault_scheme == GPUMP_REPLAY_REGIONS && !m->regions) {
         fprintf(stderr, "minigpu: --faults regions: warps can only go back to the start of a region where there are "
                         "regions: add --regions sparse\n");
