@@ -1,6 +1,6 @@
 /* labels: unit */
 /* The forms WARP and NEAR of compress.h, written once more a byte at a time as the header describes them: each code
- * path gives these bytes and reads them back, for many lanes and groups. And what refusals of BLOCK say. */
+ * path gives these bytes and reads them back, for many lanes and groups. And what refusals say. */
 #include "diagnosed.h"
 
 enum { REGISTERS = 12 + 2 * 64, LANES = 64, WARPS = 2, ROOM = WARPS * REGISTERS * (LANES * 4 + 1) + 64 };
@@ -180,13 +180,130 @@ static void block_says_how_short_it_is(void **state) {
     assert_int_equal(gpump_compress_restore(&layout, GPUMP_COMPRESS_FORM_BLOCK, 0, planes, 6, back, NULL), GPUMP_OK);
     diagnosed(gpump_compress_restore(&layout, GPUMP_COMPRESS_FORM_BLOCK, 0, planes, 5, back, DIAG), GPUMP_ERROR_FORMAT,
               "bytes", 0, 5, 6, 6);
+    planes[0] = 1; /* a register that is live asks for more only when all planes are there */
+    diagnosed(gpump_compress_restore(&layout, GPUMP_COMPRESS_FORM_BLOCK, 0, planes, 5, back, DIAG), GPUMP_ERROR_FORMAT,
+              "bytes", 0, 5, 6, 6);
+}
+
+/* Registers that no pattern fits: WARP takes what LIVE takes and a tag per warp, and nothing past the bound changes. */
+static void random_registers_cost_a_tag(void **state) {
+    static const uint32_t paths[] = {0, GPUMP_COMPRESS_AVX2, GPUMP_COMPRESS_PLAIN};
+    static unsigned char out[ROOM + 64];
+    uint64_t random = 1;
+    (void)state;
+    for (uint32_t i = 0; i < 33 * 32; i++) values[i] = (uint32_t)gpump_random_next(&random) * 2u + i % 2u;
+    for (uint32_t registers = 1; registers <= 33; registers++)
+        for (uint32_t p = 0; p < 3; p++) {
+            gpump_compress_layout layout;
+            size_t bound, bytes, live_bytes;
+            uint32_t form;
+            assert_int_equal(gpump_compress_layout_init(&layout, 32, registers, 32, 32, NULL), GPUMP_OK);
+            assert_int_equal(gpump_compress_bound(&layout, &bound, NULL), GPUMP_OK);
+            memset(out, 0xee, sizeof out);
+            assert_int_equal(gpump_compress_save(&layout, values, NULL, GPUMP_COMPRESS_ALLOW_LIVE | paths[p], out,
+                                                 bound, &live_bytes, &form, NULL),
+                             GPUMP_OK);
+            assert_int_equal(live_bytes, (registers + 7) / 8 + registers * 128);
+            assert_int_equal(gpump_compress_save(&layout, values, NULL, GPUMP_COMPRESS_ALLOW_WARP | paths[p], out,
+                                                 bound, &bytes, &form, NULL),
+                             GPUMP_OK);
+            assert_int_equal(bytes, 1 + live_bytes);
+            for (size_t i = bound; i < bound + 64; i++) assert_int_equal(out[i], 0xee);
+        }
+}
+
+/* A block of one group has no second base: whatever it holds in equal steps is global. */
+static void one_group_is_global(void **state) {
+    (void)state;
+    for (uint32_t stride = 0; stride < 3; stride++)
+        for (uint32_t threads = 64; threads >= 32; threads -= 32) {
+            gpump_compress_layout layout;
+            assert_int_equal(gpump_compress_layout_init(&layout, threads, 1, 32, 32, NULL), GPUMP_OK);
+            /* two groups of strides 0 and 5, then the first of them alone */
+            for (uint32_t i = 0; i < threads; i++) values[i] = 9 + i * (i < 32 ? stride : 5);
+            assert_int_equal(gpump_compress_classify_block(&layout, values, 0),
+                             threads > 32 ? GPUMP_COMPRESS_BLOCK_LOCAL_STRIDED
+                             : stride     ? GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED
+                                          : GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM);
+        }
+}
+
+/* Stores around the caches want registers at multiples of 32 bytes: others are written as without the flag. */
+static void around_at_any_stride(void **state) {
+    static uint32_t room[2 * 3 * 48 + 16];
+    uint32_t *back = room + (64 - (uintptr_t)room % 64) % 64 / 4;
+    unsigned char out[2 * 2 * 32 * 4 + 64];
+    uint64_t random = 2;
+    (void)state;
+    for (uint32_t i = 0; i < 2 * 2 * 32; i++) values[i] = (uint32_t)gpump_random_next(&random);
+    for (uint32_t stride = 32; stride <= 48; stride++)
+        for (uint32_t extra = 0; extra <= 8; extra++) {
+            gpump_compress_layout layout;
+            size_t bytes;
+            uint32_t form;
+            assert_int_equal(gpump_compress_layout_init(&layout, 64, 2, 32, 32, NULL), GPUMP_OK);
+            assert_int_equal(gpump_compress_save(&layout, values, NULL, GPUMP_COMPRESS_ALLOW_WARP, out, sizeof out,
+                                                 &bytes, &form, NULL),
+                             GPUMP_OK);
+            layout.register_stride = stride;
+            layout.warp_stride = 2 * 48 + extra;
+            memset(room, 0, sizeof room);
+            assert_int_equal(gpump_compress_restore(&layout, form, GPUMP_COMPRESS_AROUND, out, bytes, back, NULL),
+                             GPUMP_OK);
+            for (uint32_t i = 0; i < 2 * 2 * 32; i++)
+                assert_int_equal(back[i / 64 * layout.warp_stride + i / 32 % 2 * stride + i % 32], values[i]);
+        }
+}
+
+/* A tag or a code of what is not there is refused with its byte; with 8 warps every tag is of one that is. */
+static void tags_and_codes_of_nothing(void **state) {
+    gpump_compress_layout layout;
+    uint32_t back[8 * 32];
+    unsigned char in[16];
+    (void)state;
+    for (uint32_t warps = 1; warps <= 8; warps++) {
+        assert_int_equal(gpump_compress_layout_init(&layout, warps * 32, 1, 32, 32, NULL), GPUMP_OK);
+        memset(in, 0, sizeof in); /* the live mask of each warp, which says that its register is dead */
+        in[0] = (unsigned char)((1u << warps) - 1);
+        assert_int_equal(gpump_compress_restore(&layout, GPUMP_COMPRESS_FORM_WARP, 0, in, 1 + warps, back, NULL),
+                         GPUMP_OK);
+        if (warps == 8) break;
+        in[0] = 0x80;
+        diagnosed(gpump_compress_restore(&layout, GPUMP_COMPRESS_FORM_WARP, 0, in, 1 + warps, back, DIAG),
+                  GPUMP_ERROR_FORMAT, "tags", 0, 0x80, 0, 0);
+    }
+    assert_int_equal(gpump_compress_layout_init(&layout, 32, 1, 32, 32, NULL), GPUMP_OK);
+    in[0] = 0x11; /* NEAR: a code for a second register, of which there is none */
+    diagnosed(gpump_compress_restore(&layout, GPUMP_COMPRESS_FORM_NEAR, 0, in, 9, back, DIAG), GPUMP_ERROR_FORMAT,
+              "patterns", 0, 0x11, 0, 0);
+}
+
+/* NEAR: what a register was in the warp before counts only where it was live there. */
+static void near_after_a_dead_register(void **state) {
+    (void)state;
+    for (uint32_t code = 4; code <= 5; code++)
+        for (uint32_t dead = 0; dead < 2; dead++) {
+            gpump_compress_layout layout;
+            uint32_t back[2 * 2 * 32];
+            unsigned char in[20] = {0};
+            const size_t bytes = 1 + 4 + 1 + 4 + (code == 5 ? 4 : 0);
+            assert_int_equal(gpump_compress_layout_init(&layout, 64, 2, 32, 32, NULL), GPUMP_OK);
+            in[0] = dead ? 0x01 : 0x10; /* one register is uniform, the other dead */
+            in[5] = (unsigned char)(dead ? 0x01 | code << 4 : 0x10 | code);
+            assert_int_equal(
+                gpump_compress_restore(&layout, GPUMP_COMPRESS_FORM_NEAR, 0, in, bytes, back, diagnosed_fresh()),
+                GPUMP_ERROR_FORMAT);
+            assert_string_equal(diagnosed_diag.field, "patterns");
+            assert_int_equal(diagnosed_diag.index, 1);
+        }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_count_of_lanes),
-        cmocka_unit_test(every_group),
-        cmocka_unit_test(block_says_how_short_it_is),
+        cmocka_unit_test(every_count_of_lanes),       cmocka_unit_test(every_group),
+        cmocka_unit_test(block_says_how_short_it_is), cmocka_unit_test(random_registers_cost_a_tag),
+        cmocka_unit_test(one_group_is_global),        cmocka_unit_test(around_at_any_stride),
+        cmocka_unit_test(tags_and_codes_of_nothing),  cmocka_unit_test(near_after_a_dead_register),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

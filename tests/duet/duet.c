@@ -584,7 +584,7 @@ static void l1_becomes_a_store(void **state) {
     assert_int_equal(period(duet, &now, 850, 0, &kinds), 0);
     assert_int_equal(kinds, 0);
     assert_int_equal(period(duet, &now, 100, 31, &kinds), 0);
-    assert_int_equal(period(duet, &now, 100, 29, &kinds), 1);
+    assert_int_equal(period(duet, &now, 100, 30, &kinds), 1); /* 1966 / 65536: the last below 30 permille */
     assert_int_equal(kinds, 1u << GPUMP_DUET_L1 | 1u << GPUMP_DUET_EXTRA);
     free(duet);
     config.extra_blocks = 1; /* a fixed number takes it at once */
@@ -594,6 +594,33 @@ static void l1_becomes_a_store(void **state) {
     assert_int_equal(gpump_duet_next(duet, 0, &action), GPUMP_OK);
     assert_int_equal(action.kind, GPUMP_DUET_EXTRA);
     assert_int_equal(gpump_duet_next(duet, 0, &action), GPUMP_EMPTY);
+    free(duet);
+}
+
+/* As many warps as there can be: each has a place of its own, and a check finds all of them. */
+static void every_place_is_taken_once(void **state) {
+    gpump_duet_config config = preset("maxwell_duet");
+    gpump_duet_plan plan;
+    gpump_duet *duet;
+    uint8_t taken[GPUMP_DUET_WARPS] = {0};
+    uint32_t block, warps = 0;
+    (void)state;
+    config.warps = config.warp_slots = GPUMP_DUET_WARPS;
+    config.register_granules = 65536;
+    plan = plan_of(&config, 256, 4, 0, 3);
+    duet = make(&config, &plan);
+    while (gpump_duet_room(duet, 1) == GPUMP_REASON_YES) {
+        assert_int_equal(gpump_duet_place_block(duet, 0, 1, &block, NULL), GPUMP_OK);
+        warps += 8;
+    }
+    assert_int_equal(warps, GPUMP_DUET_WARPS);
+    for (uint32_t i = 0; i < warps; i++) {
+        gpump_duet_place place;
+        assert_int_equal(gpump_duet_where(duet, i, &place), GPUMP_OK);
+        assert_true(place.slot < GPUMP_DUET_WARPS);
+        assert_int_equal(taken[place.slot]++, 0);
+    }
+    assert_int_equal(gpump_duet_check(duet, NULL), GPUMP_OK);
     free(duet);
 }
 
@@ -657,9 +684,15 @@ static void wrong_calls(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_deadlocks),  cmocka_unit_test(without_barriers), cmocka_unit_test(plans_of_all_kinds),
-        cmocka_unit_test(deadlock_by_hand),   cmocka_unit_test(figure_3_8),       cmocka_unit_test(monitor),
-        cmocka_unit_test(l1_becomes_a_store), cmocka_unit_test(wrong_calls),
+        cmocka_unit_test(nothing_deadlocks),
+        cmocka_unit_test(without_barriers),
+        cmocka_unit_test(plans_of_all_kinds),
+        cmocka_unit_test(deadlock_by_hand),
+        cmocka_unit_test(figure_3_8),
+        cmocka_unit_test(monitor),
+        cmocka_unit_test(l1_becomes_a_store),
+        cmocka_unit_test(wrong_calls),
+        cmocka_unit_test(every_place_is_taken_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
