@@ -167,9 +167,11 @@ static void the_calculation_is_the_machine(void **state) {
         uint32_t metadata = gpump_random_below(&random, 3) * 100;
         uint64_t port_cycles = 1 + gpump_random_below(&random, 10), port_bytes = 1 + gpump_random_below(&random, 200),
                  total = shared + metadata;
-        uint64_t latency = gpump_random_below(&random, 300), start = gpump_random_below(&random, 1000);
+        const int wide = !gpump_random_below(&random, 4); /* several segments in a cycle, which may arrive in it */
+        uint64_t latency = gpump_random_below(&random, wide ? 3 : 300), start = gpump_random_below(&random, 1000);
         int restores = (int)gpump_random_below(&random, 2);
         gpump_spill_transfer transfer;
+        if (wide) port_cycles = 1, port_bytes = 128 + gpump_random_below(&random, 4000);
         config.outstanding = 1 + gpump_random_below(&random, 64);
         config.registers_per_cycle = 1 + gpump_random_below(&random, 3);
         config.compress_cycles = gpump_random_below(&random, 4);
@@ -402,6 +404,31 @@ static void stop_now_or_run_on(void **state) {
     assert_int_equal(gpump_spill_run_on(&d, NULL, NULL), 1);
 }
 
+/* The first job's gate (segments to wait for): behind the head are 6 words of 8 bytes, and 9 of 4. */
+static uint32_t *gate_of(gpump_spill *spill) {
+    return (uint32_t *)(void *)((char *)spill + sizeof(gpumpi_head) + 2 * 8 + sizeof(gpump_spill_statistics) +
+                                sizeof(gpump_spill_config) + 4 * 4 + 6 * 8 + 9 * 4);
+}
+/* A restore cannot wait for more segments than are under way: nothing would ever open its gate. */
+static void a_gate_that_never_opens(void **state) {
+    gpump_spill_config config = preset();
+    gpump_spill *spill = make(&config);
+    gpump_spill_action action;
+    gpump_spill_warp w = warp(0, 0, 4, 256);
+    gpump_diag diag;
+    uint32_t job;
+    (void)state;
+    assert_int_equal(gpump_spill_restore(spill, 10, 1, &w, 1, 128, 0, &job), GPUMP_OK);
+    assert_int_equal(gpump_spill_next(spill, 10, &action), GPUMP_OK);
+    assert_int_equal(action.part, GPUMP_PART_SHARED_MEMORY);
+    assert_int_equal(*gate_of(spill), 1);
+    assert_int_equal(gpump_spill_check(spill, NULL), GPUMP_OK);
+    *gate_of(spill) = 2;
+    assert_int_equal(gpump_spill_check(spill, &diag), GPUMP_ERROR_FORMAT);
+    assert_string_equal(diag.field, "a restore without its warps");
+    free(spill);
+}
+
 static void wrong_use(void **state) {
     gpump_spill_config config = preset(), bad = config;
     gpump_spill *spill = make(&config), *other;
@@ -610,6 +637,7 @@ int main(void) {
         cmocka_unit_test(random_jobs),
         cmocka_unit_test(stop_now_or_run_on),
         cmocka_unit_test(wrong_use),
+        cmocka_unit_test(a_gate_that_never_opens),
         cmocka_unit_test(blocks_leave_in_order),
         cmocka_unit_test(same_times_and_states),
         cmocka_unit_test(times_do_not_depend_on_the_start),

@@ -624,6 +624,32 @@ static void every_place_is_taken_once(void **state) {
     free(duet);
 }
 
+/* A warp that the configuration has no room for lies in no home, also when nobody else does. */
+static void no_place_beyond_the_warps(void **state) {
+    gpump_duet_config config = narrow(3);
+    gpump_duet_plan plan = narrow_plan(&config);
+    gpump_duet *duet = make(&config, &plan);
+    gpump_diag diag;
+    (void)state;
+    for (uint32_t warp = config.warps - 1; warp <= config.warps + 1; warp++) {
+        gpump_bits_clear(duet->free_homes, 0);
+        gpump_bits_set(duet->resident, warp);
+        gpump_bits_set(duet->present, warp);
+        duet->place[warp] = 0;
+        if (warp < config.warps) {
+            assert_int_equal(gpump_duet_check(duet, NULL), GPUMP_OK);
+        } else {
+            assert_int_equal(gpump_duet_check(duet, &diag), GPUMP_ERROR_FORMAT);
+            assert_string_equal(diag.field, "places");
+        }
+        gpump_bits_set(duet->free_homes, 0);
+        gpump_bits_clear(duet->resident, warp);
+        gpump_bits_clear(duet->present, warp);
+    }
+    assert_int_equal(gpump_duet_check(duet, NULL), GPUMP_OK);
+    free(duet);
+}
+
 static void wrong_calls(void **state) {
     gpump_duet_config config = narrow(3), other = narrow(3);
     gpump_duet_plan plan = narrow_plan(&config);
@@ -693,6 +719,7 @@ int main(void) {
         cmocka_unit_test(l1_becomes_a_store),
         cmocka_unit_test(wrong_calls),
         cmocka_unit_test(every_place_is_taken_once),
+        cmocka_unit_test(no_place_beyond_the_warps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -314,6 +314,27 @@ static void where_frames_lie(void **state) {
     assert_int_equal(gpump_duet_move_cycles(&config, 0), 0);
 }
 
+/* As many extra blocks as there are frames for all their warps, however small a frame: here a granule of each warp's
+ * slot, as no register is live, and only in what the 8 native blocks leave of the register file. */
+static void frames_for_every_extra_warp(void **state) {
+    gpump_duet_config config = preset("maxwell_duet");
+    (void)state;
+    config.slot_granules = 1;
+    config.shared_granules = config.l1_granules = 0;
+    for (uint32_t left = 0; left <= 64; left++) {
+        gpump_duet_plan plan;
+        config.register_granules = 8 * 8 * 28 + left;
+        plan = plan_of(&config, 256, 28, 0, 0);
+        assert_int_equal(plan.native_blocks, 8);
+        assert_int_equal(plan.unit, left < 8 ? GPUMP_DUET_OFF : GPUMP_DUET_WARP);
+        assert_int_equal(plan.extra_blocks, left / 8);
+        if (left < 8) continue;
+        assert_int_equal(plan.frame_granules, 1);
+        assert_int_equal(plan.frames[0], left);
+        assert_int_equal(plan.frames[1] | plan.frames[2], 0);
+    }
+}
+
 /* The last value below each threshold of Lin Table 3.3, and the first that is not. */
 static void edges_of_classes(void **state) {
     const gpump_duet_config config = preset("maxwell_duet");
@@ -346,6 +367,7 @@ int main(void) {
         cmocka_unit_test(machines_and_errors),
         cmocka_unit_test(configurations),
         cmocka_unit_test(where_frames_lie),
+        cmocka_unit_test(frames_for_every_extra_warp),
         cmocka_unit_test(edges_of_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

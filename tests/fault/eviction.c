@@ -385,11 +385,25 @@ static void a_dropped_holder_lets_go(void **state) {
 
 /* The list of pinned granules, which follows the statistics, the configuration and 26 words: what is beyond its end is
  * zero, so that equal units have equal hashes. */
+enum { PINS = sizeof(gpumpi_head) + 28 * 8 + sizeof(gpump_fault_config) + 26 * 4 };
 static uint32_t pinned(uint32_t at) {
-    const size_t list = sizeof(gpumpi_head) + 28 * 8 + sizeof(gpump_fault_config) + 26 * 4;
     uint32_t granule;
-    memcpy(&granule, (const unsigned char *)memory + list + 4 * at, 4);
+    memcpy(&granule, (const unsigned char *)memory + PINS + 4 * at, 4);
     return granule;
+}
+static void pin(uint32_t at, uint32_t granule) { memcpy((unsigned char *)memory + PINS + 4 * at, &granule, 4); }
+/* A granule on the GPU that is in the list of pins, but does not say so itself, contradicts its tables. */
+static void refuses_another_pin(gpump_fault *f) {
+    gpump_diag diag;
+    (void)report(f, 1, 160, 2, 1); /* granule 1 */
+    (void)expect(f, 2, GPUMP_FAULT_ACT_MAP, 160);
+    (void)expect(f, 2, GPUMP_FAULT_ACT_WAKE, 160);
+    assert_int_equal(pinned(0), 2);
+    pin(0, 1);
+    assert_int_equal(gpump_fault_check(f, &diag), GPUMP_ERROR_FORMAT);
+    assert_string_equal(diag.field, "pins");
+    pin(0, 2);
+    assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
 }
 /* A granule that its buffer takes along is not pinned any more; a release ends all pins, and is counted. */
 static void pins_end(void **state) {
@@ -405,6 +419,7 @@ static void pins_end(void **state) {
         (void)expect(f, 1, GPUMP_FAULT_ACT_WAKE, 176);
         nothing(f, 1);
         assert_int_equal(pinned(0), 2);
+        if (!unmaps) refuses_another_pin(f);
         if (unmaps)
             assert_int_equal(gpump_fault_unmap(f, 0), GPUMP_OK);
         else

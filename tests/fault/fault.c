@@ -114,6 +114,7 @@ static void test_invalid_access(void **state) {
     gpump_fault *f = make("nvlink", &config);
     gpump_fault_action action;
     gpump_fault_access write;
+    gpump_fault_statistics s;
     uint32_t outcome;
     (void)state;
     for (uint32_t process = 0; process < 3; process++)
@@ -133,6 +134,9 @@ static void test_invalid_access(void **state) {
     assert_int_equal(gpump_fault_report(f, 4, &write, &outcome), GPUMP_OK);
     assert_int_equal(outcome, GPUMP_FAULT_INVALID);
     assert_int_equal(expect(f, 4, GPUMP_FAULT_ACT_ABORT).process, 2);
+    gpump_fault_get_statistics(f, &s);
+    assert_int_equal(s.reported, 5);
+    assert_int_equal(s.invalid, 3); /* each of them, also those of a process that is aborted already */
     assert_int_equal(gpump_fault_unmap(f, 2), GPUMP_BUSY); /* its fault is being served */
     assert_int_equal(gpump_fault_cancel(f, 12), GPUMP_OK);
     assert_int_equal(gpump_fault_cancel(f, 12), GPUMP_EMPTY);

@@ -212,6 +212,7 @@ static void test_hash_sees_every_bit(void **state) {
         assert_int_equal(gpump_tlb_fill(tlb, 0, page, GPUMP_TLB_READ, NULL, 0, &count), GPUMP_OK);
     assert_int_equal(gpump_tlb_lookup(tlb, 0, 9, GPUMP_TLB_READ, 77, &outcome), GPUMP_OK);
     hash = gpump_tlb_hash(tlb);
+    assert_true(hash == UINT64_C(0x7c4511d490836e6d)); /* the same with every compiler and on every machine */
     for (size_t bit = sizeof(gpumpi_head) * 8; bit < bytes * 8; bit++) {
         const size_t field_bit = bit - sizeof(gpumpi_head) * 8;
         /* but for the sizes of the memory, which the calls themselves read */
@@ -424,6 +425,23 @@ static void test_bits_of_a_fault_unit(void **state) {
     diagnosed(gpump_fault_adopt(memory, bytes, &config, &f, DIAG), GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
 }
 
+/* Making the smallest TLB touches no byte behind those that it asks for. */
+static void test_smallest_tlb(void **state) {
+    static uint64_t memory[1 << 6];
+    gpump_tlb_config config;
+    gpump_tlb *tlb;
+    size_t bytes;
+    (void)state;
+    assert_int_equal(gpump_tlb_config_preset(&config, "table61_l1"), GPUMP_OK);
+    config.entries = config.ways = config.misses = config.waiters = 1;
+    assert_int_equal(gpump_tlb_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_true(bytes + 32 <= sizeof memory);
+    memset(memory, 0x77, sizeof memory);
+    assert_int_equal(gpump_tlb_init(memory, bytes, &config, &tlb, NULL), GPUMP_OK);
+    assert_int_equal(gpump_tlb_check(tlb, NULL), GPUMP_OK);
+    for (size_t i = bytes; i < sizeof memory; i++) assert_int_equal(((unsigned char *)memory)[i], 0x77);
+}
+
 /* Every entry of a TLB is checked, and a list of free misses must stay inside its table. */
 static void test_check_of_a_tlb(void **state) {
     static uint64_t memory[1 << 12];
@@ -467,6 +485,7 @@ int main(void) {
         cmocka_unit_test(test_check_of_replay),
         cmocka_unit_test(test_bits_of_a_fault_unit),
         cmocka_unit_test(test_check_of_a_tlb),
+        cmocka_unit_test(test_smallest_tlb),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

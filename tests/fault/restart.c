@@ -355,6 +355,8 @@ static void test_expected(void **state) {
             assert_true(fabs(got - expected) < 1e-4 * expected + 2.0 / 65536);
         }
     assert_int_equal(gpump_restart_expected(32, 0, 7), 32 << 16);
+    for (n = 1; n <= 47; n++) /* an error in every second instruction: 2^(n + 1) - 2, with no rounding anywhere */
+        assert_true(gpump_restart_expected(n, UINT32_C(1) << 31, 0) == ((UINT64_C(1) << n) - 1) << 17);
     /* Detected at the region's end, each try costs the region: n (1-p)^-n. */
     assert_true(fabs((double)gpump_restart_expected(32, UINT32_C(42949673), 1000) / 65536 - 32 * pow(0.99, -32)) <
                 0.01);
