@@ -218,6 +218,28 @@ static void many_places(void **state) {
     }
 }
 
+/* A thread that never ends: from the write, both blocks of the program are in front of it, and the one that wrote is
+ * itself among them. What the first block has read, the second overwrites. */
+static void every_block_in_front(void **state) {
+    test_builder b = test_build(NULL);
+    const uint32_t x = test_register(&b, GPUMP_WIDTH_32), o = test_object(&b, GPUMP_SPACE_GLOBAL, GPUMP_NONE);
+    gpump_clobber list[2];
+    uint32_t count = 0;
+    (void)state;
+    test_access(&b, 1, 0, x, x, GPUMP_NONE, GPUMP_SPACE_GLOBAL, o, GPUMP_ADDRESS_FIXED, 0, 0, 0);
+    test_access(&b, 2, 0, GPUMP_NONE, x, x, GPUMP_SPACE_GLOBAL, o, GPUMP_ADDRESS_FIXED, 0, 0, 0);
+    test_branch(&b, GPUMP_NONE, 0, 1);
+    assert_int_equal(test_finish(&b), GPUMP_OK);
+    assert_int_equal(gpump_program_basic_blocks(b.program), 2);
+    for (uint32_t unit = GPUMP_UNIT_THREAD; unit <= GPUMP_UNIT_WARP; unit++) {
+        assert_int_equal(gpump_clobbers_find(b.program, unit, GPUMP_BOUNDARY_SPARSE, list, 2, &count), GPUMP_OK);
+        assert_int_equal(count, 1);
+        assert_int_equal(list[0].read, 0);
+        assert_int_equal(list[0].write, 1);
+    }
+    gpump_program_destroy(b.program);
+}
+
 /* More than 64 registers live into a region, of which the last is overwritten; and two places of local memory. */
 static void many_live_ins(void **state) {
     test_builder b = test_build(NULL);
@@ -263,6 +285,6 @@ static void many_live_ins(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(lists_are_the_definition),
                                        cmocka_unit_test(marks_are_the_definition), cmocka_unit_test(many_places),
-                                       cmocka_unit_test(many_live_ins)};
+                                       cmocka_unit_test(many_live_ins), cmocka_unit_test(every_block_in_front)};
     return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);
 }

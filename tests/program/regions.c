@@ -810,6 +810,33 @@ static void live_ins_are_stored_when_they_have_changed(void **state) {
     gpump_program_destroy(b.program);
 }
 
+/* Twelve places are read, and written in the next block: so many places for a boundary that their list has to grow. */
+static gpump_result cut_many(const gpump_allocator *allocator, void *user) {
+    test_builder b = test_build(allocator);
+    const uint32_t x = test_register(&b, GPUMP_WIDTH_32), p = test_register(&b, GPUMP_WIDTH_PREDICATE),
+                   o = test_object(&b, GPUMP_SPACE_GLOBAL, GPUMP_NONE);
+    gpump_program *formed = NULL;
+    gpump_result result;
+    uint32_t i;
+    for (i = 0; i < 12; i++)
+        test_access(&b, 1, 0, x, x, GPUMP_NONE, GPUMP_SPACE_GLOBAL, o, GPUMP_ADDRESS_FIXED, 0, 4 * (int64_t)i, 0);
+    test_branch(&b, p, 0, 13);
+    for (i = 0; i < 12; i++)
+        test_access(&b, 2, 0, GPUMP_NONE, x, x, GPUMP_SPACE_GLOBAL, o, GPUMP_ADDRESS_FIXED, 0, 4 * (int64_t)i, 0);
+    test_exit(&b, GPUMP_NONE);
+    result = test_finish(&b);
+    if (result == GPUMP_OK)
+        result = gpump_regions_form(b.program, (const gpump_regions_config *)user, &formed, NULL, NULL);
+    gpump_program_destroy(formed);
+    gpump_program_destroy(b.program);
+    return result;
+}
+static void every_failure_of_a_cut_is_told(void **state) {
+    gpump_regions_config configs[] = {preset("igpu"), preset("dekruijf")};
+    (void)state;
+    for (int i = 0; i < 2; i++) test_every_allocation_failing(cut_many, &configs[i]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(igpu_figure_3_live),
@@ -822,6 +849,7 @@ int main(void) {
         cmocka_unit_test(split_regions_are_idempotent),
         cmocka_unit_test(a_block_without_clobbers_starts_afresh),
         cmocka_unit_test(live_ins_are_stored_when_they_have_changed),
+        cmocka_unit_test(every_failure_of_a_cut_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);
 }

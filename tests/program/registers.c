@@ -415,6 +415,31 @@ static void a_move_is_removed_from_a_loop(void **state) {
     gpump_program_destroy(b.program);
 }
 
+/* Sixteen values in four registers: so many are spilled that each list of what is filled and stored has to grow. */
+static gpump_result spill_many(const gpump_allocator *allocator, void *user) {
+    test_builder b = test_build(allocator);
+    gpump_program *allocated = NULL;
+    gpump_registers_config config;
+    gpump_result result;
+    uint32_t values[16], i;
+    (void)user;
+    assert_int_equal(gpump_registers_config_preset(&config, "kepler"), GPUMP_OK);
+    config.registers = 4;
+    for (i = 0; i < 16; i++) values[i] = test_register(&b, GPUMP_WIDTH_32);
+    for (i = 0; i < 16; i++) test_op(&b, 1, values[i], GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+    for (i = 0; i < 16; i += 2) test_op(&b, 2, GPUMP_NONE, values[i], values[i + 1], GPUMP_NONE);
+    test_exit(&b, GPUMP_NONE);
+    result = test_finish(&b);
+    if (result == GPUMP_OK) result = gpump_registers_allocate(b.program, &config, &allocated, NULL, NULL);
+    gpump_program_destroy(allocated);
+    gpump_program_destroy(b.program);
+    return result;
+}
+static void every_failure_of_a_spill_is_told(void **state) {
+    (void)state;
+    test_every_allocation_failing(spill_many, NULL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_by_hand),
@@ -424,6 +449,7 @@ int main(void) {
         cmocka_unit_test(the_cheaper_value_is_spilled),
         cmocka_unit_test(a_move_is_removed_from_a_loop),
         cmocka_unit_test(allocated_programs_compute_the_same),
+        cmocka_unit_test(every_failure_of_a_spill_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);
 }
