@@ -197,7 +197,8 @@ static void test_warp_schedulers(void **state) {
     static sm s;
     uint32_t i;
     (void)state;
-    for (i = 0; i < WARP_SLOTS_MAX; i++) warp_scheduler_came(&s, i, 1000 - i); /* the highest slot is the oldest */
+    for (i = 0; i < WARP_SLOTS_MAX; i++)
+        warp_scheduler_came(&s, UINT64_C(1) << i, 1000 - i); /* the highest slot is the oldest */
     m.config.scheduler = SCHEDULER_GTO;
     s.scheduler_last[0] = 4;
     assert_int_equal(warp_scheduler_pick(&m, &s, 0, UINT64_C(0x55)), 4); /* greedy */

@@ -1,6 +1,8 @@
 /* lanes: capturing operands, writing results, addresses, memory values, and the way to the right computation. */
 #include "lanes/lanes_internal.h"
 
+#include "gpump.h"
+
 uint32_t lanes_guard(const instruction *i, uint32_t mask, const uint32_t *predicates) {
     if (i->guard == INSTRUCTION_NONE) return mask;
     uint32_t value = predicates[i->guard];
@@ -44,6 +46,8 @@ static void fill_thread(const lanes_environment *e, uint32_t axis, lanes_operand
     }
 }
 
+static uint64_t nanoseconds(const lanes_environment *e) { return gpump_muldiv_down(e->clock, 1000000, e->clock_khz); }
+
 static void read_special(const operand *o, const lanes_environment *e, lanes_operand *value) {
     uint64_t v = 0;
     switch (o->index) {
@@ -74,9 +78,9 @@ static void read_special(const operand *o, const lanes_environment *e, lanes_ope
     case SPECIAL_CLOCK: v = (uint32_t)e->clock; break;
     case SPECIAL_CLOCK_HI: v = e->clock >> 32; break;
     case SPECIAL_CLOCK64: v = e->clock; break;
-    case SPECIAL_GLOBALTIMER: v = e->nanoseconds; break;
-    case SPECIAL_GLOBALTIMER_LO: v = (uint32_t)e->nanoseconds; break;
-    case SPECIAL_GLOBALTIMER_HI: v = e->nanoseconds >> 32; break;
+    case SPECIAL_GLOBALTIMER: v = nanoseconds(e); break;
+    case SPECIAL_GLOBALTIMER_LO: v = (uint32_t)nanoseconds(e); break;
+    case SPECIAL_GLOBALTIMER_HI: v = nanoseconds(e) >> 32; break;
     case SPECIAL_DYNAMIC_SMEM_SIZE: v = e->dynamic_shared_bytes; break;
     case SPECIAL_TOTAL_SMEM_SIZE: v = e->total_shared_bytes; break;
     default:

@@ -31,7 +31,7 @@ typedef struct lanes_environment {
     uint64_t grid_id;
     uint64_t grid_workspace;   /* address in %envreg1 and %envreg2 */
     uint64_t clock;            /* %clock64 */
-    uint64_t nanoseconds;      /* %globaltimer */
+    uint32_t clock_khz;        /* for %globaltimer */
     const uint8_t *parameters; /* the kernel's parameter block, for folded ld.param */
     uint32_t parameter_bytes;
 } lanes_environment;

@@ -9,9 +9,9 @@
 
 #define LAUNCH_BUFFER_BYTES_MAX (UINT64_C(1) << 32)
 
-static inline void store(launch_buffer *buffer, uint64_t index, uint64_t bits) {
-    const uint32_t bytes = launch_type_bytes(buffer->type);
-    uint8_t *to = buffer->contents + index * bytes;
+/* Writes one element of `bytes` bytes. Who writes many asks for the buffer's contents and type once. */
+static inline void store(uint8_t *contents, uint32_t bytes, uint64_t index, uint64_t bits) {
+    uint8_t *to = contents + index * bytes;
     if (bytes == 4) /* most are; little-endian hosts */
         memcpy(to, &bits, 4);
     else
@@ -29,7 +29,7 @@ double launch_as_double(launch_type type, uint64_t bits) {
     return wide;
 }
 
-static uint64_t from_double(launch_type type, double value) {
+static inline uint64_t from_double(launch_type type, double value) {
     uint64_t bits = 0;
     float single = (float)value;
     if (type == LAUNCH_F32)
@@ -47,6 +47,7 @@ static int64_t sign_extended(launch_type type, uint64_t bits) {
 
 static int fill_ramp(reader *r, launch_buffer *buffer, uint64_t count, const yaml_node_t *node) {
     static const char *const keys[] = {"start", "step", NULL};
+    const uint32_t bytes = launch_type_bytes(buffer->type);
     uint64_t start = 0, step = from_double(buffer->type, 1.0), i;
     yaml_node_t *value;
     if (!is_float(buffer->type)) step = 1;
@@ -55,11 +56,11 @@ static int fill_ramp(reader *r, launch_buffer *buffer, uint64_t count, const yam
     if ((value = find(r, node, "step")) && read_value(r, value, "step", buffer->type, &step)) return -1;
     for (i = 0; i < count; i++) {
         if (is_float(buffer->type)) {
-            store(buffer, i,
+            store(buffer->contents, bytes, i,
                   from_double(buffer->type, launch_as_double(buffer->type, start) +
                                                 (double)i * launch_as_double(buffer->type, step)));
         } else {
-            store(buffer, i, start + i * step);
+            store(buffer->contents, bytes, i, start + i * step);
         }
     }
     return 0;
@@ -69,6 +70,9 @@ static int fill_ramp(reader *r, launch_buffer *buffer, uint64_t count, const yam
  * not. */
 static int fill_random(reader *r, launch_buffer *buffer, uint64_t count, const yaml_node_t *node) {
     static const char *const keys[] = {"seed", "low", "high", NULL};
+    const launch_type type = buffer->type;
+    const uint32_t bytes = launch_type_bytes(type);
+    uint8_t *const contents = buffer->contents;
     uint64_t seed = 1, low = 0, high = is_float(buffer->type) ? from_double(buffer->type, 1.0) : 0xff, i, state;
     yaml_node_t *value;
     if (check_mapping(r, node, "random", keys)) return -1;
@@ -82,7 +86,7 @@ static int fill_random(reader *r, launch_buffer *buffer, uint64_t count, const y
         if (!(from <= to)) return FAIL(r, node, "random: low is above high");
         for (i = 0; i < count; i++) {
             double unit = (double)(gpump_random_next(&state) >> 40) * (1.0 / 16777216.0);
-            store(buffer, i, from_double(buffer->type, from + unit * (to - from)));
+            store(contents, bytes, i, from_double(type, from + unit * (to - from)));
         }
     } else {
         uint64_t span = (uint64_t)sign_extended(buffer->type, high) - (uint64_t)sign_extended(buffer->type, low);
@@ -91,7 +95,7 @@ static int fill_random(reader *r, launch_buffer *buffer, uint64_t count, const y
         if (wrong) return FAIL(r, node, "random: low is above high");
         for (i = 0; i < count; i++) {
             uint64_t random = gpump_random_next(&state);
-            store(buffer, i, low + (span == UINT64_MAX ? random : random % (span + 1)));
+            store(contents, bytes, i, low + (span == UINT64_MAX ? random : random % (span + 1)));
         }
     }
     return 0;
@@ -235,7 +239,7 @@ static int fill(reader *r, const yaml_node_t *node, launch_buffer *buffer, const
     if ((value = find(r, node, "random"))) return fill_random(r, buffer, count, value);
     if ((value = find(r, node, "constant"))) {
         if (read_value(r, value, "constant", buffer->type, &bits)) return -1;
-        for (i = 0; i < count; i++) store(buffer, i, bits);
+        for (i = 0; i < count; i++) store(buffer->contents, launch_type_bytes(buffer->type), i, bits);
     }
     return 0;
 }

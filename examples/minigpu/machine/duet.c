@@ -262,7 +262,7 @@ static void take_slot(machine *m, sm *s, block *b, warp *w) {
         w->register_base = place.registers * LANES;
     b->shared_base = (place.shared - m->duet->config.register_granules) * GRANULE;
     w->slot = place.slot;
-    warp_scheduler_came(s, w->slot, d->age_of[w->number]);
+    warp_scheduler_came(s, BIT(w->slot), d->age_of[w->number]);
     s->slot_warp[w->slot] = d->warp_of[w->number];
     s->occupied |= BIT(w->slot);
     b->slots |= BIT(w->slot);

@@ -332,7 +332,7 @@ static void arrive(machine *m, sm *s, block *b, warp *w, const in_flight *r) {
 
 /* ---- commit ---- */
 
-static void commit(machine *m, sm *s, uint32_t record) {
+SM_INLINE void commit(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     block *b;
     warp *w;
@@ -344,7 +344,7 @@ static void commit(machine *m, sm *s, uint32_t record) {
     w = &m->warps[r->warp];
     if (r->info->writes) {
         const instruction *instruction = r->instruction;
-        uint32_t *registers = s->registers + w->register_base, *predicates = warp_predicates(m, w);
+        uint32_t *registers = s->registers + w->register_base, *predicates = predicates_of(m, r->warp);
         uint32_t i;
         for (i = 0; i < instruction->destination_count; i++)
             lanes_write(&instruction->destinations[i], r->active, &r->results[i], registers, predicates);
@@ -620,7 +620,7 @@ static __attribute__((cold)) int operands_are_not_needed(machine *m, sm *s, uint
 SM_INLINE void capture(machine *m, sm *s, in_flight *r, const warp *w, block *b, uint64_t read_cycle) {
     const instruction *instruction = r->instruction;
     const int computes = r->info->unit != UNIT_MEMORY && r->info->unit != UNIT_CONTROL;
-    const uint32_t *registers = s->registers + w->register_base, *predicates = warp_predicates(m, w);
+    const uint32_t *registers = s->registers + w->register_base, *predicates = predicates_of(m, r->warp);
     lanes_operand captured[INSTRUCTION_SOURCES];
     const lanes_operand *sources[INSTRUCTION_SOURCES];
     r->active = lanes_guard(instruction, r->mask, predicates);
@@ -628,7 +628,6 @@ SM_INLINE void capture(machine *m, sm *s, in_flight *r, const warp *w, block *b,
         b->environment.warp = w->index;
         b->environment.sm = s->index;
         b->environment.clock = read_cycle;
-        b->environment.nanoseconds = gpump_muldiv_down(read_cycle, 1000000, m->config.gpu.clock_khz);
     }
     if (computes) {
         lanes_find_sources(instruction, registers, predicates, &b->environment, captured, sources);
@@ -742,7 +741,7 @@ static void cross_boundary(machine *m, sm *s, warp *w, const in_flight *r) {
     restart_record(m, s, w, is_short);
 }
 
-static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
+SM_INLINE void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     warp *w = &m->warps[s->slot_warp[slot]];
     block *b = &m->blocks[w->block];
     const uint32_t pc = simt_top(&w->stack)->pc;

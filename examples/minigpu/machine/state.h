@@ -371,8 +371,11 @@ void machine_fail_into(sm_failure *failure);
 struct analysis_source *machine_source(machine *m, uint32_t kernel_index);
 
 static inline kernel *block_kernel(machine *m, const block *b) { return &m->kernels[b->kernel]; }
+static inline uint32_t *predicates_of(const machine *m, uint32_t warp_index) {
+    return &m->predicates[(size_t)warp_index * m->predicate_stride];
+}
 static inline uint32_t *warp_predicates(const machine *m, const warp *w) {
-    return &m->predicates[(size_t)(w - m->warps) * m->predicate_stride];
+    return predicates_of(m, (uint32_t)(w - m->warps));
 }
 static inline uint32_t *warp_registers(machine *m, const block *b, const warp *w) {
     return m->sms[b->sm]->registers + w->register_base;

@@ -10,18 +10,22 @@
 /* Warps that may issue as far as fetch, scoreboard, barriers and preemption go. */
 static inline uint64_t warp_scheduler_ready(const sm *s) { return s->present & s->fetched & s->clear & ~s->held; }
 
-/* The warp in a slot came when `age` says: smaller is older. */
-static inline void warp_scheduler_came(sm *s, uint32_t slot, uint64_t age) {
-    const uint64_t bit = UINT64_C(1) << slot;
+/* Warps came, into these slots: the one in the lowest slot when `age` says, the others one after the other behind it.
+ * Smaller is older, and no other warp came among them. */
+static inline void warp_scheduler_came(sm *s, uint64_t slots, uint64_t age) {
     uint64_t older = 0;
     uint32_t i;
-    s->slot_age[slot] = age;
     for (i = 0; i < WARP_SLOTS_MAX; i++) {
         const uint64_t is_older = s->slot_age[i] < age;
         older |= is_older << i;
-        s->slot_older[i] = (s->slot_older[i] & ~bit) | (is_older ? 0 : bit);
+        s->slot_older[i] = (s->slot_older[i] & ~slots) | (is_older ? 0 : slots);
     }
-    s->slot_older[slot] = older;
+    for (older &= ~slots; slots; slots &= slots - 1) {
+        const uint32_t slot = gpump_bits_lowest64(slots);
+        s->slot_age[slot] = age++;
+        s->slot_older[slot] = older;
+        older |= UINT64_C(1) << slot;
+    }
 }
 
 /* Returns the slot among `candidates` (at least one bit, all of this scheduler) whose warp comes first. */

@@ -44,11 +44,9 @@ static inline uint64_t *cache_tag(const cache *c, const cache_line *line) { retu
 /* Returns the line (address / 128), or NULL when it is not there. */
 static inline cache_line *cache_find(cache *c, uint64_t line) {
     const uint64_t set = cache_set(c, line);
-    uint32_t way;
-    for (way = 0; way < c->ways; way++) {
-        if (c->tags[set + way] == line + 1) return &c->lines[set + way];
-    }
-    return NULL;
+    uint32_t way, found = c->ways;
+    for (way = 0; way < c->ways; way++) found = c->tags[set + way] == line + 1 ? way : found; /* no branch to predict */
+    return found < c->ways ? &c->lines[set + found] : NULL;
 }
 
 /* Returns the least recently used line of the set of those that nobody waits for; NULL when there is none. */

@@ -117,6 +117,7 @@ static void make_environment(machine *m, block *b, const uint32_t coordinates[3]
     memcpy(e->block_threads, k->launch->block, sizeof e->block_threads);
     e->sm = b->sm;
     e->sm_count = m->sm_count;
+    e->clock_khz = m->config.gpu.clock_khz;
     e->dynamic_shared_bytes = k->launch->dynamic_shared_bytes;
     e->total_shared_bytes = k->shared_bytes;
     e->grid_id = b->kernel + 1;
@@ -156,7 +157,6 @@ static void take_warps(machine *m, sm *s, uint32_t block_index, int restores) {
         b->warps[i] = index;
         if (served) continue; /* its slot, if it has one, is duet_place's business */
         if (s->duet) duet_number_beside(s, w, index);
-        warp_scheduler_came(s, slot, b->first_age + i);
         if (s->queue) issue_queue_forget(s->queue, slot);
         if (s->faults) faults_open_warp(m, s, w);
         if (s->restart) machine_must(m, "gpump_restart_open", gpump_restart_open(s->restart, w->slot), NULL);
@@ -165,7 +165,10 @@ static void take_warps(machine *m, sm *s, uint32_t block_index, int restores) {
         s->slot_warp[slot] = index;
     }
     b->warp_count = k->warps;
-    if (served) duet_place(m, s, b, restores);
+    if (served)
+        duet_place(m, s, b, restores);
+    else
+        warp_scheduler_came(s, b->slots, b->first_age);
     for (i = 0; served && s->faults && i < b->warp_count; i++) faults_open_warp(m, s, &m->warps[b->warps[i]]);
 }
 
@@ -521,9 +524,10 @@ void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind) {
 
 /* What a block leaves behind is overwritten; `stays`: gpump_part bits that are still its. */
 static void overwrite(const machine *m, sm *s, block *b, uint32_t stays) {
+    const uint32_t registers = stays & GPUMP_PART_REGISTERS ? 0 : b->registers;
     uint32_t *freed = s->registers + b->register_base, i, n;
     if (!m->config.overwrite_freed || s->duet || b->overwritten) return; /* duet_left overwrites what it gives back */
-    for (i = 0; !(stays & GPUMP_PART_REGISTERS) && i < b->registers; i++) freed[i] = FREED_PATTERN ^ i;
+    for (i = 0; i < registers; i++) freed[i] = FREED_PATTERN ^ i;
     if (!(stays & GPUMP_PART_SHARED_MEMORY)) memset(s->shared + b->shared_base, 0xdb, b->shared_bytes);
     for (i = 0; i < b->warp_count; i++) {
         uint32_t *predicates = warp_predicates(m, &m->warps[b->warps[i]]);
