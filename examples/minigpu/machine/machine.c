@@ -1187,8 +1187,10 @@ void machine_dump(const machine *m, void *output) {
             for (n = 0; n < b->warp_count; n++) {
                 const warp *w = &m->warps[b->warps[n]];
                 uint64_t bit = w->slot == NONE ? 0 : UINT64_C(1) << w->slot;
+                const char *why = gpump_warp_gate_reason(w->gate, GPUMP_WARP_ISSUE);
                 uint32_t pc;
                 if (!w->stack.depth) continue;
+                if (!why) why = gpump_warp_gate_reason(w->gate, GPUMP_WARP_FETCH);
                 pc = simt_top(&w->stack)->pc;
                 if (w->fault_address)
                     fprintf(file, "    warp %u: its page at 0x%" PRIx64 " is absent since cycle %" PRIu64 "\n", n,
@@ -1196,15 +1198,12 @@ void machine_dump(const machine *m, void *output) {
                 if (duet_serves(m, b->kernel) && gpump_duet_waits_for(s->duet->gpump, w->number) != GPUMP_REASON_YES)
                     fprintf(file, "    warp %u: %s\n", n,
                             gpump_reason_text(gpump_duet_waits_for(s->duet->gpump, w->number)));
-                fprintf(file, "    warp %u: instruction %u (line %u), lanes %08x,%s%s%s%s %u in flight\n", n, pc,
+                fprintf(file, "    warp %u: instruction %u (line %u), lanes %08x,%s%s%s%s%s %u in flight\n", n, pc,
                         pc < m->kernels[b->kernel].program->count ? m->kernels[b->kernel].program->instructions[pc].line
                                                                   : 0,
-                        simt_top(&w->stack)->mask,
-                        w->barrier != NONE ? " at a barrier,"
-                        : gate_calling(w)  ? " its pages are fetched,"
-                                           : "",
-                        gate_stopped(w) ? " stopped," : "", s->fetched & bit ? "" : " not fetched,",
-                        s->clear & bit ? "" : " waits for registers,", w->in_flight);
+                        simt_top(&w->stack)->mask, why ? " " : "", why ? why : "", why ? "," : "",
+                        s->fetched & bit ? "" : " not fetched,", s->clear & bit ? "" : " waits for registers,",
+                        w->in_flight);
             }
         }
     }

@@ -274,20 +274,42 @@ void context_bytes_write(machine *m, const block *b) {
     machine_must(m, "gpump_context_end", gpump_context_end(&writer, &bytes), NULL);
 }
 
+static void open_context(machine *m, const block *b, gpump_context_reader *reader) {
+    gpump_diag diag;
+    memset(&diag, 0, sizeof diag);
+    machine_must(m, "gpump_context_open",
+                 gpump_context_open(reader, device_memory(m, context_address(m, b->context)), m->context_stride, &diag),
+                 &diag);
+}
+
+void context_bytes_of_warps(machine *m, const block *b, uint64_t bytes[BLOCK_WARPS_MAX]) {
+    static const uint32_t of_a_warp = 1u << GPUMP_CONTEXT_REGISTERS | 1u << GPUMP_CONTEXT_COMPRESSED |
+                                      1u << GPUMP_CONTEXT_FRAME | 1u << GPUMP_CONTEXT_STACK |
+                                      1u << GPUMP_CONTEXT_PREDICATES | 1u << GPUMP_CONTEXT_REPLAY |
+                                      1u << GPUMP_CONTEXT_LOG | 1u << GPUMP_CONTEXT_RESTART;
+    gpump_context_reader reader;
+    gpump_context_section section;
+    uint32_t i;
+    memset(bytes, 0, BLOCK_WARPS_MAX * sizeof *bytes);
+    open_context(m, b, &reader);
+    while (!m->failed && gpump_context_next(&reader, &section) == GPUMP_OK) {
+        const uint64_t taken = GPUMP_CONTEXT_SECTION_BYTES + (section.bytes + 7) / 8 * 8;
+        if (section.type >= GPUMP_CONTEXT_TYPES || !(of_a_warp >> section.type & 1)) continue;
+        if (section.index < b->warp_count) bytes[section.index] += taken;
+        for (i = 0; section.index == GPUMP_NONE && i < b->warp_count; i++) bytes[i] += taken / b->warp_count;
+    }
+}
+
 /* Reads a block back, into the places it has now. */
 void context_bytes_read(machine *m, block *b, uint32_t coordinates[3]) {
     const kernel *k = &m->kernels[b->kernel];
     gpump_context_reader reader;
     gpump_context_block header;
     gpump_context_section section;
-    gpump_diag diag;
     uint64_t words[SCOREBOARD_IDS];
     uint32_t i, n, count;
-    memset(&diag, 0, sizeof diag);
     memset(coordinates, 0, 3 * sizeof *coordinates);
-    machine_must(
-        m, "gpump_context_open",
-        gpump_context_open(&reader, device_memory(m, context_address(m, b->context)), m->context_stride, &diag), &diag);
+    open_context(m, b, &reader);
     if (m->failed) return;
     if (!m->omit_section && gpump_context_missing(&reader, k->shared_bytes)) {
         machine_fail(m, "the context of a block of kernel %s is not whole", k->program->name);

@@ -14,6 +14,9 @@ uint64_t preemption_context_now(machine *m, const block *b);
 uint64_t context_bytes_measure(machine *m, const block *b);
 /* Writes the block to its place in the context pool. */
 void context_bytes_write(machine *m, const block *b);
+/* Sets bytes[warp] to what the sections of each warp take in the block's context, with their heads. Registers
+ * that were compressed over the whole block count evenly; other sections of the whole block are nobody's. */
+void context_bytes_of_warps(machine *m, const block *b, uint64_t bytes[BLOCK_WARPS_MAX]);
 /* Reads a block back into the places it has now; coordinates[3] become its place in the grid. */
 void context_bytes_read(machine *m, block *b, uint32_t coordinates[3]);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "machine/gate.h"
+#include "preemption/context_bytes.h"
 #include "preemption/context_forms.h"
 
 /* What the block has beside registers, stacks, predicates and shared memory: heads, coordinates, barriers. Only a first
@@ -115,18 +116,20 @@ void context_pipeline_cancel(machine *m, sm *s, block *b) {
 void context_pipeline_restore(machine *m, sm *s, block *b, uint64_t bytes) {
     const kernel *k = &m->kernels[b->kernel];
     gpump_spill_warp warps[BLOCK_WARPS_MAX];
-    uint64_t shared = moved_shared(m, b) < bytes ? moved_shared(m, b) : bytes,
-             metadata = bytes - shared < BLOCK_BYTES ? bytes - shared : BLOCK_BYTES;
+    uint64_t of_warps[BLOCK_WARPS_MAX], shared = moved_shared(m, b) < bytes ? moved_shared(m, b) : bytes;
+    uint64_t rest = bytes - shared;
     uint32_t i;
     memset(warps, 0, sizeof warps);
-    for (i = 0; i < b->warp_count; i++) { /* how they share the rest is not written down: evenly */
+    for (i = 0; i < b->warp_count; i++) of_warps[i] = rest > BLOCK_BYTES ? (rest - BLOCK_BYTES) / b->warp_count : 0;
+    if (m->config.restore_by_sections) context_bytes_of_warps(m, b, of_warps);
+    for (i = 0; i < b->warp_count; i++) {
         warps[i].registers = k->registers ? k->registers : 1;
-        warps[i].bytes = (uint32_t)((bytes - shared - metadata) / b->warp_count);
+        warps[i].bytes = (uint32_t)of_warps[i];
+        rest -= of_warps[i];
     }
-    metadata += (bytes - shared - metadata) % b->warp_count;
     machine_must(m, "gpump_spill_restore",
                  gpump_spill_restore(s->spill, m->now, (uint64_t)(b - m->blocks), warps, b->warp_count,
-                                     (uint32_t)shared, (uint32_t)metadata, &b->job),
+                                     (uint32_t)shared, (uint32_t)rest, &b->job),
                  NULL);
     b->moving = REQUEST_RESTORE;
     b->sent_bytes = 0;
