@@ -6,7 +6,7 @@
  *                         #include "gpump.h"
  * everywhere else:        #include "gpump.h"
  * The other file that a host needs is stb_ds.h (Debian: libstb-dev), unless GPUMP_NO_PROGRAM is defined. GPUMP_STATIC
- * keeps the whole library inside the one file. GPUMP_ASSERT(condition) is yours to define.
+ * keeps the whole library inside the one file. A host may define GPUMP_ASSERT(condition).
  *
  * Three places to start:
  *   only sizes    gpump_gpu_config_preset, gpump_gpu_occupancy, gpump_gpu_context_bytes, gpump_gpu_save_cycles
@@ -15,9 +15,10 @@
  *                 gpump_sm_next; examples/host_skeleton.cc is all of it in one page, docs/hosting.md says what goes
  *                 where in a simulator
  *
- * The map, room by room. A room uses only the rooms above it. The kinds: a calculation is a function of plain structs.
- * Hardware is one flat block of the caller's memory: nothing is allocated later, and a byte copy is a checkpoint. A
- * program grows while it is built, through the caller's allocator.
+ * The map, room by room. A room uses only the rooms above it. The kinds of components:
+ *   calculation  a function of plain structs
+ *   hardware     one flat block of the caller's memory. It allocates no memory, and a byte copy is a checkpoint.
+ *   program      grows while it is built, through the caller's allocator
  *
  *   component           kind         first call                      from
  *
@@ -25,24 +26,24 @@
  * gpump_diag_text first; it puts any error into words.
  *   base                             gpump_diag_text                 results, reasons, arithmetic, a sparse map
  *
- * gpu: machines of the papers, what a block takes on them, and what running together costs. Call
+ * gpu: machines of the papers, the resources of a block on them, and the cost of running together. Call
  * gpump_gpu_config_preset first.
  *   gpu                 calculation  gpump_gpu_config_preset         Tanasic 5.1 Table 5.2, Lin Table 2.2,
  *                                                                    Shieh Table 4.2, AMD's CWSR
  *   block               calculation  gpump_block_leaves              a block as decisions see it; predicates
  *   metrics             calculation  gpump_metrics_compute           Tanasic 5.3, Lin 4.1
  *
- * memory: what each kernel's requests do to caches, network and DRAM. Call gpump_meter_config_preset first.
+ * memory: the use of caches, network and DRAM by each kernel. Call gpump_meter_config_preset first.
  *   meter               hardware     gpump_meter_config_preset       Lin 3.4.1: traffic and utilisations
  *
- * fault: what an SM needs so that a warp whose memory access faults can leave and come back, and who serves it. Call
+ * fault: how a warp whose memory access faults leaves its SM and resumes later, and how the fault is served. Call
  * gpump_replay_config_preset first, then gpump_replay_init and gpump_replay_open.
  *   tlb                 hardware     gpump_tlb_config_preset         Tanasic Table 6.1: translations, merged misses
  *   replay              hardware     gpump_replay_config_preset      Tanasic 6.2 and 6.3: warp disable, replay queue,
  *                                                                    operand log
  *   restart             hardware     gpump_restart_config_preset     iGPU 3.2 to 5.5: restart PCs, live-lock, errors
  *   fault               hardware     gpump_fault_config_preset       Tanasic 6.4, 6.5: owners, merged faults, service
- *   block_switch        hardware     gpump_block_switch_config_preset  Tanasic 6.4.1: who leaves an SM, who comes
+ *   block_switch        hardware     gpump_block_switch_config_preset  Tanasic 6.4.1: blocks switched out and in
  *
  * program: a kernel's instructions, and what a compiler learns from them before the kernel runs. Call
  * gpump_program_create first, then gpump_program_finish; every analysis takes the finished program.
@@ -55,8 +56,8 @@
  *   regions             program      gpump_regions_form              iGPU 3 to 4.2
  *   page_checks         program      gpump_page_checks_insert        Kim 2
  *
- * context: the bytes of a block that has left its SM, and the time that moving them takes. Call gpump_context_begin
- * first to write a context, gpump_context_open to read one, and gpump_spill_save_time where only the time counts.
+ * context: the bytes of a block that has left its SM, and the time to move them. Call gpump_context_begin to write a
+ * context, gpump_context_open to read one, and gpump_spill_save_time where only the time is needed.
  *   compress            calculation  gpump_compress_save             Lin 2.3.3
  *   context             calculation  gpump_context_begin             Lin 2.3 and 2.4.2, Tanasic 5.2.2
  *   in_place            calculation  gpump_in_place_find             Lin 2.3.1
@@ -64,7 +65,7 @@
  *
  * sm: the slots, allocation tables and block life cycle of one SM. Call gpump_sm_config_preset first, then
  * gpump_sm_init and gpump_sm_place.
- *   warp_gate           calculation  gpump_warp_gate_may             may this warp go on? one word, a bit per asker
+ *   warp_gate           calculation  gpump_warp_gate_may             objections to a warp, a bit per asker
  *   read_set            hardware     gpump_read_set_init             Shieh 3.4.4: may this block still be flushed?
  *   sm                  hardware     gpump_sm_config_preset          Lin 2.3.1, Tanasic 5.2.2, Shieh 3.2 and 3.4.4
  *
@@ -73,8 +74,8 @@
  *   cost                calculation  gpump_cost_estimate_blocks      Shieh 3.3.2, Chimera
  *   victim              calculation  gpump_victim_find               Shieh chapter 3, Chimera, Tanasic 7.2.1
  *
- * sharing: what each kernel of an SM gets when several run on it at once. Call gpump_partition_config_preset and
- * gpump_partition_decide for blocks and shares of bandwidth, and gpump_rate_init for the gates that keep to them.
+ * sharing: the share of each kernel when several run on an SM at once. Call gpump_partition_config_preset and
+ * gpump_partition_decide for blocks and shares of bandwidth, and gpump_rate_init for the gates that enforce them.
  *   rate                hardware     gpump_rate_config_preset        Lin 4.5.1, SMK, Dai et al.: quotas and tokens
  *   partition           calculation  gpump_partition_decide          Lin chapter 4; SMK, Warped-Slicer and others
  *   sharing             hardware     gpump_sharing_config_preset     Lin 4.5: a group measures, decides and moves
@@ -84,33 +85,35 @@
  *   scheduler           hardware     gpump_scheduler_config_preset   Tanasic 5.2.1 to 5.2.3
  *   scheduler_policies  tables       gpump_scheduler_find            Tanasic 5.2.4, 5.3.2, 5.3.4
  *
- * duet: more blocks on an SM than it has room for. Call gpump_duet_plan_make to learn how many and what it takes; an SM
+ * duet: more blocks on an SM than it has room for. gpump_duet_plan_make computes their number and their places. An SM
  * that switches warps calls gpump_duet_init, gpump_duet_set_kernel, gpump_duet_place_block and gpump_duet_next.
  *   duet_plan           calculation  gpump_duet_plan_make            Lin 3.6.2 to 3.6.8: what binds, frames, classes
  *   duet                hardware     gpump_duet_config_preset        Lin 3.6: GPUDuet; Virtual Thread
  *
- * What holds for every function, and is said below only where it is otherwise:
- *   results    a gpump_result is 0 when done, above 0 "not now", below 0 an error that left state and outputs as they
- *              were. NULL where a pointer is needed, and a value outside its range, are GPUMP_ERROR_ARGUMENT. Functions
- *              that return something else (questions), and those marked Hot, trust their arguments.
- *   diag       may be NULL; filled only on failure; gpump_diag_text puts it into words.
- *   now        in cycles; going back is GPUMP_ERROR_TIME, and so is GPUMP_UNKNOWN to the SM, the scheduler and the
- *              spill engine.
- *   block      a (slot, generation): GPUMP_ERROR_STALE when it names no block, or no longer.
- *   capacity   entries of the array before it, which may be NULL with 0; *count gets how many there are. When they do
- *              not fit, that is GPUMP_ERROR_CAPACITY: the array is unchanged, and *count is the number needed.
- *   hardware   _bytes says how much memory, _init makes an object in it (8-byte aligned; GPUMP_ERROR_CAPACITY when it
- *              is less), _adopt takes over a byte copy (GPUMP_ERROR_FORMAT unless size, configuration and build are the
- *              same). _adopt trusts the tables of a copy that this program made; for bytes from outside _check goes
- *              through all of them (GPUMP_ERROR_FORMAT), and then every later call is safe. _hash is the same on every
- *              machine, _bits is the cost in SRAM. A wrong configuration is GPUMP_ERROR_CONFIG; an unknown preset is
- *              GPUMP_ERROR_UNKNOWN_NAME.
- *   program    transforms set their output to a new program, to be freed by gpump_program_destroy; _destroy takes NULL,
- *              too.
- *   struct_size is the size of the struct it stands in, so that a host compiled against another version is refused.
- *   cost       constant; a place in a table, or a division. Nothing but programs and their analyses allocates.
- *   source     the first line of a component names the paper, a comment the section where that is narrower;
- *              docs/papers.md has the rest.
+ * Rules for every function. A comment below repeats a rule only where a function departs from it:
+ *   results    a gpump_result is 0 when done, above 0 "not now", below 0 an error. An error leaves state and outputs
+ *              unchanged. NULL where a pointer is needed, and a value outside its range, are GPUMP_ERROR_ARGUMENT.
+ *              Functions that return another type (questions), and functions marked Hot, do not check arguments.
+ *   diag       may be NULL. A call fills diag only when it fails. gpump_diag_text writes diag as a sentence.
+ *   now        in cycles. A `now` below that of an earlier call is GPUMP_ERROR_TIME. GPUMP_UNKNOWN as `now` is
+ *              GPUMP_ERROR_TIME in the SM, the scheduler and the spill engine.
+ *   block      a (slot, generation). GPUMP_ERROR_STALE: the pair names no block, or a block that has left.
+ *   capacity   entries of the array parameter before it, which may be NULL with capacity 0. *count is set to the number
+ *              of entries. GPUMP_ERROR_CAPACITY: the array is unchanged, and *count is the number needed.
+ *   hardware   _bytes   sets the memory needed. A wrong configuration is GPUMP_ERROR_CONFIG.
+ *              _init    makes an object in that memory (8-byte aligned). Less memory is GPUMP_ERROR_CAPACITY.
+ *              _adopt   adopts a byte copy without checking its tables. Another size, configuration or build is
+ *                       GPUMP_ERROR_FORMAT.
+ *              _check   checks all tables of bytes from outside the program (GPUMP_ERROR_FORMAT). After GPUMP_OK every
+ *                       later call is safe.
+ *              _hash    is the same on every machine.
+ *              _bits    is the cost in SRAM.
+ *              _preset  An unknown preset is GPUMP_ERROR_UNKNOWN_NAME.
+ *   program    a transform sets its output to a new program, which gpump_program_destroy frees. _destroy accepts NULL.
+ *   struct_size  the size of the struct that holds it. A host compiled against another version is refused.
+ *   cost       constant: a table look-up or a division. Only programs and their analyses allocate memory.
+ *   source     the first line of a component names the paper, and a comment the section where it is narrower.
+ *              docs/papers.md lists the departures.
  */
 
 #ifndef GPUMP_H
@@ -210,7 +213,7 @@ GPUMP_API const char *gpump_result_name(gpump_result result);
 /* Returns what a result means, in words; never NULL. */
 GPUMP_API const char *gpump_result_text(gpump_result result);
 
-/* Why the answer to a question is no: code, what holds it back, what the host can do. 0 is yes. */
+/* Reasons for refusing a request: code, cause, remedy. 0: the request is not refused. */
 /* clang-format off */
 #define GPUMP_REASONS(X) \
     X(YES, "yes", "nothing to do") \
@@ -261,19 +264,20 @@ typedef enum gpump_reason {
         GPUMP_REASON_COUNT
 } gpump_reason;
 
-/* Returns what `reason` says holds a request back, in words; never NULL. */
+/* Returns the cause that `reason` names, in words; never NULL. */
 GPUMP_API const char *gpump_reason_text(gpump_reason reason);
 /* Returns what the host can do about `reason`, in words; never NULL. */
 GPUMP_API const char *gpump_reason_remedy(gpump_reason reason);
 
-/* Where and how an argument was wrong. A call that takes one fills it only when it fails; NULL is allowed. */
+/* The argument that was wrong, its value and its allowed range. A call fills its gpump_diag only when the call fails. A
+ * NULL gpump_diag is allowed. */
 typedef struct gpump_diag {
     gpump_result code;
-    gpump_reason reason; /* set with GPUMP_ERROR_REFUSED, and with GPUMP_BUSY where that is said */
+    gpump_reason reason; /* set with GPUMP_ERROR_REFUSED; with GPUMP_BUSY only where the function's comment says so */
     const char *field;   /* the member or argument at fault; a string constant */
     uint64_t index;   /* which element of an array; which byte, for the bytes of a context or the head of a block that
                        * is adopted (GPUMP_ERROR_FORMAT); 0 for scalars */
-    uint64_t value;   /* what it was */
+    uint64_t value;   /* the value that was refused */
     uint64_t minimum; /* the smallest value allowed */
     uint64_t maximum; /* the largest value allowed */
 } gpump_diag;
@@ -284,7 +288,7 @@ typedef struct gpump_diag {
  * Returns the length of the whole sentence, as snprintf does. */
 GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t bytes);
 
-/* Memory for the growing kind of object (programs and analyses). reallocate(user, NULL, 0, n) allocates,
+/* Memory for programs and analyses, which grow while they are built. reallocate(user, NULL, 0, n) allocates,
  * reallocate(user, p, n, 0) frees and returns NULL; returning NULL for n > 0 means out of memory and leaves p valid. */
 typedef struct gpump_allocator {
     void *(*reallocate)(void *user, void *pointer, size_t old_bytes, size_t new_bytes);
@@ -297,8 +301,8 @@ GPUMP_API gpump_allocator gpump_allocator_default(void);
 /* ---- bit sets: arrays of 64-bit words ---- */
 /* Returns how many words a set of `bits` bits takes. */
 GPUMP_INLINE uint32_t gpump_bits_words(uint32_t bits) { return (bits + 63u) / 64u; }
-/* Returns 1 when `bit` (from 0, within the set) is in `set`. The same rule for _set and _clear, which put it in and
- * take it out. */
+/* gpump_bits_get returns 1 when `bit` (from 0, below the size of the set) is in `set`, else 0. gpump_bits_set adds
+ * `bit` to `set`. gpump_bits_clear removes `bit` from `set`. Cost: a mask. */
 GPUMP_INLINE int gpump_bits_get(const uint64_t *set, uint32_t bit) {
     return (int)((set[bit >> 6] >> (bit & 63u)) & 1u);
 }
@@ -348,25 +352,25 @@ GPUMP_API uint32_t gpump_bits_count(const uint64_t *set, uint32_t words);
 
 /* ---- stable hash: the same value on every machine; feed it field by field ---- */
 #define GPUMP_HASH_SEED UINT64_C(0xcbf29ce484222325)
-/* Returns `hash` (GPUMP_HASH_SEED at first) with one more `value` in it. */
+/* Returns `hash` extended by `value`. The first call passes GPUMP_HASH_SEED. Hot. */
 GPUMP_INLINE uint64_t gpump_hash_u64(uint64_t hash, uint64_t value) {
     hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ (hash >> 29);
 }
-/* Return `hash` with `count` more values, or bytes, in it. Cost: linear. */
+/* Return `hash` extended by values[count], or by bytes[count]. Cost: linear in count. */
 GPUMP_API uint64_t gpump_hash_u32s(uint64_t hash, const uint32_t *values, size_t count);
 GPUMP_API uint64_t gpump_hash_u64s(uint64_t hash, const uint64_t *values, size_t count);
 GPUMP_API uint64_t gpump_hash_bytes(uint64_t hash, const void *bytes, size_t count);
 
 /* ---- prng: splitmix64; the state is one word, any seed is good ---- */
-/* Returns the next of 2^64 numbers, all equally likely, and moves *state on. */
+/* Returns the next number, uniform over 0 to 2^64 - 1. Advances *state. */
 GPUMP_INLINE uint64_t gpump_random_next(uint64_t *state) {
     uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
 }
-/* Returns a number in 0 to limit-1 with a bias below 2^-32, and moves *state on; limit at least 1. */
+/* Returns a number from 0 to limit - 1 with a bias below 2^-32. Advances *state. `limit` is at least 1. */
 GPUMP_INLINE uint32_t gpump_random_below(uint64_t *state, uint32_t limit) {
     return (uint32_t)(((gpump_random_next(state) >> 32) * limit) >> 32);
 }
@@ -430,13 +434,15 @@ GPUMP_INLINE void gpumpi_heap_sift(void *heap, uint32_t count, uint32_t at,
 typedef struct gpump_map gpump_map;
 /* Sets *bytes to the memory that a map of `capacity` entries (1 to 2^30) needs. */
 GPUMP_API gpump_result gpump_map_bytes(uint32_t capacity, size_t *bytes);
-/* Makes an empty map in memory of at least that size, 8-byte aligned. Cost: linear in capacity. */
+/* Makes an empty map of `capacity` entries in `memory` (8-byte aligned, at least gpump_map_bytes) and sets *map.
+ * GPUMP_ERROR_CAPACITY, GPUMP_ERROR_ARGUMENT. Cost: linear in capacity. */
 GPUMP_API gpump_result gpump_map_init(void *memory, size_t bytes, uint32_t capacity, gpump_map **map);
-/* Stores key -> value, replacing an earlier value; GPUMP_ERROR_FULL at capacity. Hot: a few probes. */
+/* Stores `value` under `key`. An earlier value of `key` is replaced. GPUMP_ERROR_FULL: the map already holds `capacity`
+ * other keys. Hot: a few probes. */
 GPUMP_API gpump_result gpump_map_put(gpump_map *map, uint64_t key, uint64_t value);
-/* Finds a key: sets *value (may be NULL) and returns GPUMP_OK, or GPUMP_EMPTY when absent. Hot: a few probes. */
+/* Looks `key` up and sets *value (may be NULL). GPUMP_EMPTY: the map does not hold `key`. Hot: a few probes. */
 GPUMP_API gpump_result gpump_map_get(const gpump_map *map, uint64_t key, uint64_t *value);
-/* Removes a key; GPUMP_EMPTY when absent. Hot: a few probes. */
+/* Removes `key`. GPUMP_EMPTY: the map does not hold `key`. Hot: a few probes. */
 GPUMP_API gpump_result gpump_map_remove(gpump_map *map, uint64_t key);
 
 GPUMP_END
@@ -456,12 +462,13 @@ GPUMP_BEGIN
 /* Where a number comes from. */
 typedef enum gpump_provenance {
     GPUMP_PROVENANCE_PUBLISHED, /* printed in the source named */
-    GPUMP_PROVENANCE_DERIVED,   /* computed from printed numbers */
-    GPUMP_PROVENANCE_ASSUMED    /* ours */
+    GPUMP_PROVENANCE_DERIVED,   /* computed from published numbers */
+    GPUMP_PROVENANCE_ASSUMED    /* chosen by this project */
 } gpump_provenance;
 
-/* A GPU as far as preemption sees it. Filled by gpump_gpu_config_preset only; every field may then be changed.
- * 0 is a value, never "default". Registers are 32-bit registers of one thread unless a name says otherwise. */
+/* The properties of a GPU that preemption depends on. gpump_gpu_config_preset fills the struct; the host may then
+ * change every field. 0 is a value, never "default". Registers are 32-bit registers of one thread unless a name says
+ * otherwise. */
 typedef struct gpump_gpu {
     uint32_t struct_size;  /* sizeof(gpump_gpu) */
     uint32_t sms;          /* streaming multiprocessors; 1 to 65536 */
@@ -481,7 +488,7 @@ typedef struct gpump_gpu {
     uint32_t memory_mb_per_s; /* memory bandwidth of the whole GPU, 10^6 bytes per second */
 } gpump_gpu;
 
-/* What one thread block takes on an SM. */
+/* The resources of an SM that one thread block occupies. */
 typedef struct gpump_footprint {
     uint32_t threads;      /* threads of the block; at least 1 */
     uint32_t registers;    /* 32-bit registers of the whole block (registers per thread x threads of its warps) */
@@ -512,12 +519,12 @@ typedef struct gpump_occupancy {
 GPUMP_API gpump_result gpump_gpu_config_preset(gpump_gpu *gpu, const char *preset);
 /* Returns the name of the index-th preset (from 0), NULL past the last. */
 GPUMP_API const char *gpump_gpu_preset_name(uint32_t index);
-/* Says where a preset's field comes from: *provenance and *source (a string constant: paper and table). `field` is the
- * member's name. GPUMP_ERROR_UNKNOWN_NAME for an unknown preset or field. */
+/* Sets *provenance and *source (a string constant: paper and table) to the origin of one field of a preset. `field` is
+ * the member's name. GPUMP_ERROR_UNKNOWN_NAME: unknown preset or field. Cost: a table look-up. */
 GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *field, gpump_provenance *provenance,
                                             const char **source);
-/* Checks every field of a GPU against its range and the others: GPUMP_ERROR_CONFIG, and diag names the first at fault.
- */
+/* Checks every field of *gpu against its range and against the other fields. GPUMP_ERROR_CONFIG: diag names the first
+ * field at fault. */
 GPUMP_API gpump_result gpump_gpu_check(const gpump_gpu *gpu, gpump_diag *diag);
 
 /* Computes how many blocks of the footprint *need (threads at least 1) fit on an empty SM and which resources stop one
@@ -531,9 +538,10 @@ GPUMP_API uint64_t gpump_gpu_context_bytes(const gpump_gpu *gpu, const gpump_foo
 /* Returns the cycles to move `bytes` between one SM and memory at the SM's share of the bandwidth, rounded up
  * (Tanasic 5.1, Table 5.2). */
 GPUMP_API uint64_t gpump_gpu_save_cycles(const gpump_gpu *gpu, uint64_t bytes);
-/* Returns the time to move `bytes` in picoseconds, rounded up, without going through the clock. */
+/* Returns the time to move `bytes` between one SM and memory in picoseconds, rounded up. The result is not rounded to
+ * SM cycles. */
 GPUMP_API uint64_t gpump_gpu_save_ps(const gpump_gpu *gpu, uint64_t bytes);
-/* Returns `ns` nanoseconds as cycles of the SM clock, rounded up; UINT64_MAX when that does not fit. */
+/* Returns `ns` nanoseconds as cycles of the SM clock, rounded up. UINT64_MAX: the result does not fit in 64 bits. */
 GPUMP_API uint64_t gpump_gpu_cycles_from_ns(const gpump_gpu *gpu, uint64_t ns);
 
 /* The resources of an SM in the order of gpump_resource's bits. */
@@ -564,12 +572,12 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/gpu/block.h ---- */
-/* block: a thread block on an SM as decisions see it: name, state, parts, techniques, the choice of one (floor 1,
+/* block: a thread block on an SM as decisions see it: reference, state, parts, techniques, choice (floor 1,
  * calculation)
  *
  * gpump_sm_blocks fills views of its blocks. A host that keeps an SM of its own fills the same views itself. Every
- * decision (cost, victim, in_place) reads views and nothing else, and asks the predicates below instead of comparing
- * states. */
+ * decision (cost, victim, in_place) reads views and nothing else. Decisions call the predicates below instead of
+ * comparing states. */
 #ifndef GPUMP_BLOCK_H
 #define GPUMP_BLOCK_H
 
@@ -577,7 +585,7 @@ GPUMP_END
 
 GPUMP_BEGIN
 
-/* Names a block on one SM: the generation tells it from earlier and later blocks of the same slot. */
+/* Reference to a block on one SM. The generation tells the block from earlier and later blocks of the same slot. */
 typedef struct gpump_block_ref {
     uint32_t slot;       /* entry of the SM's allocation tables */
     uint32_t generation; /* of that entry */
@@ -589,10 +597,10 @@ typedef enum gpump_part {
     GPUMP_PART_REGISTERS = 1,     /* its range of the register file, or what that range held */
     GPUMP_PART_SHARED_MEMORY = 2, /* its range of shared memory, or what that range held */
     GPUMP_PART_STACKS = 4,        /* the SIMT stacks of its warps */
-    GPUMP_PART_BLOCK = 8,         /* which block it is, and how far it has come */
+    GPUMP_PART_BLOCK = 8,         /* the block's index and its progress */
     GPUMP_PART_SLOTS = 16,        /* its block slot, warp slots and thread slots */
     GPUMP_PART_REPLAY = 32,       /* instructions of its warps that wait to be issued again */
-    GPUMP_PART_LOG = 64,          /* the operands that these have logged */
+    GPUMP_PART_LOG = 64,          /* operands that the instructions waiting for replay have logged */
     GPUMP_PARTS_IN_PLACE = 3,     /* registers and shared memory: what a preempted block can leave on its SM */
     GPUMP_PARTS_METADATA = 12     /* SIMT stacks and block: what a save writes behind registers and shared memory */
 } gpump_part;
@@ -604,14 +612,14 @@ typedef enum gpump_technique {
     GPUMP_TECHNIQUE_DRAIN = 2,  /* let it run to its end */
     GPUMP_TECHNIQUE_REWIND = 3, /* drop its work since the last region boundaries, save what is live at them */
     GPUMP_TECHNIQUES = 4,       /* the techniques above: decisions choose among them */
-    GPUMP_TECHNIQUE_KILL = 4    /* drop the block for good: its process is aborted. No decision chooses it */
+    GPUMP_TECHNIQUE_KILL = 4    /* drop the block for good because its process is aborted; no decision chooses KILL */
 } gpump_technique;
 
 /* The life of a block on an SM. */
 typedef enum gpump_block_state {
     GPUMP_BLOCK_FREE = 0,  /* no block in this slot */
     GPUMP_BLOCK_RUNNING,   /* may issue */
-    GPUMP_BLOCK_BLOCKED,   /* resident, waits for something the host names */
+    GPUMP_BLOCK_BLOCKED,   /* resident; waits for an event that the host reports */
     GPUMP_BLOCK_DRAINING,  /* issues to its end, then leaves */
     GPUMP_BLOCK_STOPPING,  /* about to be saved: waits until its state is complete */
     GPUMP_BLOCK_SAVING,    /* its context is being written */
@@ -626,59 +634,64 @@ typedef enum gpump_block_state {
 
 /* One block that holds room on an SM. */
 typedef struct gpump_block_view {
-    uint64_t cookie;        /* the host's name for the block's whole life */
-    uint64_t executed;      /* warp instructions executed in this launch of the block */
-    uint64_t start_cycle;   /* when it began (or was restored) on this SM */
-    uint64_t cycles;        /* cycles it has run, earlier residences included */
-    uint64_t context_bytes; /* what a switch would save; registers and shared memory unless the host knows better */
+    uint64_t cookie;      /* the host's name for the block's whole life */
+    uint64_t executed;    /* warp instructions executed in this launch of the block */
+    uint64_t start_cycle; /* cycle at which the block started, or was restored, on this SM */
+    uint64_t cycles;      /* cycles that the block has run, earlier residences included */
+    /* Bytes that a switch would save: registers and shared memory, unless the host reports fewer. */
+    uint64_t context_bytes;
     gpump_block_ref block;
-    uint32_t kernel;   /* number of the launch, from 1: decides who may take whose place */
-    uint32_t function; /* number of the function it executes, from 1: decides which history is its own; 0: `kernel` */
-    uint32_t state;    /* gpump_block_state */
+    uint32_t kernel;        /* number of the launch, from 1; room is reserved per launch */
+    uint32_t function;      /* number of the executed function, from 1; selects the cost history; 0: `kernel` is used */
+    uint32_t state;         /* gpump_block_state */
     uint32_t register_base; /* first 32-bit register of its range */
     uint32_t registers;     /* length of that range; 0 when a parked block has given its registers up */
     uint32_t shared_base;   /* first byte of its shared memory */
     uint32_t shared_bytes;  /* length of that range; 0 likewise */
-    uint32_t threads;       /* thread slots it takes; 0 when it has left its slots (parked) */
-    uint32_t warps;         /* warp slots it takes; 0 likewise */
+    uint32_t threads;       /* thread slots of the block; 0 when the block is parked */
+    uint32_t warps;         /* warp slots of the block; 0 when the block is parked */
     uint32_t may;           /* bit t set: technique t is allowed now or after a bounded wait (see gpump_technique) */
     uint32_t group;         /* blocks of one kernel with the same group leave together; 0: no group */
     uint32_t technique;     /* STOPPING, SAVING: gpump_technique the block leaves by */
     uint32_t keep;          /* STOPPING, SAVING: gpump_part bits that stay in place when the block is PARKED; 0: none */
-    uint32_t faults;        /* granules that it waits for; 0: none */
-    /* Cycles until the last of them is there; GPUMP_UNKNOWN: cannot be told. 0 without faults. */
+    uint32_t faults;        /* granules of memory that the block waits for; 0: none */
+    /* Cycles until the last awaited granule is resident. GPUMP_UNKNOWN: no estimate. 0 without faults. */
     uint64_t fault_cycles;
-    /* 1: the block cannot be saved before its pages are there (stall on fault). 0: it leaves with its faults. */
+    /* 1: the block cannot be saved before its pages are resident (stall on fault). 0: the block is saved with its
+     * faults pending. */
     uint32_t fault_stalls;
     uint32_t unused;
 } gpump_block_view;
 
-/* How one block is to leave its SM. gpump_victim_decide, _reconsider and _vacate write choices; gpump_sm_preempt takes
- * them as they are. A host that chooses by itself sets all to zero, then block and technique. */
+/* How one block is to leave its SM. gpump_victim_decide, _reconsider and _vacate write choices. gpump_sm_preempt takes
+ * these choices unchanged. A host that chooses by itself sets all to zero, then block and technique. */
 typedef struct gpump_block_choice {
     gpump_block_ref block;
     uint32_t technique; /* gpump_technique */
     uint32_t keep; /* with switch and rewind: gpump_part bits that stay in place (Lin 2.3.1); 0: the block leaves */
-    /* With switch. 1: warps go on issuing until the host reports that none waits for a preemption point. */
+    /* With switch. 1: warps issue until the host reports that no warp is still short of its preemption point. */
     uint32_t to_point;
-    /* From here on gpump_sm_preempt reads nothing.
+    /* gpump_sm_preempt reads none of the fields from here on.
      *
-     * The technique to apply at gpump_victim_decision.ask_again if the block still runs then. The same as `technique`:
-     * there is no second technique. */
+     * The technique to apply at gpump_victim_decision.ask_again if the block still runs then. Equal to `technique` when
+     * the block has no second technique. */
     uint32_t otherwise;
     uint32_t sm; /* number of the SM (gpump_victim_sm.sm) */
     uint32_t unused;
     uint64_t cookie;
-    uint64_t latency;  /* estimated cycles until the block's room is free; GPUMP_UNKNOWN: cannot be told */
+    uint64_t latency;  /* estimated cycles until the block's room is free; GPUMP_UNKNOWN: no estimate */
     uint64_t overhead; /* estimated loss, warp instructions; GPUMP_UNKNOWN likewise */
 } gpump_block_choice;
 
-/* Checks the views of one SM's blocks for what no SM can hold: a block that is FREE or of no kernel, an unknown state,
- * technique or part, no threads in a block that is not parked, the same block twice, ranges of registers or shared
- * memory that overlap. Decisions assume that views pass this check: a host that fills views itself leaves it on while
- * it is being written. GPUMP_ERROR_ARGUMENT: diag->field names the field, diag->index the block, and diag->value what
- * it holds. Cost: count squared; a fifth of a
- * decision's time for 8 blocks, as much as a decision for 64 (bench/micro, sm_view_check). */
+/* Checks that blocks[count], the views of one SM, describe a state that an SM can have. Decisions assume that views
+ * pass this check. A host under development calls the check before each decision.
+ *
+ * The check refuses: a block that is FREE or of no kernel; an unknown state, technique or part; a block without threads
+ * that is not parked; the same block twice; overlapping ranges of registers or shared memory.
+ *
+ * GPUMP_ERROR_ARGUMENT: diag->field names the field, diag->index the block, and diag->value the value. Cost: count
+ * squared. The check takes a fifth of a decision's time for 8 blocks, and as much time as a decision for 64 blocks
+ * (bench/micro, sm_view_check). */
 GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, uint32_t count, gpump_diag *diag);
 
 /* ---- predicates ---- */
@@ -691,28 +704,27 @@ GPUMP_API const char *gpump_technique_name(uint32_t technique);
 GPUMP_INLINE int gpump_block_state_in(uint32_t state, uint32_t states) {
     return state < GPUMP_BLOCK_STATES && (states >> state & 1u);
 }
-/* Returns 1 when a block in this state holds its slots and nothing makes it leave them: it runs, is blocked, or is
- * being restored. Hot. */
+/* Returns 1 when a block in `state` holds its slots and is not leaving: RUNNING, BLOCKED or RESTORING. Hot. */
 GPUMP_INLINE int gpump_block_stays(uint32_t state) {
     return gpump_block_state_in(state,
                                 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_RESTORING);
 }
-/* Returns 1 when a block in this state gives up its slots, and the parts that it does not keep, without a further
- * decision. A parked block does not: its parts stay until somebody decides. Hot. */
+/* Returns 1 when a block in `state` gives up its slots, and the parts that it does not keep, without a further
+ * decision. Returns 0 for PARKED, because a parked block keeps its parts until a decision names the block. Hot. */
 GPUMP_INLINE int gpump_block_leaves(uint32_t state) {
     return gpump_block_state_in(state, 1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING |
                                            1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
                                            1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_DONE |
                                            1u << GPUMP_BLOCK_KILLED);
 }
-/* Returns 1 when a block in this state counts as executing, so that its cycles grow: from its start until its state is
- * complete. Hot. */
+/* Returns 1 when the cycles of a block in `state` are counted: from the block's start until its state is complete.
+ * Hot. */
 GPUMP_INLINE int gpump_block_executes(uint32_t state) {
     return gpump_block_state_in(state, 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED |
                                            1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING);
 }
-/* Returns 1 when a block in this state is about to be saved, or is being saved: gpump_block_view.technique and .keep
- * say how, and what stays. Hot. */
+/* Returns 1 when a block in `state` is about to be saved, or is being saved. gpump_block_view.technique and .keep then
+ * hold the technique and the parts that stay in place. Hot. */
 GPUMP_INLINE int gpump_block_is_saved_now(uint32_t state) {
     return state == GPUMP_BLOCK_STOPPING || state == GPUMP_BLOCK_SAVING;
 }
@@ -729,7 +741,7 @@ GPUMP_INLINE uint32_t gpump_block_parts_held(const gpump_block_view *view) {
            (view->state != GPUMP_BLOCK_PARKED && (view->threads | view->warps) ? (uint32_t)GPUMP_PART_SLOTS : 0u);
 }
 /* Returns the gpump_part bits that the block of a view gives up without a further decision; gpump_block_freed_after
- * says when. 0 for a block that stays or is parked. Hot. */
+ * returns the time. 0 for a block that stays or is parked. Hot. */
 GPUMP_INLINE uint32_t gpump_block_parts_freed(const gpump_block_view *view) {
     uint32_t keep = gpump_block_is_saved_now(view->state) ? view->keep : 0;
     return gpump_block_leaves(view->state) ? gpump_block_parts_held(view) & ~keep : 0;
@@ -778,8 +790,8 @@ typedef struct gpump_metrics {
 /* Returns the normalised turnaround time shared / alone of one program; 0 when alone is 0. Above 1: slowed down. */
 GPUMP_API double gpump_metrics_ntt(const gpump_metrics_run *run);
 
-/* Computes the metrics of a workload. runs: one per program; count: 1 or more. Returned in *metrics.
- * GPUMP_ERROR_ARGUMENT names the program whose time is 0. Cost: linear in count, no allocation. */
+/* Computes the metrics of a workload from runs[count], one run per program, count 1 or more. Fills *metrics.
+ * GPUMP_ERROR_ARGUMENT: diag->index is the program whose time is 0. Cost: linear in count, no allocation. */
 GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint32_t count, gpump_metrics *metrics,
                                              gpump_diag *diag);
 
@@ -790,26 +802,28 @@ typedef struct gpump_metrics_rate {
     double shared;
 } gpump_metrics_rate;
 
-/* The same from `rates`, one per program: NP = shared / alone (Lin 4.5: HSpeedup and WSpeedup over IPC).
- * GPUMP_ERROR_ARGUMENT names the program whose rate is not above 0. Returned in *metrics. Cost: linear in count. */
+/* Computes the metrics of a workload from rates[count], one rate per program, count 1 or more: NP = shared / alone (Lin
+ * 4.5: HSpeedup and WSpeedup over IPC). Fills *metrics. GPUMP_ERROR_ARGUMENT: diag->index is the program whose rate is
+ * not above 0. Cost: linear in count, no allocation. */
 GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count,
                                                    gpump_metrics *metrics, gpump_diag *diag);
 
 /* Returns the share of latencies above limit, 0 to 1: the violation rate of a latency constraint (Chimera; Shieh 5.2).
- * 0 for no latencies. An unknown latency (GPUMP_UNKNOWN) is a violation. Cost: linear in count. */
+ * `latencies` and `limit` have the same unit. Returns 0 when count is 0. An unknown latency (GPUMP_UNKNOWN) is a
+ * violation. Cost: linear in count. */
 GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_t count, uint64_t limit);
 
 GPUMP_END
 #endif
 
 /* ---- gpump_impl/memory/meter.h ---- */
-/* meter: what each kernel asks of issue slots, caches, network and DRAM (floor 2, hardware; Lin 3.4.1)
+/* meter: the use of issue slots, caches, network and DRAM by each kernel (floor 2, hardware; Lin 3.4.1)
  *
- * The host reports facts as they happen; the meter sums them per kernel, hands over what has passed since the last
- * window, and turns sums into the six utilisations of Lin 3.4.1. Kernel 0 is the traffic of contexts; kernels of the
- * host count from 1. A hop is a part of a request's way: the host reports when a request enters and leaves it, and the
- * meter keeps the number in flight, its integral over time and a histogram of latencies, so that Little's law can be
- * checked: `in_flight_cycles` is the sum of the latencies once every request that entered has left. */
+ * The host reports events as they happen. The meter sums them per kernel, returns the sums since the last window, and
+ * computes the six utilisations of Lin 3.4.1. Kernel 0 is the traffic of contexts. Kernels of the host count from 1. A
+ * hop is a section of a request's path. The host reports when a request enters and leaves a hop. The meter keeps the
+ * number of requests in flight, its integral over time and a histogram of latencies. Little's law can then be checked:
+ * `in_flight_cycles` is the sum of the latencies once every request that entered has left. */
 #ifndef GPUMP_METER_H
 #define GPUMP_METER_H
 
@@ -865,7 +879,7 @@ typedef enum gpump_meter_access {
     X(down_requests, "requests", "that have left the hop down")                     \
     X(down_latency_cycles, "network cycles", "their latencies, summed")
 /* clang-format on */
-/* What one kernel has asked for. */
+/* The traffic of one kernel. */
 typedef struct gpump_traffic {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
     GPUMP_TRAFFIC(GPUMPI_FIELD)
@@ -874,7 +888,7 @@ typedef struct gpump_traffic {
     uint64_t latencies[GPUMP_METER_HOPS][GPUMP_METER_BUCKETS]; /* requests by the logarithm of their latency */
 } gpump_traffic;
 
-/* Filled by gpump_meter_config_preset only; every field may then be changed. */
+/* The configuration of a meter. gpump_meter_config_preset fills the struct; the host may then change every field. */
 typedef struct gpump_meter_config {
     uint32_t struct_size;          /* sizeof(gpump_meter_config) */
     uint32_t kernels;              /* kernels beside kernel 0; 8; 1 to 65535 */
@@ -927,7 +941,7 @@ GPUMP_API gpump_result gpump_meter_bytes(const gpump_meter_config *config, size_
 /* Makes a meter with all sums 0 in `memory` and sets *meter. */
 GPUMP_API gpump_result gpump_meter_init(void *memory, size_t bytes, const gpump_meter_config *config,
                                         gpump_meter **meter, gpump_diag *diag);
-/* Takes over a byte copy of a meter and sets *meter. */
+/* Adopts a byte copy of a meter and sets *meter. */
 GPUMP_API gpump_result gpump_meter_adopt(void *memory, size_t bytes, const gpump_meter_config *config,
                                          gpump_meter **meter, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear in kernels. */
@@ -988,17 +1002,17 @@ GPUMP_INLINE void gpump_meter_report_leave(gpump_meter *meter, uint64_t now, uin
 
 /* Returns the requests of a kernel that are in a hop (gpump_meter_hop) now. */
 GPUMP_API uint64_t gpump_meter_in_flight(const gpump_meter *meter, uint32_t kernel, uint32_t hop);
-/* Sets *traffic to what a kernel has asked for since the first cycle; `now` in SM cycles. GPUMP_ERROR_TIME. */
+/* Sets *traffic to the traffic of `kernel` since the first cycle. `now` is in SM cycles. GPUMP_ERROR_TIME. */
 GPUMP_API gpump_result gpump_meter_total(gpump_meter *meter, uint64_t now, uint32_t kernel, gpump_traffic *traffic);
-/* Hands over what each kernel has asked for since the last window, traffic[config.kernels + 1] by kernel number, and
- * starts the next window; `now` in SM cycles. GPUMP_ERROR_TIME. Cost: linear in kernels. */
+/* Copies the traffic of each kernel since the last window to traffic[config.kernels + 1], by kernel number, and starts
+ * the next window. `now` is in SM cycles. GPUMP_ERROR_TIME. GPUMP_ERROR_CAPACITY. Cost: linear in kernels. */
 GPUMP_API gpump_result gpump_meter_window(gpump_meter *meter, uint64_t now, gpump_traffic *traffic, uint32_t capacity);
 /* Adds the counters of *more to those of *sum, cycles excepted: the larger stays. */
 GPUMP_API void gpump_traffic_add(gpump_traffic *sum, const gpump_traffic *more);
 /* Sets *difference to later - earlier, counter by counter. */
 GPUMP_API void gpump_traffic_diff(const gpump_traffic *earlier, const gpump_traffic *later, gpump_traffic *difference);
 /* Sets *name, *unit and *description of the index-th counter and *value, its value in *traffic; GPUMP_EMPTY past the
- * last. Any pointer may be NULL but traffic. */
+ * last. Every pointer except traffic may be NULL. */
 GPUMP_API gpump_result gpump_traffic_field(const gpump_traffic *traffic, uint32_t index, const char **name,
                                            const char **unit, const char **description, uint64_t *value);
 /* Computes the six utilisations of *traffic over traffic->cycles on the machine of *config into *utilisation
@@ -1012,12 +1026,12 @@ GPUMP_END
 /* ---- gpump_impl/fault/tlb.h ---- */
 /* tlb: a set-associative translation buffer with process tags that merges misses (hardware; Tanasic Table 6.1)
  *
- * The component remembers which pages are known, which look-ups wait for which page, and nothing of time or of physical
- * addresses: the host adds latencies, and sends the misses on to the next level, to a walker or to a fault unit. One
- * kind serves as L1 TLB (waiters are memory instructions) and as L2 TLB (waiters are SMs).
+ * The component holds the pages with a translation, and the look-ups that wait for a page. The component holds no times
+ * and no physical addresses: the host adds latencies and forwards misses to the next level, to a walker or to a fault
+ * unit. The same component serves as L1 TLB (waiters are memory instructions) and as L2 TLB (waiters are SMs).
  *
- * A fill hands over the waiters of its page, and they count as checked. They must not look up again: with two pages
- * that evict each other, a second look-up may miss for ever. */
+ * A fill returns the waiters of its page, and these waiters count as checked. A waiter must not look up again: with two
+ * pages that evict each other, a second look-up could miss for ever. */
 #ifndef GPUMP_TLB_H
 #define GPUMP_TLB_H
 
@@ -1035,15 +1049,15 @@ typedef enum gpump_tlb_right {
     GPUMP_TLB_RIGHTS = 7 /* all of them */
 } gpump_tlb_right;
 
-/* What a look-up has found. */
+/* Outcome of a look-up. */
 typedef enum gpump_tlb_outcome {
     GPUMP_TLB_HIT = 0, /* the page is known and allows the access */
-    GPUMP_TLB_MISS,    /* the page is unknown: send the miss on; the waiter comes back with the fill */
-    GPUMP_TLB_MERGED,  /* the miss is under way already; the waiter comes back with the fill */
+    GPUMP_TLB_MISS,    /* no translation: the host forwards the miss; the fill returns the waiter */
+    GPUMP_TLB_MERGED,  /* the miss is already in flight; the fill returns the waiter */
     GPUMP_TLB_DENIED   /* the page is known and does not allow the access: a fault of its own */
 } gpump_tlb_outcome;
 
-/* Filled by gpump_tlb_config_preset only; every field may then be changed. */
+/* The configuration of a TLB. gpump_tlb_config_preset fills the struct; the host may then change every field. */
 typedef struct gpump_tlb_config {
     uint32_t struct_size; /* sizeof(gpump_tlb_config) */
     uint32_t entries;     /* pages known at most; ways times a power of two, up to 65536 */
@@ -1084,12 +1098,12 @@ GPUMP_API gpump_result gpump_tlb_bytes(const gpump_tlb_config *config, size_t *b
 /* Makes an empty TLB in `memory` and sets *tlb. */
 GPUMP_API gpump_result gpump_tlb_init(void *memory, size_t bytes, const gpump_tlb_config *config, gpump_tlb **tlb,
                                       gpump_diag *diag);
-/* Takes over a byte copy of a TLB and sets *tlb. */
+/* Adopts a byte copy of a TLB and sets *tlb. */
 GPUMP_API gpump_result gpump_tlb_adopt(void *memory, size_t bytes, const gpump_tlb_config *config, gpump_tlb **tlb,
                                        gpump_diag *diag);
-/* Checks misses and waiters against each other. For memory from outside: once gpump_tlb_adopt has taken it over and
- * this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what contradicts what.
- * Cost: linear. */
+/* Checks misses and waiters against each other. A host calls gpump_tlb_check after gpump_tlb_adopt when the bytes come
+ * from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field describes the
+ * contradiction. Cost: linear. */
 GPUMP_API gpump_result gpump_tlb_check(const gpump_tlb *tlb, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear. */
 GPUMP_API uint64_t gpump_tlb_hash(const gpump_tlb *tlb);
@@ -1098,9 +1112,9 @@ GPUMP_API uint64_t gpump_tlb_hash(const gpump_tlb *tlb);
 GPUMP_API gpump_result gpump_tlb_bits(const gpump_tlb_config *config, uint64_t *bits, gpump_diag *diag);
 
 /* Looks up `page` of `process` for an access that needs `rights` (gpump_tlb_right bits, at least one), and sets
- * *outcome (gpump_tlb_outcome). After MISS and MERGED, `waiter` (any number of the host's) comes back with the fill.
- * GPUMP_BUSY when no miss or no waiter is free: nothing has changed, look up again later. Cost: the ways of a set, and
- * the misses under way in it. */
+ * *outcome (gpump_tlb_outcome). After MISS and MERGED, the fill returns `waiter` (any number of the host's).
+ * GPUMP_BUSY: no miss or no waiter is free; the state is unchanged, and the host looks up again later. Cost: the ways
+ * of a set, and the misses under way in it. */
 GPUMP_API gpump_result gpump_tlb_lookup(gpump_tlb *tlb, uint32_t process, uint64_t page, uint32_t rights,
                                         uint64_t waiter, uint32_t *outcome);
 /* Ends the miss of a page of `process`, if there is one: the page's least recently used place takes the translation
@@ -1109,11 +1123,12 @@ GPUMP_API gpump_result gpump_tlb_lookup(gpump_tlb *tlb, uint32_t process, uint64
  * miss is filled as well (a prefetch). Cost: the ways of a set, and the waiters. */
 GPUMP_API gpump_result gpump_tlb_fill(gpump_tlb *tlb, uint32_t process, uint64_t page, uint32_t rights,
                                       uint64_t *waiters, uint32_t capacity, uint32_t *count);
-/* Takes the first look-up with this `waiter` out of the miss of a page of `process`: its instruction was squashed. The
- * miss stays until its fill. GPUMP_EMPTY when none waits. Cost: the waiters of the page. */
+/* Removes the first look-up with this `waiter` from the miss of `page` of `process`, because its instruction was
+ * squashed. The miss stays until its fill. GPUMP_EMPTY: no such look-up waits. Cost: the waiters of the page. */
 GPUMP_API gpump_result gpump_tlb_cancel(gpump_tlb *tlb, uint32_t process, uint64_t page, uint64_t waiter);
-/* Forgets `pages` pages from `first` on, of one process or of GPUMP_TLB_ALL; `first` 0 and `pages` UINT64_MAX: all.
- * Misses under way stay: the host fills them with what the page table says then. Cost: linear in entries. */
+/* Invalidates `pages` pages from `first` on, of one `process` or of GPUMP_TLB_ALL; `first` 0 and `pages` UINT64_MAX:
+ * all pages. Misses in flight stay, and the host fills them from the page table as it is then. Cost: linear in
+ * entries. */
 GPUMP_API gpump_result gpump_tlb_invalidate(gpump_tlb *tlb, uint32_t process, uint64_t first, uint64_t pages);
 /* Returns the pages missed and not yet filled. */
 GPUMP_API uint32_t gpump_tlb_in_flight(const gpump_tlb *tlb);
@@ -1124,7 +1139,7 @@ GPUMP_API void gpump_tlb_get_statistics(const gpump_tlb *tlb, gpump_tlb_statisti
 GPUMP_API void gpump_tlb_statistics_diff(const gpump_tlb_statistics *earlier, const gpump_tlb_statistics *later,
                                          gpump_tlb_statistics *difference);
 /* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Any pointer may be NULL but statistics. */
+ * last. Every pointer except statistics may be NULL. */
 GPUMP_API gpump_result gpump_tlb_statistics_field(const gpump_tlb_statistics *statistics, uint32_t index,
                                                   const char **name, const char **unit, const char **description,
                                                   uint64_t *value);
@@ -1133,11 +1148,11 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/fault/replay.h ---- */
-/* replay: lets a warp whose memory access faults leave the SM and come back (hardware; per SM; Tanasic 6.2 and 6.3)
+/* replay: lets a warp whose memory access faults leave the SM and resume later (hardware; per SM; Tanasic 6.2 and 6.3)
  *
- * A GPU pipeline cannot undo what younger instructions have done, so an access that faults cannot simply run again.
- * Tanasic names two obstacles. Sparse replay: of the instructions behind it, some have committed and must not run
- * again. RAW on replay: a younger instruction may have overwritten its source registers. The schemes remove them:
+ * A GPU pipeline cannot undo the effects of younger instructions, so an access that faults cannot simply execute again.
+ * Tanasic names two obstacles. Sparse replay: some younger instructions have committed and must not execute again. RAW
+ * on replay: a younger instruction may have overwritten its source registers. The schemes remove them:
  *
  *   scheme      fetch behind a memory instruction  sources released     what a faulted warp leaves with
  *   STALL       goes on                            at operand read      it cannot leave: the access waits in place
@@ -1147,11 +1162,12 @@ GPUMP_END
  *   LOG         goes on                            at operand read      entries, and their operands in the log
  *   REGIONS     goes on                            at operand read      nothing: it restarts its idempotent region
  *
- * "Memory instruction" is here one that can fault (global memory). Its *last check* is the last translation it needs;
- * its *effect* is what others can see: a store's or atomic's write, and the read of a load.
+ * A "memory instruction" here is an instruction that can fault (global memory). Its *last check* is the last
+ * translation that it needs. Its *effect* is what other threads can observe: the write of a store or atomic, and the
+ * read of a load.
  *
- * The host keeps instructions, operands and time. It reports what happens to memory instructions, asks whether a warp
- * may fetch and issue, and pulls actions while gpump_replay_has_actions. The life of a warp:
+ * The host keeps instructions, operands and time. The host reports events of memory instructions, asks whether a warp
+ * may fetch and issue, and pulls actions while gpump_replay_has_actions returns 1. The states of a warp:
  *
  *   RUN      An access faults (on_fault EAGER), or the host wants the warp to leave (gpump_replay_squash).
  *   DRAIN    Nothing issues. Memory instructions in flight commit, or SQUASH and REFETCH take them out of the pipeline.
@@ -1162,7 +1178,7 @@ GPUMP_END
  *            reports each as reissued. An entry whose operands were logged reads the log and no register. After the
  *            last one, FETCH: the warp is in RUN again.
  *
- * Memory order is our departure from the thesis, which guards registers only: docs/papers.md. */
+ * Memory order departs from the thesis, which guards registers only: docs/papers.md. */
 #ifndef GPUMP_REPLAY_H
 #define GPUMP_REPLAY_H
 
@@ -1173,7 +1189,7 @@ GPUMP_BEGIN
 
 #define GPUMP_REPLAY_WINDOW 64 /* instructions of a warp between fetch and commit, at most */
 
-/* What the pipeline does so that a warp can leave. */
+/* Pipeline scheme that lets a faulted warp leave. */
 typedef enum gpump_replay_scheme {
     GPUMP_REPLAY_STALL = 0, /* a fault is a very long TLB miss (the baseline, Tanasic 6.2) */
     GPUMP_REPLAY_WD_COMMIT, /* warp disable until commit (6.3.1) */
@@ -1190,17 +1206,17 @@ typedef enum gpump_replay_order {
     GPUMP_REPLAY_ADDRESS,     /* likewise, or when their segments are known and disjoint */
     GPUMP_REPLAY_ORDERS
 } gpump_replay_order;
-/* What a fault does at once. */
+/* Immediate effect of a fault. */
 typedef enum gpump_replay_on_fault {
     GPUMP_REPLAY_EAGER = 0, /* the warp drains (Tanasic 6.3) */
     GPUMP_REPLAY_LAZY       /* the access waits in place, until gpump_replay_squash; ours */
 } gpump_replay_on_fault;
-/* What becomes of an instruction that needs more log entries than its block's partition has. */
+/* Treatment of an instruction that needs more log entries than its block's partition has. */
 typedef enum gpump_replay_wide {
     GPUMP_REPLAY_WIDE_WAITS = 0, /* it waits, for ever: as the thesis has it */
     GPUMP_REPLAY_WIDE_HOLDS      /* it holds its sources until its effect, as under QUEUE */
 } gpump_replay_wide;
-/* What an instruction is. */
+/* Kind of an instruction. */
 typedef enum gpump_replay_kind {
     GPUMP_REPLAY_OTHER = 0, /* it cannot fault */
     GPUMP_REPLAY_SYNC,      /* likewise; a barrier, fence or exit: older memory instructions must have taken effect */
@@ -1209,7 +1225,7 @@ typedef enum gpump_replay_kind {
     GPUMP_REPLAY_ATOMIC, /* an atomic, or a load that must keep its place */
     GPUMP_REPLAY_KINDS
 } gpump_replay_kind;
-/* Where a warp stands. */
+/* State of a warp. */
 typedef enum gpump_replay_state {
     GPUMP_REPLAY_RUN = 0, /* it goes on */
     GPUMP_REPLAY_DRAIN,   /* its instructions in flight end */
@@ -1250,7 +1266,8 @@ typedef struct gpump_replay_action {
     uint32_t nacked; /* SQUASH: 1 when it did not fault itself, but an older one has */
 } gpump_replay_action;
 
-/* Filled by gpump_replay_config_preset only; every field may then be changed. */
+/* The configuration of the component. gpump_replay_config_preset fills the struct; the host may then change every
+ * field. */
 typedef struct gpump_replay_config {
     uint32_t struct_size; /* sizeof(gpump_replay_config) */
     uint32_t scheme;      /* gpump_replay_scheme */
@@ -1345,12 +1362,12 @@ GPUMP_API gpump_result gpump_replay_bytes(const gpump_replay_config *config, siz
 /* Makes the component without warps in `memory` and sets *replay; the log is shared by config.blocks. */
 GPUMP_API gpump_result gpump_replay_init(void *memory, size_t bytes, const gpump_replay_config *config,
                                          gpump_replay **replay, gpump_diag *diag);
-/* Takes over a byte copy and sets *replay. */
+/* Adopts a byte copy of the component and sets *replay. GPUMP_ERROR_FORMAT: any other bytes. */
 GPUMP_API gpump_result gpump_replay_adopt(void *memory, size_t bytes, const gpump_replay_config *config,
                                           gpump_replay **replay, gpump_diag *diag);
-/* Checks warps, entries and the log against each other. For memory from outside: once gpump_replay_adopt has taken it
- * over and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what contradicts
- * what. Cost: warps x 64 x 64 at worst. */
+/* Checks warps, entries and the log against each other. A host calls gpump_replay_check after gpump_replay_adopt when
+ * the bytes come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field
+ * describes the contradiction. Cost: warps x 64 x 64 at worst. */
 GPUMP_API gpump_result gpump_replay_check(const gpump_replay *replay, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear in warps and entries. */
 GPUMP_API uint64_t gpump_replay_hash(const gpump_replay *replay);
@@ -1364,10 +1381,11 @@ GPUMP_API gpump_result gpump_replay_bits(const gpump_replay_config *config, uint
 /* Shares the log among `blocks` running blocks: the kernel's occupancy, when the SM is set up for it; config.blocks
  * where kernels mix. GPUMP_ERROR_STATE while a log entry is taken. */
 GPUMP_API gpump_result gpump_replay_set_blocks(gpump_replay *replay, uint32_t blocks);
-/* Begins a warp in slot `warp`, of the block in slot `block`; its state is RUN. GPUMP_ERROR_STATE when one is there. */
+/* Begins a warp in slot `warp`, of the block in slot `block`. The warp's state is RUN. GPUMP_ERROR_STATE: the slot
+ * holds a warp. */
 GPUMP_API gpump_result gpump_replay_open(gpump_replay *replay, uint32_t warp, uint32_t block);
-/* Ends the warp in slot `warp`: it has exited, was flushed or killed, or is saved. Its entries are dropped, and its log
- * entries are free. GPUMP_ERROR_STATE when none is there. */
+/* Ends the warp in slot `warp`, which has exited, was flushed or killed, or is saved. Its entries are dropped, and its
+ * log entries are freed. GPUMP_ERROR_STATE: the slot holds no warp. */
 GPUMP_API gpump_result gpump_replay_close(gpump_replay *replay, uint32_t warp);
 
 /* ---- questions. Hot: a load and a mask unless said otherwise; `warp` and `entry` are trusted ---- */
@@ -1396,9 +1414,9 @@ GPUMP_INLINE int gpump_replay_releases_sources(const gpump_replay *replay, uint3
     return replay->config.scheme != GPUMP_REPLAY_QUEUE &&
            !(gpumpi_replay_slot_at(replay, entry)->entry.flags & GPUMP_REPLAY_HOLDS);
 }
-/* Returns GPUMP_REASON_YES when nothing older stands against the effect of memory instruction `entry` once its checks
- * have passed; MEMORY_ORDER: an older one has not taken effect; FAULTED: an older one is squashed, so this one will be.
- * Cost: ADDRESS may compare it with each older one. */
+/* Returns GPUMP_REASON_YES when no older instruction prevents the effect of memory instruction `entry` once its checks
+ * have passed. MEMORY_ORDER: an older instruction has not taken effect. FAULTED: an older instruction is squashed, so
+ * `entry` will be squashed too. Cost: ADDRESS may compare it with each older one. */
 GPUMP_INLINE gpump_reason gpump_replay_may_take_effect(const gpump_replay *replay, uint32_t entry);
 /* Returns GPUMP_REASON_YES when the warp may pass a barrier or fence, or exit: all its memory instructions have taken
  * effect. Else MEMORY_ORDER, FAULTED or REPLAYING. */
@@ -1426,7 +1444,7 @@ GPUMP_API int gpump_replay_waits_for_page(const gpump_replay *replay, uint32_t w
 GPUMP_INLINE gpump_replay_entry gpump_replay_look(const gpump_replay *replay, uint32_t entry) {
     return gpumpi_replay_slot_at(replay, entry)->entry;
 }
-/* Returns 1 when gpump_replay_next may have something. */
+/* Returns 1 when gpump_replay_next may have an action. */
 GPUMP_INLINE int gpump_replay_has_actions(const gpump_replay *replay) {
     return (replay->active[0] | replay->active[1] | replay->active[2] | replay->active[3]) != 0;
 }
@@ -1462,27 +1480,30 @@ GPUMP_API gpump_result gpump_replay_report_checked(gpump_replay *replay, uint32_
 GPUMP_API gpump_result gpump_replay_report_faulted(gpump_replay *replay, uint32_t entry);
 /* Reports that memory instruction `entry` has committed. GPUMP_ERROR_STATE before its effect. */
 GPUMP_API gpump_result gpump_replay_report_committed(gpump_replay *replay, uint32_t entry);
-/* Reports that nothing of a drained warp is in flight any more, and hands over entries[count], what it had fetched and
- * not issued, in program order (flags are ignored); the warp is HELD. Entries of an earlier replay that were not issued
- * again are still in the queue and must not be among them. Only QUEUE and LOG take entries: otherwise the host sets the
- * PC back to the oldest. GPUMP_ERROR_STATE before the action DRAINED, GPUMP_ERROR_ARGUMENT when sequences do not
- * ascend or exist already, GPUMP_ERROR_FULL beyond GPUMP_REPLAY_WINDOW. Cost: count x entries. */
+/* Reports that no instruction of a drained warp is in flight. The warp is then HELD. entries[count] are the
+ * instructions that the warp had fetched and not issued, in program order (flags are ignored). Entries of an earlier
+ * replay that were not issued again are still in the queue and must not be among them. Only QUEUE and LOG take entries;
+ * under other schemes the host sets the PC back to the oldest instruction. GPUMP_ERROR_STATE before the action DRAINED,
+ * GPUMP_ERROR_ARGUMENT when sequences do not ascend or exist already, GPUMP_ERROR_FULL beyond GPUMP_REPLAY_WINDOW.
+ * Cost: count x entries. */
 GPUMP_API gpump_result gpump_replay_report_unissued(gpump_replay *replay, uint32_t warp,
                                                     const gpump_replay_entry *entries, uint32_t count);
-/* Reports that all pages that the warp's instructions have faulted on are there. A warp in HELD replays; one in DRAIN
- * will. */
+/* Reports that all pages on which the warp has faulted are resident. A HELD warp then replays. A warp in DRAIN replays
+ * after it is HELD. */
 GPUMP_API gpump_result gpump_replay_report_served(gpump_replay *replay, uint32_t warp);
 /* Reports that pending `entry` of a warp in REPLAY has been issued. Memory instructions are in flight again under the
  * same handle; others leave the queue. GPUMP_BUSY when gpump_replay_may_reissue says no. */
 GPUMP_API gpump_result gpump_replay_report_reissued(gpump_replay *replay, uint32_t entry);
-/* Says that somebody wants the warp to leave, faulted or not: it drains, and what has not taken effect is squashed. It
- * is then HELD until gpump_replay_report_served, also when it never faulted. GPUMP_BUSY under STALL: wait. */
+/* Orders the warp to leave, faulted or not. The warp drains, and instructions that have not taken effect are squashed.
+ * The warp is then HELD until gpump_replay_report_served, also when it never faulted. GPUMP_BUSY: under STALL the host
+ * must wait. */
 GPUMP_API gpump_result gpump_replay_squash(gpump_replay *replay, uint32_t warp);
 
 /* ---- actions ---- */
 
-/* Hands over the next *action: of the lowest warp that has one; there SQUASH and REFETCH, then EFFECT (each the oldest
- * first), then DRAINED, REPLAY, FETCH. GPUMP_EMPTY when there is none. Cost: linear in the warp's entries. */
+/* Pulls the next action into *action. The lowest warp with an action is first. The order within a warp is SQUASH and
+ * REFETCH, then EFFECT (each oldest first), then DRAINED, REPLAY, FETCH. GPUMP_EMPTY: there is no action. Cost: linear
+ * in the warp's entries. */
 GPUMP_API gpump_result gpump_replay_next(gpump_replay *replay, gpump_replay_action *action);
 /* Lists the handles of a warp's entries that wait to be issued again, in program order. Cost: linear. */
 GPUMP_API gpump_result gpump_replay_pending(const gpump_replay *replay, uint32_t warp, uint32_t *entries,
@@ -1495,11 +1516,11 @@ GPUMP_API gpump_result gpump_replay_pending(const gpump_replay *replay, uint32_t
  * HELD, or in RUN with nothing in flight. Cost: linear. */
 GPUMP_API gpump_result gpump_replay_save(const gpump_replay *replay, uint32_t warp, gpump_replay_entry *entries,
                                          uint32_t capacity, uint32_t *count);
-/* Puts entries[count] of a saved warp back into slot `warp`, which has just been opened: it is HELD, and pages count as
- * awaited until gpump_replay_report_served (STALL: it stays in RUN, because it could not leave before its pages were
- * there). GPUMP_ERROR_STATE when the warp has entries, GPUMP_ERROR_FORMAT when they
- * contradict each other or the scheme, GPUMP_ERROR_FULL when the block's share of the log is too small: the SM must not
- * have been set up for more blocks than the one that saved. Cost: count squared. */
+/* Restores entries[count] of a saved warp into slot `warp`, which has just been opened. The warp is HELD, and its pages
+ * count as awaited until gpump_replay_report_served. Under STALL the warp stays in RUN, because it could not leave
+ * before its pages were resident. GPUMP_ERROR_STATE: the warp has entries. GPUMP_ERROR_FORMAT: the entries contradict
+ * each other or the scheme. GPUMP_ERROR_FULL: the block's share of the log is too small, because this SM is set up for
+ * more blocks than the SM that saved. Cost: count squared. */
 GPUMP_API gpump_result gpump_replay_restore(gpump_replay *replay, uint32_t warp, const gpump_replay_entry *entries,
                                             uint32_t count, gpump_diag *diag);
 /* Puts entries[count] into words[4 * count], the payload of a section GPUMP_CONTEXT_REPLAY. Cost: linear. */
@@ -1517,7 +1538,7 @@ GPUMP_API void gpump_replay_get_statistics(const gpump_replay *replay, gpump_rep
 GPUMP_API void gpump_replay_statistics_diff(const gpump_replay_statistics *earlier,
                                             const gpump_replay_statistics *later, gpump_replay_statistics *difference);
 /* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Any pointer may be NULL but statistics. */
+ * last. Every pointer except statistics may be NULL. */
 GPUMP_API gpump_result gpump_replay_statistics_field(const gpump_replay_statistics *statistics, uint32_t index,
                                                      const char **name, const char **unit, const char **description,
                                                      uint64_t *value);
@@ -1568,8 +1589,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/fault/restart.h ---- */
-/* restart: where a warp can go back to, and what is done about exceptions and errors (hardware; per SM; iGPU 3.2
- * to 4.3)
+/* restart: restart PCs of warps, and recovery from exceptions and circuit errors (hardware; per SM; iGPU 3.2 to 4.3)
  *
  * A warp that has idempotent regions can execute the region again in which it stands. The component keeps two restart
  * PCs per warp, one for its sparse and one for its short region, each with the SIMT stack of that moment. Rewind, page
@@ -1589,7 +1609,7 @@ GPUMP_END
  *
  * Errors. The circuit detects an error `latency_cycles` after the instruction. Until then the instruction is
  * unverified. A warp may not cross a boundary, end, or do what must not be done twice before all that it has executed
- * is verified. Its stores wait in a store queue, because nobody can undo a store to a wrong address.
+ * is verified. Its stores wait in a store queue, because a store to a wrong address cannot be undone.
  *
  * The host keeps instructions, registers and time. A short region that starts where a sparse one starts is recorded
  * once. Without short regions both restart PCs are the same. Departures from the paper: docs/papers.md. */
@@ -1601,7 +1621,7 @@ GPUMP_END
 
 GPUMP_BEGIN
 
-/* Which of its two restart PCs a warp goes back to. */
+/* The restart PC to which a warp rewinds. */
 typedef enum gpump_restart_region {
     GPUMP_RESTART_SPARSE = 0,
     GPUMP_RESTART_SHORT,
@@ -1621,8 +1641,8 @@ typedef enum gpump_restart_patch {
 } gpump_restart_patch;
 /* How an exception is repaired. */
 typedef enum gpump_restart_repair {
-    GPUMP_RESTART_SERVED = 0, /* by somebody else; then the instruction executes: a page fault */
-    GPUMP_RESTART_EMULATED,   /* by emulating the instruction: an exception of arithmetic */
+    GPUMP_RESTART_SERVED = 0, /* by another component; the instruction then executes (a page fault) */
+    GPUMP_RESTART_EMULATED,   /* by emulating the instruction (an arithmetic exception) */
     GPUMP_RESTART_REPAIRS
 } gpump_restart_repair;
 /* How a warp executes. */
@@ -1632,7 +1652,7 @@ typedef enum gpump_restart_mode {
     GPUMP_RESTART_STEP,    /* one instruction at a time, and each lane by itself, until the next boundary */
     GPUMP_RESTART_MODES
 } gpump_restart_mode;
-/* What the host does about an exception. */
+/* The host's response to an exception. */
 typedef enum gpump_restart_answer {
     GPUMP_RESTART_GO_BACK = 0, /* gpump_restart_go_back, then run */
     GPUMP_RESTART_SPLIT,       /* a live-lock of the two PCs: gpump_regions_split, then gpump_restart_go_back; where the
@@ -1649,7 +1669,7 @@ typedef struct gpump_restart_frame {
     uint64_t lanes;
     uint32_t pc, reconvergence_pc;
 } gpump_restart_frame;
-/* What is decided about an exception. */
+/* The decision about an exception. */
 typedef struct gpump_restart_order {
     uint32_t answer; /* gpump_restart_answer */
     uint32_t region; /* gpump_restart_region to go back to */
@@ -1657,7 +1677,8 @@ typedef struct gpump_restart_order {
     uint32_t other;  /* the other PC of a live-lock; GPUMP_NONE where only a count of restarts showed it */
 } gpump_restart_order;
 
-/* Filled by gpump_restart_config_preset only; every field may then be changed. */
+/* The configuration of the component. gpump_restart_config_preset fills the struct; the host may then change every
+ * field. */
 typedef struct gpump_restart_config {
     uint32_t struct_size;    /* sizeof(gpump_restart_config) */
     uint32_t warps;          /* warp slots of the SM; 1 to 64; 48 (iGPU 3.2) */
@@ -1742,12 +1763,12 @@ GPUMP_API gpump_result gpump_restart_bytes(const gpump_restart_config *config, s
 /* Makes the component without warps in `memory` and sets *restart. */
 GPUMP_API gpump_result gpump_restart_init(void *memory, size_t bytes, const gpump_restart_config *config,
                                           gpump_restart **restart, gpump_diag *diag);
-/* Takes over a byte copy and sets *restart. */
+/* Adopts a byte copy of the component and sets *restart. GPUMP_ERROR_FORMAT: any other bytes. */
 GPUMP_API gpump_result gpump_restart_adopt(void *memory, size_t bytes, const gpump_restart_config *config,
                                            gpump_restart **restart, gpump_diag *diag);
-/* Checks warps and counts against each other. For memory from outside: once gpump_restart_adopt has taken it over and
- * this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what contradicts what.
- * Cost: linear in warps. */
+/* Checks warps and counts against each other. A host calls gpump_restart_check after gpump_restart_adopt when the bytes
+ * come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field describes the
+ * contradiction. Cost: linear in warps. */
 GPUMP_API gpump_result gpump_restart_check(const gpump_restart *restart, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear in warps and frames. */
 GPUMP_API uint64_t gpump_restart_hash(const gpump_restart *restart);
@@ -1762,8 +1783,8 @@ GPUMP_API gpump_result gpump_restart_bits(const gpump_restart_config *config, ui
 /* Begins a warp in slot `warp`. It cannot go back before gpump_restart_report_boundary. GPUMP_ERROR_STATE when one is
  * there. */
 GPUMP_API gpump_result gpump_restart_open(gpump_restart *restart, uint32_t warp);
-/* Ends the warp in slot `warp`: it has ended, was flushed, or is saved. What it has in the store queue is dropped.
- * GPUMP_ERROR_STATE when none is there. */
+/* Ends the warp in slot `warp`, which has ended, was flushed, or is saved. Its stores in the store queue are dropped.
+ * GPUMP_ERROR_STATE: the slot holds no warp. */
 GPUMP_API gpump_result gpump_restart_close(gpump_restart *restart, uint32_t warp);
 
 /* ---- questions. Hot: a load or two; `warp` is trusted ---- */
@@ -1780,8 +1801,8 @@ GPUMP_INLINE int gpump_restart_may_go_back(const gpump_restart *restart, uint32_
 GPUMP_INLINE int gpump_restart_is_verified(const gpump_restart *restart, uint32_t warp, uint64_t now) {
     return gpumpi_restart_at(restart, warp)->verified_cycle <= now;
 }
-/* Returns 1 while an error of the warp has not been detected. The circuit does not know that; a host that injects
- * errors asks so that it does not stop on addresses that are wrong for that reason. */
+/* Returns 1 while an error of the warp has not been detected. The circuit cannot observe this. A host that injects
+ * errors asks, so that it does not stop on addresses that are wrong because of an injected error. */
 GPUMP_INLINE int gpump_restart_errs(const gpump_restart *restart, uint32_t warp) {
     return (int)(restart->erring >> warp & 1u);
 }
@@ -1845,11 +1866,11 @@ GPUMP_API gpump_result gpump_restart_report_exception(gpump_restart *restart, ui
 GPUMP_API void gpump_restart_report_emulated(gpump_restart *restart, uint32_t warp);
 /* Makes the warp execute in single steps until its next boundary: the cure of a host that could not split. */
 GPUMP_API gpump_result gpump_restart_step(gpump_restart *restart, uint32_t warp);
-/* Sends the warp back: copies the SIMT stack that it goes on with into frames[capacity] and sets *depth. What it has
- * executed since counts as given up, and errors not detected yet and stores in the queue are gone with it. A patched
- * instruction stays patched. Only where a warp goes back to its sparse region, and its short one began further on, the
- * exceptions of that short region are forgotten. GPUMP_BUSY when it may not, and GPUMP_ERROR_CAPACITY: unchanged.
- * Cost: linear in depth. */
+/* Rewinds the warp to the start of `region`. Copies the SIMT stack with which the warp resumes into frames[capacity]
+ * and sets *depth. The instructions executed since then count as given up. Undetected errors and queued stores of the
+ * warp are discarded. A patched instruction stays patched. The exceptions of a short region are discarded when the warp
+ * rewinds to its sparse region and the short region began later. GPUMP_BUSY: the warp may not rewind; the state is
+ * unchanged. GPUMP_ERROR_CAPACITY: the state is unchanged. Cost: linear in depth. */
 GPUMP_API gpump_result gpump_restart_go_back(gpump_restart *restart, uint32_t warp, uint32_t region,
                                              gpump_restart_frame *frames, uint32_t capacity, uint32_t *depth);
 /* Reports that a store of the warp enters the store queue, where it waits `latency_cycles`; GPUMP_BUSY: it is full. */
@@ -1865,9 +1886,9 @@ GPUMP_API gpump_result gpump_restart_next(const gpump_restart *restart, uint64_t
 
 /* ---- contexts ---- */
 
-/* Writes what a warp that leaves takes along into words[capacity], the payload of a section GPUMP_CONTEXT_RESTART, and
- * sets *count: a word with depths, mode and flags, one with the exception PCs, one with the restarts, then two words
- * per frame. GPUMP_BUSY while it has an undetected error, GPUMP_ERROR_CAPACITY. Cost: linear in depth. */
+/* Writes the restart state of a leaving warp into words[capacity], the payload of a section GPUMP_CONTEXT_RESTART, and
+ * sets *count. The words are: depths, mode and flags; the exception PCs; the restarts; then two words per frame.
+ * GPUMP_BUSY: the warp has an undetected error. GPUMP_ERROR_CAPACITY. Cost: linear in depth. */
 GPUMP_API gpump_result gpump_restart_save(const gpump_restart *restart, uint32_t warp, uint64_t *words,
                                           uint32_t capacity, uint32_t *count);
 /* Puts words[count] of a saved warp back into slot `warp`, which has just been opened. GPUMP_ERROR_STATE when it has a
@@ -1882,7 +1903,7 @@ GPUMP_API void gpump_restart_statistics_diff(const gpump_restart_statistics *ear
                                              const gpump_restart_statistics *later,
                                              gpump_restart_statistics *difference);
 /* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Any pointer may be NULL but statistics. */
+ * last. Every pointer except statistics may be NULL. */
 GPUMP_API gpump_result gpump_restart_statistics_field(const gpump_restart_statistics *statistics, uint32_t index,
                                                       const char **name, const char **unit, const char **description,
                                                       uint64_t *value);
@@ -1902,30 +1923,31 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/fault/fault.h ---- */
-/* fault: who has which page, and how long a fault takes to be served (hardware; per GPU; Tanasic 6.4 and 6.5; the
- * driver of NVIDIA's unified memory, preset "uvm595")
+/* fault: which processor holds each page, and how long the service of a fault takes (hardware; per GPU; Tanasic 6.4 and
+ * 6.5; the driver of NVIDIA's unified memory, preset "uvm595")
  *
- * A GPU's fault unit. The host maps buffers and says who has their pages. It reports accesses to pages that its own
- * page table does not have. The unit merges faults by granule, classifies each (the CPU must migrate the granule, or it
- * has never been allocated, or the access is invalid), knows when each is served, and wakes the blocks that wait.
- * Waiters are blocks by their cookie and not slots, so a block that has left its SM is woken as well.
+ * A GPU's fault unit. The host maps buffers and names the owner of their pages. The host reports accesses to pages that
+ * are absent from the host's page table. The unit merges faults by granule and classifies each fault: the CPU must
+ * migrate the granule, the granule was never allocated, or the access is invalid. The unit computes the end of each
+ * service and wakes the blocks that wait. Waiters are identified by their cookies, so a block that has left its SM is
+ * woken as well.
  *
- * The CPU serves faults in the order of opening: each occupies it for `busy` cycles and is there after `latency`
- * cycles. Equal numbers serve one fault at a time for its whole cost, which is how the thesis's results read ("one by
- * one"). With `local` 1, an SM serves faults to unallocated pages itself, one at a time (6.4.2). So the end of a fault
- * is known when it is opened.
+ * The CPU serves faults in the order of opening. Each fault occupies the CPU for `busy` cycles, and its page is
+ * resident after `latency` cycles. With equal numbers the CPU serves one fault at a time for its whole cost, as the
+ * thesis describes ("one by one"). With `local` 1, an SM serves faults to unallocated pages itself, one at a time
+ * (6.4.2). The end of a fault is therefore known when the fault is opened.
  *
  * GPU memory that holds fewer granules than the processes map (`memory`): a fault needs a frame before its granule is
  * mapped. When none is free, the granule that was mapped longest ago gets an UNMAP action; the frame is free when the
- * host has answered with gpump_fault_report_unmapped. That every process ends is guaranteed by pins (`pins` 1): one
- * warp at a time, the holder, keeps the granules that were mapped for it until gpump_fault_release says that its
- * instruction is through. The holder is chosen in the order of faults, and memory holds all that one instruction
- * touches, so the holder always ends, and every warp that waits becomes the holder. gpump_fault_stuck names the
- * granules that evict each other.
+ * host has answered with gpump_fault_report_unmapped. Pins (`pins` 1) guarantee that every process ends. One warp at a
+ * time, the holder, keeps the granules that were mapped for it until gpump_fault_release reports that its instruction
+ * has passed its last check. The holder is chosen in the order of faults. Memory holds all granules of one instruction,
+ * so the instruction of the holder always completes. Every waiting warp therefore becomes the holder. gpump_fault_stuck
+ * names the granules that evict each other.
  *
- * With `batch` above 1 a driver serves faults in batches: an interrupt, a fixed cost, then up to `batch` entries of
- * the fault buffer (merged reports are entries too), VA block by VA block, with prefetching by density; blocks are
- * woken when the driver replays (`replay`). The end of a fault is then known when its batch is fetched. */
+ * With `batch` above 1 a driver serves faults in batches: an interrupt, a fixed cost, then up to `batch` entries of the
+ * fault buffer (merged reports are entries too), VA block by VA block, with prefetching by density; blocks are woken
+ * when the driver replays (`replay`). The end of a fault is then known when its batch is fetched. */
 #ifndef GPUMP_FAULT_H
 #define GPUMP_FAULT_H
 
@@ -1934,10 +1956,10 @@ GPUMP_END
 
 GPUMP_BEGIN
 
-/* Who has a granule. */
+/* The owner of a granule. */
 typedef enum gpump_fault_owner {
     GPUMP_FAULT_CPU = 0,     /* the CPU, with data: a fault migrates it */
-    GPUMP_FAULT_UNALLOCATED, /* nobody: a fault allocates it */
+    GPUMP_FAULT_UNALLOCATED, /* no processor: a fault allocates the granule */
     GPUMP_FAULT_GPU,         /* the GPU: no fault */
     GPUMP_FAULT_REMOTE,      /* the CPU, mapped for the GPU to access over the link: no fault, no frame */
     GPUMP_FAULT_LEAVING,     /* being unmapped: UNMAP has not been answered */
@@ -1953,11 +1975,11 @@ typedef enum gpump_fault_replay {
     GPUMP_FAULT_REPLAYS
 } gpump_fault_replay;
 
-/* What a report has come to. */
+/* Outcome of a reported access. */
 typedef enum gpump_fault_outcome {
     GPUMP_FAULT_OPENED = 0, /* a fault of its own; WAKE follows */
     GPUMP_FAULT_MERGED,     /* its granule is being served; WAKE follows */
-    GPUMP_FAULT_RETRY,      /* the granule is there by now: translate again */
+    GPUMP_FAULT_RETRY,      /* the granule is resident now: translate again */
     GPUMP_FAULT_INVALID     /* no buffer, or the buffer does not allow it: ABORT follows, once per process */
 } gpump_fault_outcome;
 
@@ -1995,14 +2017,15 @@ typedef struct gpump_fault_action {
     uint32_t unused;
 } gpump_fault_action;
 
-/* A granule that keeps leaving and coming back (gpump_fault_stuck). */
+/* A granule that is evicted and mapped repeatedly (gpump_fault_stuck). */
 typedef struct gpump_fault_bounce {
     uint64_t page; /* its first page */
     uint32_t process;
     uint32_t evictions; /* since an instruction was last released */
 } gpump_fault_bounce;
 
-/* Filled by gpump_fault_config_preset only; every field may then be changed. */
+/* The configuration of a fault unit. gpump_fault_config_preset fills the struct; the host may then change every
+ * field. */
 typedef struct gpump_fault_config {
     uint32_t struct_size;     /* sizeof(gpump_fault_config) */
     uint32_t sms;             /* 1 to 65536 */
@@ -2080,21 +2103,21 @@ typedef struct gpump_fault gpump_fault;
 
 /* Fills *config for a preset: "nvlink", "pcie3", both with "_local" behind it, "ideal" (every fault takes a cycle and
  * occupies nothing), or "uvm595" (NVIDIA's driver 595.45.04 over PCIe 3), on the 16 SMs of Tanasic Table 6.1 at 1 GHz.
- * Where uvm595's numbers are from: counts and periods are the driver's. A batch takes 223 to 553 us, of which 50 to 430
- * us, 140 in the median, are the runtime's part (Batch-Aware UM, ASPLOS 2020): batch_cycles is the least of them, and
- * block_cycles what the median leaves for one VA block. A granule of 64 KB takes 5.3 us (assumed: 12.3 GB/s). */
+ * Sources of uvm595: counts and periods are the driver's. A batch takes 223 to 553 us, of which the runtime takes 50 to
+ * 430 us, 140 us in the median (Batch-Aware UM, ASPLOS 2020). batch_cycles is the minimum of 50 us, and block_cycles is
+ * the rest of the median for one VA block. A granule of 64 KB takes 5.3 us (assumed: 12.3 GB/s). */
 GPUMP_API gpump_result gpump_fault_config_preset(gpump_fault_config *config, const char *preset);
 /* Sets *bytes to the memory that a fault unit needs. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_fault_bytes(const gpump_fault_config *config, size_t *bytes, gpump_diag *diag);
 /* Makes a fault unit without buffers in `memory` and sets *fault. Cost: linear in the memory. */
 GPUMP_API gpump_result gpump_fault_init(void *memory, size_t bytes, const gpump_fault_config *config,
                                         gpump_fault **fault, gpump_diag *diag);
-/* Takes over a byte copy of a fault unit and sets *fault. */
+/* Adopts a byte copy of a fault unit and sets *fault. GPUMP_ERROR_FORMAT: any other bytes. */
 GPUMP_API gpump_result gpump_fault_adopt(void *memory, size_t bytes, const gpump_fault_config *config,
                                          gpump_fault **fault, gpump_diag *diag);
-/* Checks buffers, faults and waiters against each other. For memory from outside: once gpump_fault_adopt has taken it
- * over and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what contradicts
- * what. Cost: linear. */
+/* Checks buffers, faults and waiters against each other. A host calls gpump_fault_check after gpump_fault_adopt when
+ * the bytes come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field
+ * describes the contradiction. Cost: linear. */
 GPUMP_API gpump_result gpump_fault_check(const gpump_fault *fault, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear. */
 GPUMP_API uint64_t gpump_fault_hash(const gpump_fault *fault);
@@ -2103,28 +2126,31 @@ GPUMP_API uint64_t gpump_fault_hash(const gpump_fault *fault);
  */
 GPUMP_API gpump_result gpump_fault_bits(const gpump_fault_config *config, uint64_t *bits, gpump_diag *diag);
 
-/* Maps `pages` pages from `first` on, both multiples of granule_pages, for a process: `owner` has them
- * (GPUMP_FAULT_CPU, UNALLOCATED, GPU), and accesses may need `rights` (gpump_tlb_right bits). GPUMP_ERROR_STATE when
- * some of them are mapped, GPUMP_ERROR_FULL without room. Cost: linear in ranges and granules. */
+/* Maps `pages` pages from `first` on, both multiples of granule_pages, for `process`. `owner` is GPUMP_FAULT_CPU,
+ * UNALLOCATED or GPU. `rights` are the accesses allowed (gpump_tlb_right bits). GPUMP_ERROR_STATE: some of the pages
+ * are already mapped. GPUMP_ERROR_FULL: no room for the buffer. Cost: linear in ranges and granules. */
 GPUMP_API gpump_result gpump_fault_map(gpump_fault *fault, uint32_t process, uint64_t first, uint64_t pages,
                                        uint32_t owner, uint32_t rights);
-/* Unmaps all buffers of a process, which may then be aborted again: it has ended, or was aborted. GPUMP_BUSY while a
- * fault of it is being served: cancel its waiters, and ask again at gpump_fault_next_cycle. Cost: linear. */
+/* Unmaps all buffers of `process`, which has ended or was aborted. A later invalid access by the same process number
+ * then gives ABORT again. GPUMP_BUSY: a fault of the process is being served; the host cancels its waiters and calls
+ * again at gpump_fault_next_cycle. Cost: linear. */
 GPUMP_API gpump_result gpump_fault_unmap(gpump_fault *fault, uint32_t process);
-/* Reports an access that faults, and sets *outcome (gpump_fault_outcome). GPUMP_BUSY when no fault or no waiter is
- * free: nothing has changed, report it again later. Cost: logarithmic in ranges and faults, linear in the blocks that
- * wait for the granule. */
+/* Reports an access that faults, and sets *outcome (gpump_fault_outcome). GPUMP_BUSY: no fault or no waiter is free;
+ * the state is unchanged, and the host reports the access again later. Cost: logarithmic in ranges and faults, linear
+ * in the blocks that wait for the granule. */
 GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, const gpump_fault_access *access,
                                           uint32_t *outcome);
-/* Ends all waits of the block `cookie`: it was flushed or killed, or has ended. The service goes on. A holder among its
- * warps is released. GPUMP_EMPTY when it waits for nothing. Cost: linear in faults and waiters. */
+/* Ends all waits of the block `cookie`, which was flushed or killed, or has ended. The service of its faults continues.
+ * A holder among its warps is released. GPUMP_EMPTY: the block waits for no granule. Cost: linear in faults and
+ * waiters. */
 GPUMP_API gpump_result gpump_fault_cancel(gpump_fault *fault, uint64_t cookie);
-/* Says that a memory instruction of `warp` of the block `cookie` has passed its last check: if that warp is the holder,
- * its granules may be evicted again, and the warp that has waited longest becomes the holder. Only needed where
- * config.memory is finite, and then for every instruction that has faulted. Cost: linear in faults. */
+/* Reports that a memory instruction of `warp` of the block `cookie` has passed its last check. If that warp is the
+ * holder, its granules may be evicted again, and the warp that has waited longest becomes the holder. A host calls the
+ * function for every instruction that has faulted, but only where config.memory is finite. Cost: linear in faults. */
 GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uint64_t cookie, uint32_t warp);
-/* Answers UNMAP: no access to the granule of `page` of `process` is under way any more, and no TLB knows its pages.
- * dirty: 1: they were written to. GPUMP_ERROR_STATE without UNMAP. Cost: logarithmic in ranges. */
+/* Answers UNMAP for the granule of `page` of `process`: no access to the granule is in flight, and no TLB holds its
+ * pages. `dirty` 1: the pages were written to. GPUMP_ERROR_STATE: there was no UNMAP for the granule. Cost: logarithmic
+ * in ranges. */
 GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
                                                    uint32_t dirty);
 /* Counts `accesses` remote accesses to `page` of `process`, as a GPU's access counters report them: after
@@ -2143,14 +2169,14 @@ GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evic
 GPUMP_API uint64_t gpump_fault_prefetch(uint64_t present, uint64_t faulted, uint32_t granules, uint32_t percent);
 /* Returns the number of granules that the block `cookie` waits for. Cost: linear in waiters. */
 GPUMP_API uint32_t gpump_fault_pending(const gpump_fault *fault, uint64_t cookie);
-/* Returns the cycle at which the last page that the block `cookie` waits for is there; 0 when it waits for none,
- * GPUMP_UNKNOWN when that cannot be told yet (a batch to come, a frame that is not free). Cost: linear in waiters. */
+/* Returns the cycle at which the last page that the block `cookie` waits for is resident. 0: the block waits for no
+ * page. GPUMP_UNKNOWN: the cycle is not known yet (a later batch, or no free frame). Cost: linear in waiters. */
 GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t cookie);
-/* Hands over the next *action that is due at `now`: ABORT by process, LOCAL by opening, UNMAP in the order of eviction,
- * then the faults by the cycle of their end and their opening: MAP, and WAKE in the order of waiting. GPUMP_EMPTY when
- * none is. Cost: logarithmic. */
+/* Pulls the next action that is due at `now` into *action: ABORT by process, LOCAL by opening, UNMAP in the order of
+ * eviction, then the faults by the cycle of their end and their opening: MAP, and WAKE in the order of waiting.
+ * GPUMP_EMPTY: no action is due. Cost: logarithmic. */
 GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_fault_action *action);
-/* Returns the cycle at which the next action is due; GPUMP_UNKNOWN: only a report brings one. */
+/* Returns the cycle at which the next action is due; GPUMP_UNKNOWN: every action needs a report first. */
 GPUMP_API uint64_t gpump_fault_next_cycle(const gpump_fault *fault);
 
 /* Copies the counters into *statistics. */
@@ -2159,7 +2185,7 @@ GPUMP_API void gpump_fault_get_statistics(const gpump_fault *fault, gpump_fault_
 GPUMP_API void gpump_fault_statistics_diff(const gpump_fault_statistics *earlier, const gpump_fault_statistics *later,
                                            gpump_fault_statistics *difference);
 /* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Any pointer may be NULL but statistics. */
+ * last. Every pointer except statistics may be NULL. */
 GPUMP_API gpump_result gpump_fault_statistics_field(const gpump_fault_statistics *statistics, uint32_t index,
                                                     const char **name, const char **unit, const char **description,
                                                     uint64_t *value);
@@ -2168,15 +2194,15 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/fault/block_switch.h ---- */
-/* block_switch: which blocks of an SM leave on a page fault, and which come in their place (hardware; per SM;
- * Tanasic 6.4.1 and 6.5.3)
+/* block_switch: which blocks of an SM are switched out on a page fault, and which blocks replace them (hardware; per
+ * SM; Tanasic 6.4.1 and 6.5.3)
  *
- * The thread block scheduler of an SM. The unit knows the blocks that are on the SM and those that it has sent off the
- * chip, named by their cookies. A block is blocked when none of its warps can run and it waits for pages. A block off
- * the chip is ready when it waits for no page.
+ * The thread block scheduler of an SM. The unit tracks the blocks on the SM and the blocks that it has switched off the
+ * chip, by their cookies. A block is blocked when none of its warps can run and it waits for pages. A block off the
+ * chip is ready when it waits for no page.
  *
  *   gpump_block_switch_report_warp, _report_pending
- *     -> OUT, when the block is blocked and somebody can come in its place; the host switches the block, saves its
+ *     -> OUT, when the block is blocked and another block can replace it; the host switches the block, saves its
  *        context, and answers with gpump_block_switch_report_left, or with _report_stayed when there is no room for the
  *        context
  *   room on the SM (after _report_left and _report_ended)
@@ -2194,7 +2220,7 @@ GPUMP_END
 
 GPUMP_BEGIN
 
-/* Where a block is. */
+/* State of a block. */
 typedef enum gpump_block_switch_state {
     GPUMP_BLOCK_SWITCH_FREE = 0, /* no block */
     GPUMP_BLOCK_SWITCH_ON,       /* on the SM */
@@ -2227,7 +2253,8 @@ typedef struct gpump_block_switch_view {
     uint32_t unused;
 } gpump_block_switch_view;
 
-/* Filled by gpump_block_switch_config_preset only; every field may then be changed. */
+/* The configuration of a unit. gpump_block_switch_config_preset fills the struct; the host may then change every
+ * field. */
 typedef struct gpump_block_switch_config {
     uint32_t struct_size; /* sizeof(gpump_block_switch_config) */
     uint32_t blocks;      /* blocks on the SM at most; 1 to 64; 16 (Tanasic Table 6.1) */
@@ -2270,12 +2297,12 @@ GPUMP_API gpump_result gpump_block_switch_bytes(const gpump_block_switch_config 
 /* Makes a unit without blocks in `memory` and sets *unit. */
 GPUMP_API gpump_result gpump_block_switch_init(void *memory, size_t bytes, const gpump_block_switch_config *config,
                                                gpump_block_switch **unit, gpump_diag *diag);
-/* Takes over a byte copy of a unit and sets *unit. */
+/* Adopts a byte copy of a unit and sets *unit. */
 GPUMP_API gpump_result gpump_block_switch_adopt(void *memory, size_t bytes, const gpump_block_switch_config *config,
                                                 gpump_block_switch **unit, gpump_diag *diag);
-/* Checks blocks and counts against each other. For memory from outside: once gpump_block_switch_adopt has taken it over
- * and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what contradicts what.
- * Cost: linear. */
+/* Checks blocks and counts against each other. A host calls gpump_block_switch_check after gpump_block_switch_adopt
+ * when the bytes come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field
+ * describes the contradiction. Cost: linear. */
 GPUMP_API gpump_result gpump_block_switch_check(const gpump_block_switch *unit, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear. */
 GPUMP_API uint64_t gpump_block_switch_hash(const gpump_block_switch *unit);
@@ -2286,36 +2313,40 @@ GPUMP_API gpump_result gpump_block_switch_bits(const gpump_block_switch_config *
 
 /* ---- facts; an error changes nothing ---- */
 
-/* Says how many blocks of the present kernel the SM holds: `blocks`, 1 to config.blocks. At first config.blocks. */
+/* Sets the number of blocks of the present kernel that the SM holds: `blocks`, 1 to config.blocks. The initial value is
+ * config.blocks. GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_block_switch_set_blocks(gpump_block_switch *unit, uint32_t blocks);
-/* Says what there is outside: how many blocks the SM driver would give this SM (`new_blocks`), and for how many more
- * blocks there is room for contexts (`contexts`); the unit counts its own blocks from then on. UINT32_MAX: any number.
- * At first there are no new blocks, and contexts have room. */
+/* Sets the supply outside the SM. `new_blocks` is the number of blocks that the SM driver can give this SM. `contexts`
+ * is the number of further contexts that have room in memory. UINT32_MAX: any number. The unit subtracts its own blocks
+ * from then on. Initially there are no new blocks, and any number of contexts. */
 GPUMP_API gpump_result gpump_block_switch_set_outside(gpump_block_switch *unit, uint32_t new_blocks, uint32_t contexts);
-/* Says that a new block, `cookie`, has been placed on the SM, in answer to NEW or without it, with `warps` warps (1 to
- * 64), all of which run. switch_cycles: what saving and restoring it takes, for config.priced. GPUMP_ERROR_STATE when
- * the cookie is here, GPUMP_ERROR_FULL when the SM holds all the blocks it can. */
+/* Reports that a new block, `cookie`, has been placed on the SM, in answer to NEW or without it. The block has `warps`
+ * warps (1 to 64), all of which run. `switch_cycles` is the time to save and restore the block, for config.priced.
+ * GPUMP_ERROR_STATE: the unit already tracks the cookie. GPUMP_ERROR_FULL: the SM holds its maximum of blocks. */
 GPUMP_API gpump_result gpump_block_switch_report_placed(gpump_block_switch *unit, uint64_t now, uint64_t cookie,
                                                         uint32_t warps, uint64_t switch_cycles);
-/* Says that NEW brought no block: the SM driver has none. GPUMP_ERROR_STATE without NEW. */
+/* Reports that the SM driver had no block for NEW. GPUMP_ERROR_STATE: NEW was not pulled. */
 GPUMP_API gpump_result gpump_block_switch_report_none(gpump_block_switch *unit, uint64_t now);
-/* Says that `warp` of the block `cookie` can run (runs 1), or cannot (0): it has faulted, waits at a barrier, has
- * ended, or waits for room in the operand log that faulted warps hold. A faulted warp can run when its pages are there,
- * also while its block is off the chip. GPUMP_EMPTY when the unit does not know the block. */
+/* Reports that `warp` of the block `cookie` can run (`runs` 1) or cannot run (0). A warp cannot run when it has
+ * faulted, waits at a barrier, has ended, or waits for room in the operand log that faulted warps hold. A faulted warp
+ * can run when its pages are there, also while its block is off the chip. GPUMP_EMPTY when the unit does not know the
+ * block. */
 GPUMP_API gpump_result gpump_block_switch_report_warp(gpump_block_switch *unit, uint64_t now, uint64_t cookie,
                                                       uint32_t warp, uint32_t runs);
-/* Says that the block `cookie` waits for `pending` granules, the last of which is there at `ready_cycle`
+/* Reports that the block `cookie` waits for `pending` granules, of which the last is resident at cycle `ready_cycle`
  * (gpump_fault_pending, gpump_fault_ready_cycle). GPUMP_EMPTY when the unit does not know the block. */
 GPUMP_API gpump_result gpump_block_switch_report_pending(gpump_block_switch *unit, uint64_t now, uint64_t cookie,
                                                          uint32_t pending, uint64_t ready_cycle);
-/* Says that the block `cookie`, which was told OUT, is saved, and its room is free. GPUMP_ERROR_STATE without OUT. */
+/* Reports that the block `cookie` is saved after OUT, and that its room is free. GPUMP_ERROR_STATE: OUT was not
+ * pulled. */
 GPUMP_API gpump_result gpump_block_switch_report_left(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
-/* Says that the block `cookie`, which was told OUT, stays: its context has no room. GPUMP_ERROR_STATE without OUT. */
+/* Reports that the block `cookie` stays after OUT, because its context has no room. GPUMP_ERROR_STATE: OUT was not
+ * pulled. */
 GPUMP_API gpump_result gpump_block_switch_report_stayed(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
-/* Says that the block `cookie`, which was told IN, is on the SM again. GPUMP_ERROR_STATE without IN. */
+/* Reports that the block `cookie` is on the SM again after IN. GPUMP_ERROR_STATE: IN was not pulled. */
 GPUMP_API gpump_result gpump_block_switch_report_came(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
-/* Says that the block `cookie` has ended, was dropped or was taken away, wherever it was. GPUMP_EMPTY when the unit
- * does not know it. */
+/* Reports that the block `cookie` has ended, was dropped or was removed, in any state. GPUMP_EMPTY: the unit does not
+ * track the block. */
 GPUMP_API gpump_result gpump_block_switch_report_ended(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
 
 /* ---- questions and actions ---- */
@@ -2324,8 +2355,8 @@ GPUMP_API gpump_result gpump_block_switch_report_ended(gpump_block_switch *unit,
  * GPUMP_ERROR_CAPACITY. */
 GPUMP_API gpump_result gpump_block_switch_blocks(const gpump_block_switch *unit, gpump_block_switch_view *blocks,
                                                  uint32_t capacity, uint32_t *count);
-/* Hands over the next *action: IN and NEW while there is room, then OUT of the blocked block whose pages are furthest
- * away. GPUMP_EMPTY when there is none. Cost: linear in the blocks. */
+/* Pulls the next action into *action: IN and NEW while there is room, then OUT of the blocked block whose ready_cycle
+ * is latest. GPUMP_EMPTY: there is no action. Cost: linear in the blocks. */
 GPUMP_API gpump_result gpump_block_switch_next(gpump_block_switch *unit, uint64_t now,
                                                gpump_block_switch_action *action);
 /* Returns the cycle at which an action comes without a further fact: `now` of the last call when one is due,
@@ -2340,7 +2371,7 @@ GPUMP_API void gpump_block_switch_statistics_diff(const gpump_block_switch_stati
                                                   const gpump_block_switch_statistics *later,
                                                   gpump_block_switch_statistics *difference);
 /* Sets *name, *unit_name and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY
- * past the last. Any pointer may be NULL but statistics. */
+ * past the last. Every pointer except statistics may be NULL. */
 GPUMP_API gpump_result gpump_block_switch_statistics_field(const gpump_block_switch_statistics *statistics,
                                                            uint32_t index, const char **name, const char **unit_name,
                                                            const char **description, uint64_t *value);
@@ -2656,10 +2687,10 @@ GPUMP_END
 /* patterns: which registers hold one value, or a ramp, over the lanes of a warp (floor 2, program)
  *
  * A compiler can compress a register before the kernel runs when it knows how the register's value varies over the
- * lanes of a warp: not at all (uniform), or by the same step from lane to lane (affine). This analysis knows it from
- * what each instruction computes, which the host says by a rule per instruction. What it claims holds for all lanes
- * that have not exited. A register written by a part of the warp is unknown; therefore every write under divergence
- * is. */
+ * lanes of a warp: not at all (uniform), or by the same step from lane to lane (affine). This analysis derives the
+ * variation from what each instruction computes; the host gives one rule per instruction. The result holds for all
+ * lanes that have not exited. A register written by a part of the warp is unknown. Every write under divergence is
+ * therefore unknown. */
 #ifndef GPUMP_PATTERNS_H
 #define GPUMP_PATTERNS_H
 
@@ -3072,9 +3103,8 @@ GPUMP_END
 
 GPUMP_BEGIN
 
-/* What one vector register of one warp looks like, group of lanes by group of lanes (Lin 2.3.3). The codes are the two
- * bits of the pattern vector: b = "all differences between neighbours are equal" is bit 0, and a = "and they are not 0"
- * is bit 1. */
+/* Pattern of one vector register of one warp, by groups of lanes (Lin 2.3.3). The codes are the two bits of the pattern
+ * vector: b = "all differences between neighbours are equal" is bit 0, and a = "and they are not 0" is bit 1. */
 typedef enum gpump_compress_pattern {
     GPUMP_COMPRESS_DEAD = 0,    /* not live: not saved */
     GPUMP_COMPRESS_UNIFORM = 1, /* every group holds one value; saved as one word per group */
@@ -3082,8 +3112,9 @@ typedef enum gpump_compress_pattern {
     GPUMP_COMPRESS_STRIDED = 3  /* every group is base + lane * stride, wrapping; saved as base and stride per group */
 } gpump_compress_pattern;
 
-/* What one register looks like over all warps of a block (Lin 2.3.3, Fig 2.11). The codes are the three bits that the
- * BLOCK form keeps per register. GRID and MIXED are ours; gpump_compress_classify_block never returns them. */
+/* Pattern of one register over all warps of a block (Lin 2.3.3, Fig 2.11). The codes are the three bits that the BLOCK
+ * form keeps per register. GRID and MIXED are not in the paper. gpump_compress_classify_block never returns GRID or
+ * MIXED. */
 typedef enum gpump_compress_block_pattern {
     GPUMP_COMPRESS_BLOCK_DEAD = 0,
     GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM = 1, /* one value in the whole block */
@@ -3222,9 +3253,9 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
                                            const uint64_t *live, uint32_t allow, void *out, size_t capacity,
                                            size_t *bytes, uint32_t *form, gpump_diag *diag);
 
-/* Reads the registers of a block back. Registers that were dead are left as they are (in RAW none is). Safe on any
- * bytes: a buffer that does not have exactly the length its own patterns imply is GPUMP_ERROR_FORMAT, and nothing is
- * written.
+/* Restores the registers of a block from the bytes of gpump_compress_save. Registers that were dead keep their values
+ * (form RAW has no dead registers). Any bytes are safe. GPUMP_ERROR_FORMAT: the buffer's length is not the length that
+ * its patterns imply; no register is written then.
  *   layout   as in gpump_compress_save, though the strides may differ
  *   form     the form that gpump_compress_save reported
  *   flags    0, or GPUMP_COMPRESS_PLAIN, _AVX2 and _AROUND added up
@@ -3246,8 +3277,8 @@ GPUMP_END
 /* ---- gpump_impl/context/context.h ---- */
 /* context: the saved state of a block as bytes, and the space such contexts live in (floor 3)
  *
- * One layout for everything a block needs to go on elsewhere (Lin 2.3, 2.4.2; Tanasic 5.2.2). All numbers
- * little-endian.
+ * One layout for the whole state that a block needs to resume on another SM (Lin 2.3, 2.4.2; Tanasic 5.2.2). All
+ * numbers are little-endian.
  *
  *   header, 40 bytes                              then sections, each 8-byte aligned
  *     0  8  the letters "gpumpctx"                  0  4  type (gpump_context_type; from 2^30 on the host's own)
@@ -3257,9 +3288,9 @@ GPUMP_END
  *    24  8  checksum of everything but this field   ..  .  zeros up to the next multiple of 8
  *    32  8  zero
  *
- * A reader refuses what is truncated, altered or foreign, and says at which offset. Sections of unknown type pass
- * through and count. Version 1 readers read every version 1 file: new kinds of state become new types, never new
- * meanings of old ones. */
+ * A reader refuses a context that is truncated, altered or foreign, and names the offset. A reader keeps sections of
+ * unknown type and counts them. Version 1 readers read every version 1 file, because a new kind of state becomes a new
+ * type and never changes the meaning of an old type. */
 #ifndef GPUMP_CONTEXT_H
 #define GPUMP_CONTEXT_H
 
@@ -3275,7 +3306,7 @@ GPUMP_BEGIN
 #define GPUMP_CONTEXT_SECTION_BYTES 16
 
 typedef enum gpump_context_type {
-    GPUMP_CONTEXT_BLOCK = 1,      /* which block this is: 96 bytes, gpump_context_block in order */
+    GPUMP_CONTEXT_BLOCK = 1,      /* identity and progress of the block: 96 bytes, gpump_context_block in order */
     GPUMP_CONTEXT_REGISTERS = 2,  /* per warp: u32 registers, u32 lanes, then u32 values [register][lane] */
     GPUMP_CONTEXT_PREDICATES = 3, /* per warp: u64 per predicate, bit = lane */
     GPUMP_CONTEXT_SHARED = 4,     /* the block's shared memory as bytes */
@@ -3284,8 +3315,8 @@ typedef enum gpump_context_type {
     GPUMP_CONTEXT_BARRIERS = 6, /* per block: u64 words as the host arranges them (arrival marks by warp, ...) */
     GPUMP_CONTEXT_EXITS = 7,    /* per block: u64 per warp, bit = lane that has exited */
     GPUMP_CONTEXT_LOCAL = 8,    /* per block: u64 words, where its threads' local memory lies */
-    /* The block's entry of the context control block (Lin Fig. 2.12): 32 bytes, gpump_context_control in order. It says
-     * which part has stayed in place, and where. */
+    /* The block's entry of the context control block (Lin Fig. 2.12): 32 bytes, gpump_context_control in order. The
+     * entry names the parts that stayed in place, and their ranges. */
     GPUMP_CONTEXT_CONTROL = 9,
     /* Per warp, or for all warps together at index GPUMP_NONE: u32 form, warps, registers, lanes, lanes of the last
      * warp, lanes of a pattern group, length; u32 zero; then that many bytes of pattern vectors and registers as
@@ -3314,7 +3345,7 @@ typedef struct gpump_context_block {
     uint64_t cycles;           /* cycles on an SM since its launch */
     uint32_t kernel;           /* kernel number, from 1 */
     uint32_t process;          /* process or address space */
-    uint32_t block[3];         /* block index x, y, z: values, so that nothing has to be looked up */
+    uint32_t block[3];         /* block index x, y, z */
     uint32_t grid[3];          /* grid size in blocks x, y, z */
     uint32_t block_threads[3]; /* block size in threads x, y, z */
     uint32_t warps;
@@ -3344,7 +3375,7 @@ typedef struct gpump_context_control {
 
 /* ---- writing ---- */
 
-/* Writes a context into the caller's memory. Private members; plain data. */
+/* Writer of a context into the caller's memory. Its members are private, plain data. */
 typedef struct gpump_context_writer {
     unsigned char *memory;
     uint64_t capacity, used;
@@ -3352,15 +3383,15 @@ typedef struct gpump_context_writer {
     uint32_t failed;
 } gpump_context_writer;
 
-/* Starts a context in `memory` of `capacity` bytes, any alignment. NULL and 0 only measure: gpump_context_end then says
- * how much. */
+/* Starts a context in `memory` of `capacity` bytes, any alignment. With NULL and 0 the writer only measures, and
+ * gpump_context_end sets the length needed. */
 GPUMP_API gpump_result gpump_context_begin(gpump_context_writer *writer, void *memory, uint64_t capacity);
-/* Appends a section of `type` (gpump_context_type) and `index` (the warp, or 0) and returns its payload of `bytes` zero
- * bytes to be filled, or NULL when only measuring or out of room (which gpump_context_end then says). Cost: linear in
- * bytes. */
+/* Appends a section of `type` (gpump_context_type) and `index` (the warp, or 0). Returns its payload of `bytes` zero
+ * bytes, which the caller fills. NULL: the writer only measures, or has no room (gpump_context_end reports this). Cost:
+ * linear in bytes. */
 GPUMP_API void *gpump_context_reserve(gpump_context_writer *writer, uint32_t type, uint32_t index, uint64_t bytes);
-/* Appends a section of `type` and `index` with a copy of data[bytes]: shared memory, host-private state, sections
- * passed through. Here and below gpump_context_end reports what went wrong. Cost: linear. */
+/* Appends a section of `type` and `index` with a copy of data[bytes]: shared memory, host-private state, unknown
+ * sections. Errors of this function and of those below are reported by gpump_context_end. Cost: linear in bytes. */
 GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data,
                                  uint64_t bytes);
 /* Appends the identity and progress of the block, *block. */
@@ -3379,9 +3410,9 @@ GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t ty
 /* Appends the control entry of a block of which a part stays in place. */
 GPUMP_API void gpump_context_put_control(gpump_context_writer *writer, const gpump_context_control *control);
 /* Appends registers in the smallest form that `allow` (GPUMP_COMPRESS_ALLOW_...) permits: those of warp `index`, or of
- * all warps at index GPUMP_NONE. layout, values and live as in gpump_compress_save, errors and cost too. Until
- * gpump_context_end the writer needs room for gpump_compress_bound; measuring counts that bound, so a context may turn
- * out shorter than measured. */
+ * all warps at index GPUMP_NONE. layout, values, live, errors and cost are those of gpump_compress_save. Until
+ * gpump_context_end the writer needs room for gpump_compress_bound. Measuring counts that bound, so a written context
+ * may be shorter than measured. */
 GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer, uint32_t index,
                                                     const gpump_compress_layout *layout, const uint32_t *values,
                                                     const uint64_t *live, uint32_t allow, gpump_diag *diag);
@@ -3400,7 +3431,7 @@ typedef struct gpump_context_section {
     const unsigned char *payload; /* inside the caller's memory */
 } gpump_context_section;
 
-/* Walks a context. Private members; plain data that points into the caller's memory. */
+/* Reader of a context. Its members are private, plain data that point into the caller's memory. */
 typedef struct gpump_context_reader {
     const unsigned char *memory;
     uint64_t bytes, next;
@@ -3412,10 +3443,11 @@ typedef struct gpump_context_reader {
  * reading. */
 GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes,
                                           gpump_diag *diag);
-/* Gets the next section into *section; GPUMP_EMPTY after the last, and the walk starts again. */
+/* Sets *section to the next section. GPUMP_EMPTY: the last section has been read; the next call starts again at the
+ * first. Cost: constant. */
 GPUMP_API gpump_result gpump_context_next(gpump_context_reader *reader, gpump_context_section *section);
-/* Finds a section by type and index; GPUMP_EMPTY when there is none. Searches from behind the one found last, so
- * reading in order costs a step each. */
+/* Sets *section to the section of `type` and `index`. GPUMP_EMPTY: there is none. The search starts behind the section
+ * found last, so reading in order costs one step per section. */
 GPUMP_API gpump_result gpump_context_find(gpump_context_reader *reader, uint32_t type, uint32_t index,
                                           gpump_context_section *section);
 /* Reads the block's section into *block. This and the typed reads below: GPUMP_EMPTY when the section is absent,
@@ -3432,11 +3464,11 @@ GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uin
 /* Reads the section of `type` and `index` into words[capacity] and sets *count. */
 GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index,
                                                uint64_t *words, uint32_t capacity, uint32_t *count);
-/* Reads the control entry into *control: which part of the block is still on an SM. */
+/* Reads the control entry into *control: the parts of the block that are still on an SM. */
 GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, gpump_context_control *control);
-/* Reads compressed registers back, those of warp `index` or GPUMP_NONE as they were written; those that were dead are
- * left as they are. `layout` must have the shape they were written with, its strides may differ: values[] lies as it
- * says. GPUMP_ERROR_FORMAT. */
+/* Reads compressed registers into values[], laid out as *layout says. `index` is the warp, or GPUMP_NONE, as at
+ * writing. *layout has the shape used at writing; its strides may differ. Registers that were dead keep their values.
+ * GPUMP_ERROR_FORMAT. Cost: linear. */
 GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index,
                                                     const gpump_compress_layout *layout, uint32_t *values,
                                                     gpump_diag *diag);
@@ -3452,7 +3484,7 @@ GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *re
 /* ---- space for saved contexts, preallocated per kernel (Tanasic 5.2.2; hardware) ---- */
 
 typedef struct gpump_context_pool gpump_context_pool;
-/* Filled by the caller; every field counts. */
+/* The configuration of a pool. The caller fills every field. */
 typedef struct gpump_context_pool_config {
     uint32_t struct_size; /* sizeof(gpump_context_pool_config) */
     uint32_t kernels;     /* kernels that own space at the same time; 1 to 4096 */
@@ -3468,29 +3500,29 @@ GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config 
 /* Makes an empty pool in `memory` and sets *pool. */
 GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const gpump_context_pool_config *config,
                                                gpump_context_pool **pool, gpump_diag *diag);
-/* Takes over a byte copy of a pool and sets *pool. */
+/* Adopts a byte copy of a pool and sets *pool. GPUMP_ERROR_FORMAT: any other bytes. */
 GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, const gpump_context_pool_config *config,
                                                 gpump_context_pool **pool, gpump_diag *diag);
-/* Checks owners, counts and marks against each other. For memory from outside: once gpump_context_pool_adopt has taken
- * it over and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what
- * contradicts what. Cost: linear in the memory; quadratic in kernels. */
+/* Checks owners, counts and marks against each other. A host calls gpump_context_pool_check after
+ * gpump_context_pool_adopt when the bytes come from outside the program. On GPUMP_OK every later call is safe.
+ * GPUMP_ERROR_FORMAT: diag->field describes the contradiction. Cost: linear in the memory; quadratic in kernels. */
 GPUMP_API gpump_result gpump_context_pool_check(const gpump_context_pool *pool, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear. */
 GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool);
 /* Sets *bits to the storage of the bookkeeping: a 15-bit owner and a bit per context. */
 GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits,
                                                gpump_diag *diag);
-/* Gives `kernel` (from 1) its space; GPUMP_ERROR_FULL when all spaces are taken, GPUMP_ERROR_STATE when it has one.
- * Cost of this and the calls below: linear in config.kernels and in contexts / 64. */
+/* Assigns a space to `kernel` (from 1). GPUMP_ERROR_FULL: all spaces are assigned. GPUMP_ERROR_STATE: the kernel
+ * already has a space. Cost of this and the calls below: linear in config.kernels and in contexts / 64. */
 GPUMP_API gpump_result gpump_context_pool_open(gpump_context_pool *pool, uint32_t kernel);
-/* Takes the space of `kernel` back; GPUMP_ERROR_STATE while contexts are in it, or when it has none. */
+/* Frees the space of `kernel`. GPUMP_ERROR_STATE: the space holds contexts, or the kernel has no space. */
 GPUMP_API gpump_result gpump_context_pool_close(gpump_context_pool *pool, uint32_t kernel);
-/* Takes room for one context of a kernel: sets *context, its offset being *context x context_bytes. GPUMP_ERROR_FULL
- * when the kernel's space is used up, GPUMP_ERROR_CAPACITY when `bytes` exceeds context_bytes, GPUMP_ERROR_STATE
- * without an open space. */
+/* Allocates room for one context of `kernel`, `bytes` long, and sets *context. The offset of the context is *context x
+ * context_bytes. GPUMP_ERROR_FULL when the kernel's space is used up, GPUMP_ERROR_CAPACITY when `bytes` exceeds
+ * context_bytes, GPUMP_ERROR_STATE without an open space. */
 GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_t kernel, uint64_t bytes,
                                                uint64_t *context);
-/* Gives the room of `context` back; GPUMP_ERROR_STATE when it is not taken. */
+/* Frees the room of `context`. GPUMP_ERROR_STATE: the room is not allocated. */
 GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_t context);
 /* Returns how many more contexts of a kernel fit; 0 without an open space. */
 GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel);
@@ -3514,7 +3546,7 @@ GPUMP_END
 
 GPUMP_BEGIN
 
-/* Where blocks of the incoming kernel may stand. */
+/* Ranges that blocks of the incoming kernel may take. */
 typedef enum gpump_in_place_placement {
     /* At 0, size, 2 x size and so on, side by side from the start (registers of Lin Fig. 2.4). */
     GPUMP_IN_PLACE_FROM_ZERO = 0,
@@ -3565,18 +3597,19 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/context/spill.h ---- */
-/* spill: the pipelines that write and read contexts, as timing (floor 3, hardware and calculation; Lin 2.4.3,
- * Fig. 2.13)
+/* spill: the pipelines that write and read contexts, as timing (floor 3, hardware and calculation; Lin 2.4.3, Fig.
+ * 2.13)
  *
- * Saving: each warp runs to its preemption point and drains; its live registers pass the compressor and fill a buffer
- * of the block; every full segment goes to memory; behind the last warp's registers comes the block's shared memory,
- * then the metadata (pattern vectors, SIMT stacks, control entry). Restoring is the reverse: metadata, shared memory,
- * then the registers warp by warp through the decompressor, so that a warp may run as soon as its own registers are
- * there.
+ * Saving: each warp runs to its preemption point and drains. Its live registers pass the compressor and fill a segment
+ * buffer of the block. Every full segment is written to memory. After the registers of the last warp follow the block's
+ * shared memory and its metadata (pattern vectors, SIMT stacks, control entry). Restoring has the opposite order:
+ * metadata, shared memory, then the registers warp by warp through the decompressor. A warp may run as soon as its own
+ * registers are restored.
  *
- * The host owns the memory: it pulls a segment only when no normal request wants the port (segments have lower
- * priority), and reports when segments have arrived. Values are nowhere here, only counts: trace-driven hosts use it as
- * well. gpump_spill_save_time runs the same pipeline against a port of fixed bandwidth, for hosts without cycles. */
+ * The host owns the memory. The host pulls a segment only when no normal request needs the port, because segments have
+ * lower priority. The host reports segments that have been written or have arrived. The component holds counts and no
+ * register values, so trace-driven hosts can use it. gpump_spill_save_time runs the same pipeline against a port of
+ * fixed bandwidth, for hosts without cycles. */
 #ifndef GPUMP_SPILL_H
 #define GPUMP_SPILL_H
 
@@ -3588,7 +3621,7 @@ GPUMP_BEGIN
 
 typedef struct gpump_spill gpump_spill;
 
-/* Filled by gpump_spill_config_preset only; every field may then be changed. */
+/* The configuration of a pipeline. gpump_spill_config_preset fills the struct; the host may then change every field. */
 typedef struct gpump_spill_config {
     uint32_t struct_size;         /* sizeof(gpump_spill_config) */
     uint32_t jobs;                /* blocks on their way at the same time; 1 to 64 */
@@ -3600,19 +3633,19 @@ typedef struct gpump_spill_config {
     uint32_t outstanding;            /* segments under way at most; 64 (assumed); 1 to 65536 */
 } gpump_spill_config;
 
-/* What one warp has to move. */
+/* The transfer of one warp. */
 typedef struct gpump_spill_warp {
     uint64_t point_cycle;   /* when it reached its preemption point (the signal itself when it stops anywhere) */
-    uint64_t drained_cycle; /* when nothing of it was in flight any more; at least point_cycle */
+    uint64_t drained_cycle; /* cycle at which its last instruction in flight completed; at least point_cycle */
     uint32_t registers;     /* vector registers to move: the live ones */
     uint32_t bytes;         /* bytes they take as written */
 } gpump_spill_warp;
 
 typedef enum gpump_spill_action_kind {
     GPUMP_SPILL_WRITE = 1, /* write this segment; then gpump_spill_report_moved */
-    GPUMP_SPILL_READ,      /* read it; likewise */
+    GPUMP_SPILL_READ,      /* read this segment; then gpump_spill_report_moved */
     GPUMP_SPILL_WARP,      /* restore: this warp's registers are in place */
-    GPUMP_SPILL_DONE       /* the block is saved, or back; the job number is free again */
+    GPUMP_SPILL_DONE       /* the block is saved, or restored; the job number is free again */
 } gpump_spill_action_kind;
 
 typedef struct gpump_spill_action {
@@ -3652,53 +3685,55 @@ GPUMP_API gpump_result gpump_spill_bytes(const gpump_spill_config *config, size_
 /* Makes a pipeline without jobs in `memory` and sets *spill. */
 GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_spill_config *config,
                                         gpump_spill **spill, gpump_diag *diag);
-/* Takes over a byte copy of a pipeline and sets *spill. */
+/* Adopts a byte copy of a pipeline and sets *spill. */
 GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config,
                                          gpump_spill **spill, gpump_diag *diag);
-/* Checks jobs, warps and counts against each other. For memory from outside: once gpump_spill_adopt has taken it over
- * and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what contradicts what.
- * Cost: jobs x warps. */
+/* Checks jobs, warps and counts against each other. A host calls gpump_spill_check after gpump_spill_adopt when the
+ * bytes come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field describes
+ * the contradiction. Cost: jobs x warps. */
 GPUMP_API gpump_result gpump_spill_check(const gpump_spill *spill, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear in jobs and warps. */
 GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill);
 
-/* Begins to save a block of `warps` warps, shared_bytes of shared memory and metadata_bytes of metadata (an estimate at
- * first: gpump_spill_report_metadata); `cookie` comes back with its actions. Sets *job. GPUMP_BUSY when jobs or warps
- * are used up. */
+/* Begins to save a block and sets *job. The block has `warps` warps, shared_bytes bytes of shared memory and
+ * metadata_bytes bytes of metadata; the metadata may be an estimate until gpump_spill_report_metadata. The job's
+ * actions carry `cookie`. GPUMP_BUSY: no job or not enough warps are free. */
 GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps,
                                         uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job);
-/* Says that a warp of the block that `job` saves (any order, each once) has drained, and in *warp what it has to move.
- * Its drained_cycle is ignored: the warp counts as drained at `now`. GPUMP_ERROR_STATE when all its warps are in. */
+/* Reports that one warp of the block that `job` saves has drained; *warp describes its transfer. Warps are reported
+ * once each, in any order. warp->drained_cycle is ignored: the warp counts as drained at `now`. GPUMP_ERROR_STATE: all
+ * warps of the block were reported. */
 GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job,
                                                   const gpump_spill_warp *warp);
-/* Says that the block of `job` really has metadata_bytes of metadata, as soon as that is known. GPUMP_ERROR_STATE once
- * metadata is on its way, and for restores. */
+/* Replaces the estimated metadata size of the block of `job` by metadata_bytes. GPUMP_ERROR_STATE: metadata is already
+ * being written, or the job is a restore. */
 GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t job, uint32_t metadata_bytes);
-/* Begins to restore a block and sets *job; warps[count] come back in this order, and their cycles are ignored.
- * cookie, shared_bytes and metadata_bytes as in gpump_spill_save. GPUMP_BUSY likewise. Cost: linear in count. */
+/* Begins to restore a block and sets *job. warps[count] are restored in this order; their cycles are ignored. cookie,
+ * shared_bytes, metadata_bytes and GPUMP_BUSY are as in gpump_spill_save. Cost: linear in count. */
 GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uint64_t cookie,
                                            const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
                                            uint32_t metadata_bytes, uint32_t *job);
-/* Says that the oldest `segments` segments of a job that are under way have been written, or have arrived.
- * GPUMP_ERROR_STATE when there are not so many. */
+/* Reports that the oldest `segments` segments in flight of `job` have been written, or have arrived. GPUMP_ERROR_STATE:
+ * fewer segments are in flight. */
 GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now, uint32_t job, uint32_t segments);
-/* Forgets a job: its block has ended before it was saved. Segments under way are no longer waited for; do not report
- * them. GPUMP_ERROR_STATE when there is no such job. */
+/* Cancels `job`, whose block has ended before it was saved. The host does not report segments of the job that are still
+ * in flight. GPUMP_ERROR_STATE: there is no such job. */
 GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint32_t job);
-/* Hands over the next *action that is ready: WARP and DONE before segments, then segments of the block whose job began
- * first (of several, the lower job), so that blocks end one after the other and the first room is free early; another
- * block's go only while it has none ready. GPUMP_EMPTY when none is, or when `outstanding` segments are under way and
- * only segments are ready. */
+/* Pulls the next ready action into *action: WARP and DONE first, then segments. Segments of the job that began first
+ * are pulled first (ties: the lower job), so that the first block's room is free early. Segments of another job are
+ * pulled only while the first job has none ready. GPUMP_EMPTY: no action is ready, or only segments are ready and
+ * `outstanding` segments are in flight. */
 GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
-/* Hands over the next *action that is no segment, for a host whose port is taken: after gpump_spill_report_moved a
- * block may be done. */
+/* Pulls the next ready WARP or DONE action into *action. A host whose port is busy calls the function after
+ * gpump_spill_report_moved, because a block may be done. GPUMP_EMPTY: there is none. */
 GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
-/* Returns the cycle at which the next action is ready without further facts; GPUMP_UNKNOWN: only a fact brings one. */
+/* Returns the cycle at which the next action is ready without a further report; GPUMP_UNKNOWN: every action needs a
+ * report first. */
 GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill);
 /* Copies the counters into *statistics. */
 GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics);
 /* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Any pointer may be NULL but statistics. */
+ * last. Every pointer except statistics may be NULL. */
 GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index,
                                                     const char **name, const char **unit, const char **description,
                                                     uint64_t *value);
@@ -3742,7 +3777,7 @@ GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, c
 GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, const gpump_spill_transfer *transfer,
                                                 gpump_spill_times *times, gpump_diag *diag);
 
-/* One warp at the preemption signal: stop here, or run to the next point? */
+/* The choice of one warp at the preemption signal: stop at once, or run to the next preemption point. */
 typedef struct gpump_spill_decision {
     uint64_t here_bytes;  /* what stopping here would write: the set live here, as written */
     uint64_t there_bytes; /* what stopping at the point would write */
@@ -3752,21 +3787,23 @@ typedef struct gpump_spill_decision {
     uint64_t port_bytes;
     uint64_t byte_weight_q16; /* what a byte written costs beside its time, cycles, Q16.16; 0: latency alone decides */
 } gpump_spill_decision;
-/* Returns 1 to run on, 0 to stop now: whichever leaves earlier, bytes weighed in; a tie stops. Unknown distance stops.
- * Sets *here_cycles and *there_cycles to what either would take (may be NULL). Ours, beyond Lin 2.4.1, where every warp
- * runs on. */
+/* Returns 1 when the warp should run to the point, and 0 when it should stop at once. The alternative that ends earlier
+ * is chosen, with written bytes weighted by byte_weight_q16. A tie or an unknown distance stops. Sets *here_cycles and
+ * *there_cycles (may be NULL) to the cycles of the two alternatives. Not in Lin 2.4.1, where every warp runs to its
+ * point. */
 GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t *here_cycles, uint64_t *there_cycles);
 
 GPUMP_END
 #endif
 
 /* ---- gpump_impl/sm/warp_gate.h ---- */
-/* warp_gate: may this warp go on? One word per warp, with a bit per right and asker (floor 2, calculation)
+/* warp_gate: one word per warp that holds every objection to the warp's progress, one bit per right and asker (floor 2,
+ * calculation)
  *
- * Preemption, faults, rate control and residency each answer "may this warp go on?" alone. A host that adopts one of
- * them asks it directly. A host that adopts several keeps a gpump_warp_gate per warp: each asker closes and opens its
- * own bit, and the hot path is a load and a mask. The bits that are set are the reasons. Amounts, such as the room in a
- * log, are asked of their owner. */
+ * Preemption, faults, rate control and residency each decide separately whether a warp may proceed. A host that uses
+ * one of these mechanisms calls it directly. A host that uses several keeps a gpump_warp_gate per warp. Each asker
+ * closes and opens its own bits. The hot path is a load and a mask. The set bits are the reasons. A gate holds no
+ * amounts: the room in an operand log is asked of the log's component. */
 #ifndef GPUMP_WARP_GATE_H
 #define GPUMP_WARP_GATE_H
 
@@ -3783,14 +3820,14 @@ typedef enum gpump_warp_right {
     GPUMP_WARP_RIGHTS = 4
 } gpump_warp_right;
 
-/* Who may object. */
+/* Mechanisms that may object to a right. */
 typedef enum gpump_warp_asker {
     GPUMP_WARP_PIPELINE = 0,   /* a branch, barrier or exit is in flight: the next PC is unknown */
     GPUMP_WARP_BARRIER = 1,    /* the warp waits at a barrier */
-    GPUMP_WARP_PREEMPTION = 2, /* its block is told to stop */
-    GPUMP_WARP_FAULT = 3,      /* a page fault of it is not resolved, or its instructions await replay */
-    GPUMP_WARP_RATE = 4,       /* its kernel has spent its quota */
-    GPUMP_WARP_RESIDENCY = 5,  /* it is swapped out, or has no slot */
+    GPUMP_WARP_PREEMPTION = 2, /* the warp's block is being preempted */
+    GPUMP_WARP_FAULT = 3,      /* a page fault of the warp is unresolved, or its instructions await replay */
+    GPUMP_WARP_RATE = 4,       /* the warp's kernel has spent its quota */
+    GPUMP_WARP_RESIDENCY = 5,  /* the warp is swapped out, or has no slot */
     GPUMP_WARP_DEBUG = 6,      /* a debugger or a test holds it */
     GPUMP_WARP_HOST = 7,       /* the host's own reason */
     GPUMP_WARP_ASKERS = 8
@@ -3845,13 +3882,13 @@ GPUMP_END
  * load and store of global memory, and calls gpump_sm_report_clobber when gpump_read_set_store answers 1. Reading what
  * the block itself has written does not count, because a new start writes it again first.
  *
- * The set belongs to the block, not to its slot. It has to travel with a saved block, or a later store over something
- * that was read before the save passes for harmless: gpump_read_set_save copies what it holds, gpump_read_set_restore
- * puts it into another set. The history of the SM (gpump_sm_history.clobbered) says only whether the block has
- * overwritten something already.
+ * The set belongs to the block, not to its slot. A saved block needs its set back when it is restored: otherwise a
+ * later store over a word that was read before the save is not recognised as a clobber. gpump_read_set_save copies the
+ * segments of a set, and gpump_read_set_restore loads them into another set. The SM's history
+ * (gpump_sm_history.clobbered) records only whether the block has already overwritten a word that it had read.
  *
- * The set is a table of 128-byte segments with a bit per 4-byte word. It is bounded: a set that is full takes every
- * store to a segment that it does not know for a clobber, which costs flushes, never results. */
+ * The set is a table of 128-byte segments with a bit per 4-byte word. The table is bounded. A full set treats every
+ * store to an unknown segment as a clobber. A full set therefore allows fewer flushes, but results stay correct. */
 #ifndef GPUMP_READ_SET_H
 #define GPUMP_READ_SET_H
 
@@ -3868,7 +3905,7 @@ typedef struct gpump_read_set_config {
     uint32_t segments; /* entries of the table, of which three quarters are used; 2,048; a power of two, 16 to 2^20 */
 } gpump_read_set_config;
 
-/* A segment of a set: what gpump_read_set_save hands over. */
+/* A segment of a set, as gpump_read_set_save writes it. */
 typedef struct gpump_read_set_segment {
     uint64_t address; /* of its first byte, a multiple of GPUMP_READ_SET_SEGMENT_BYTES; or GPUMP_READ_SET_ALL */
     uint32_t read;    /* bit w set: word w was read before the block wrote it */
@@ -3877,8 +3914,8 @@ typedef struct gpump_read_set_segment {
 
 typedef struct gpump_read_set gpump_read_set;
 
-/* Fills *config with the preset "default" (assumed: 2,048 segments, 192 KB of memory read and written). GPUMP_ERROR_
- * UNKNOWN_NAME otherwise. */
+/* Fills *config with the preset "default" (assumed: 2,048 segments, 192 KB of memory read and written).
+ * GPUMP_ERROR_UNKNOWN_NAME: any other name. */
 GPUMP_API gpump_result gpump_read_set_config_preset(gpump_read_set_config *config, const char *preset);
 /* Sets *bytes to the memory that a set of this configuration needs. GPUMP_ERROR_CONFIG names the field in diag. */
 GPUMP_API gpump_result gpump_read_set_bytes(const gpump_read_set_config *config, size_t *bytes, gpump_diag *diag);
@@ -3886,11 +3923,13 @@ GPUMP_API gpump_result gpump_read_set_bytes(const gpump_read_set_config *config,
  * GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_read_set_init(void *memory, size_t bytes, const gpump_read_set_config *config,
                                            gpump_read_set **set, gpump_diag *diag);
-/* Takes over a byte copy of a set of the same configuration and build. GPUMP_ERROR_FORMAT for anything else. */
+/* Adopts a byte copy of a set of the same configuration and build, and sets *set. GPUMP_ERROR_FORMAT: any other
+ * bytes. */
 GPUMP_API gpump_result gpump_read_set_adopt(void *memory, size_t bytes, const gpump_read_set_config *config,
                                             gpump_read_set **set, gpump_diag *diag);
-/* Checks the counts of a set against its table. For memory from outside: once gpump_read_set_adopt has taken it over
- * and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT. Cost: linear in the segments. */
+/* Checks the counts of a set against its table. A host calls gpump_read_set_check after gpump_read_set_adopt when the
+ * bytes come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT. Cost: linear in the
+ * segments. */
 GPUMP_API gpump_result gpump_read_set_check(const gpump_read_set *set, gpump_diag *diag);
 /* Returns a hash of what the set holds, the same on every machine and for every order of reports. Cost: linear in the
  * segments. */
@@ -3899,24 +3938,26 @@ GPUMP_API uint64_t gpump_read_set_hash(const gpump_read_set *set);
  * GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_read_set_bits(const gpump_read_set_config *config, uint64_t *bits, gpump_diag *diag);
 
-/* Empties the set: for a block that starts, or starts again after a flush. Cost: constant, but for one call in 127. */
+/* Empties the set. A host calls gpump_read_set_clear when a block starts, and when it starts again after a flush. Cost:
+ * constant; linear in the segments once in 127 calls. */
 GPUMP_API void gpump_read_set_clear(gpump_read_set *set);
-/* Takes all of memory as read, so that every store is a clobber: for a block whose set was not kept. */
+/* Marks all of memory as read, so that every store is a clobber. A host calls gpump_read_set_assume_all for a restored
+ * block whose set was not saved. */
 GPUMP_API void gpump_read_set_assume_all(gpump_read_set *set);
-/* Reports a load. `address` is that of the segment's first byte (lower bits are ignored), bit w of `words` its word w.
- * Cost: a look-up. */
+/* Reports a load. `address` is the byte address of the segment; its lower 7 bits are ignored. Bit w of `words` is set
+ * when word w of the segment was read. Cost: a look-up. */
 GPUMP_API void gpump_read_set_load(gpump_read_set *set, uint64_t address, uint32_t words);
 /* Reports a store to the `words` of the segment at `address`. Returns 1 when the store overwrites something that the
  * block has read, or may do so because the set is full: the block must not be flushed from then on
  * (gpump_sm_report_clobber). Cost: a look-up. */
 GPUMP_API int gpump_read_set_store(gpump_read_set *set, uint64_t address, uint32_t words);
 
-/* Copies the segments of the set, in no order that means anything, to segments[capacity] and sets *count: what travels
- * with a saved block. At most three quarters of config.segments. A set that has lost a segment because it was full
- * gives one segment with address GPUMP_READ_SET_ALL. GPUMP_ERROR_CAPACITY. Cost: linear in the segments. */
+/* Copies the segments of the set to segments[capacity], in no defined order, and sets *count. *count is at most three
+ * quarters of config.segments. A set that has lost a segment because it was full writes one segment with address
+ * GPUMP_READ_SET_ALL. GPUMP_ERROR_CAPACITY. Cost: linear in the segments. */
 GPUMP_API gpump_result gpump_read_set_save(const gpump_read_set *set, gpump_read_set_segment *segments,
                                            uint32_t capacity, uint32_t *count);
-/* Makes the set hold segments[count], and nothing else. Where they do not fit, the set takes all of memory as read.
+/* Replaces the set's contents by segments[count]. If the segments do not fit, the set marks all of memory as read.
  * GPUMP_ERROR_ARGUMENT. Cost: linear in count. */
 GPUMP_API gpump_result gpump_read_set_restore(gpump_read_set *set, const gpump_read_set_segment *segments,
                                               uint32_t count);
@@ -3928,8 +3969,8 @@ GPUMP_END
 /* sm: slots, register and shared-memory allocation tables, block life cycle, preemption (hardware)
  *
  * One streaming multiprocessor (SM) as preemption sees it (Lin 2.3.1, Tanasic 5.2.2, Shieh 3.2 and 3.4.4). The host
- * executes instructions. The SM records which block holds which registers and shared memory, how far each block is,
- * and what must happen next:
+ * executes instructions. The SM records the registers and shared memory that each block holds, the state of each block,
+ * and the next action:
  *
  *   gpump_sm_place            -> RUNNING; for a saved block RESTORING, and a RESTORE action
  *   gpump_sm_preempt, flush   -> FLUSHED, DROP action;  report_dropped -> FREED action
@@ -3952,7 +3993,7 @@ GPUMP_END
 
 GPUMP_BEGIN
 
-/* How ranges of registers and shared memory are found. */
+/* How the SM chooses ranges of registers and shared memory. */
 typedef enum gpump_sm_placement {
     /* The lowest free range, for registers and for shared memory separately. */
     GPUMP_SM_FIRST_FIT = 0,
@@ -3961,7 +4002,7 @@ typedef enum gpump_sm_placement {
     GPUMP_SM_ALIGNED = 1
 } gpump_sm_placement;
 
-/* Who times the transfer of contexts. */
+/* What determines the time of a context transfer. */
 typedef enum gpump_sm_timing {
     /* The host moves the bytes through its own memory model and reports when they are saved and restored. */
     GPUMP_SM_TIMING_HOST = 0,
@@ -3977,7 +4018,7 @@ typedef enum gpump_sm_wait {
     GPUMP_SM_WAIT_INSTRUCTION_MISSES = 8,
     GPUMP_SM_WAIT_SCOREBOARD = 16,
     GPUMP_SM_WAIT_PREEMPTION_POINT = 32,
-    GPUMP_SM_WAIT_FAULT = 64, /* pages that the block waits for, where a faulted block cannot be saved (stall) */
+    GPUMP_SM_WAIT_FAULT = 64, /* pages that the block waits for; only where a faulted block cannot be saved (stall) */
     GPUMP_SM_WAIT_ALL = 127
 } gpump_sm_wait;
 
@@ -4012,28 +4053,29 @@ typedef struct gpump_sm_config {
     uint64_t context_bytes;
 } gpump_sm_config;
 
-/* What happened to a block before it came here. SAVE and FREED hand it to the host, gpump_sm_place takes it back. */
+/* What happened to a block before its present residence on the SM. SAVE and FREED hand the history to the host.
+ * gpump_sm_place takes the history of a saved block as an argument. */
 typedef struct gpump_sm_history {
     uint64_t executed;       /* warp instructions since the block was launched */
-    uint64_t cycles;         /* cycles it has been on an SM since then */
+    uint64_t cycles;         /* cycles that the block has been on an SM since its launch */
     uint64_t register_bytes; /* bytes of registers in its saved context */
     uint64_t shared_bytes;   /* bytes of shared memory in its saved context */
     uint32_t clobbered;      /* 1: the block has overwritten something that it read, and may never be flushed */
     uint32_t unused;
 } gpump_sm_history;
 
-/* A block that asks for room. */
+/* A request to place a block on the SM. */
 typedef struct gpump_sm_request {
     uint64_t cookie;      /* the host's name for the block's whole life */
-    uint32_t kernel;      /* number of the launch, from 1: gpump_sm_reserve and context room go by it */
+    uint32_t kernel;      /* number of the launch, from 1; gpump_sm_reserve and the context room use this number */
     uint32_t group;       /* blocks of one group leave together; 0: no group */
     gpump_footprint need; /* threads, registers, shared memory of the whole block */
-    /* Number of the function that the launch executes, from 1, the same each time it is launched: views and actions
-     * carry it, and the host keeps its histories by it. 0: the launch's number, where nothing is launched twice. */
+    /* Number of the function that the launch executes, from 1. Every launch of the function has the same number. Views
+     * and actions carry the number, and the host indexes its cost histories by it. 0: the launch's number is used. */
     uint32_t function;
 } gpump_sm_request;
 
-/* What the host has to do, or to know. */
+/* Orders to the host, and notices for the host. */
 typedef enum gpump_sm_action_kind {
     /* Issue no more instructions of this block. With to_point each warp first runs to its preemption point. Then report
      * waits. */
@@ -4044,10 +4086,12 @@ typedef enum gpump_sm_action_kind {
     GPUMP_SM_ACTION_SAVE,
     /* Read `parts` of the context into the given ranges. Under timing HOST, report restored. */
     GPUMP_SM_ACTION_RESTORE,
-    /* The restore has ended and the block may issue. Only under timing PORT, because under HOST the host knows. */
+    /* The restore has ended and the block may issue. Only under timing PORT: under HOST the host itself reports the
+     * end. */
     GPUMP_SM_ACTION_RESUME,
-    /* Squash what is in flight and forget the block. Then report dropped. If the exit of the block's last thread is in
-     * flight, the host may let it end instead, and reports done; not after kill. */
+    /* Squash the block's instructions in flight and discard the block. Then report dropped. If the exit of the block's
+     * last thread is in flight, the host may let the exit commit instead and report done. After kill the host reports
+     * dropped in every case. */
     GPUMP_SM_ACTION_DROP,
     /* The block has left its warp slots. `parts` stay in place. */
     GPUMP_SM_ACTION_PARKED,
@@ -4055,7 +4099,7 @@ typedef enum gpump_sm_action_kind {
     GPUMP_SM_ACTION_FREED
 } gpump_sm_action_kind;
 
-/* One action. Ranges are those that the block has (DROP and FREED: had).
+/* One action. Ranges are the block's own. With DROP and FREED they are the ranges that the block held before.
  *
  * REWIND: a warp that has neither ended nor waits at a barrier goes back to the region boundary that it passed last.
  * What the warp has in flight is squashed, its PC and SIMT stack become those recorded at the boundary, and
@@ -4065,19 +4109,19 @@ typedef enum gpump_sm_action_kind {
 typedef struct gpump_sm_action {
     uint64_t cookie;
     uint64_t bytes;       /* SAVE, RESTORE: bytes to move */
-    uint64_t start_cycle; /* SAVE, RESTORE: when the SM's memory port is free for it */
-    uint64_t end_cycle;   /* SAVE, RESTORE: when the last byte has passed, at the SM's share of the bandwidth */
+    uint64_t start_cycle; /* SAVE, RESTORE: cycle at which the SM's memory port starts the transfer */
+    uint64_t end_cycle;   /* SAVE, RESTORE: cycle of the last byte, at the SM's share of the bandwidth */
     gpump_sm_history history;
     gpump_block_ref block;
     uint32_t kind;      /* gpump_sm_action_kind */
     uint32_t why;       /* gpump_block_state: SAVED, FLUSHED, KILLED or DONE with FREED */
-    uint32_t technique; /* gpump_technique it was told to leave by; GPUMP_NONE: none */
+    uint32_t technique; /* gpump_technique by which the block was ordered to leave; GPUMP_NONE: none */
     uint32_t parts;     /* gpump_part bits: what to move (SAVE, RESTORE), what stays (PARKED) */
     uint32_t kernel;
     uint32_t register_base, registers;
     uint32_t shared_base, shared_bytes;
     uint32_t threads, warps;
-    uint32_t function; /* the number by which the host keeps its history: gpump_sm_request.function, or the kernel's */
+    uint32_t function; /* index of the host's cost history: gpump_sm_request.function, or `kernel` when that is 0 */
 } gpump_sm_action;
 
 /* Counters since gpump_sm_init; names, units and descriptions by gpump_sm_statistics_field. */
@@ -4175,22 +4219,23 @@ GPUMP_INLINE int gpumpi_sm_names(const gpump_sm *sm, gpump_block_ref block) {
 /* Fills *config for an SM of a preset of gpump_gpu_config_preset: its largest shared-memory size, one kernel at a time,
  * first fit, all waits, host timing, unlimited context space. GPUMP_ERROR_UNKNOWN_NAME otherwise. */
 GPUMP_API gpump_result gpump_sm_config_preset(gpump_sm_config *config, const char *preset);
-/* Fills *config for an SM of any valid *gpu in the same way; shared_bytes is one of its options
- * (gpump_occupancy.shared_bytes). GPUMP_ERROR_ARGUMENT. */
+/* Fills *config for an SM of any valid *gpu, with the defaults of gpump_sm_config_preset. `shared_bytes` is one of the
+ * GPU's shared-memory sizes, in bytes (gpump_occupancy.shared_bytes). GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const gpump_gpu *gpu, uint32_t shared_bytes);
 /* Sets *bytes to the memory an SM of this configuration needs. GPUMP_ERROR_CONFIG names the field at fault in diag. */
 GPUMP_API gpump_result gpump_sm_bytes(const gpump_sm_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes an empty SM in `memory` (8-byte aligned, at least gpump_sm_bytes) and sets *sm. Nothing is allocated, then or
- * later. GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
+/* Makes an empty SM in `memory` (8-byte aligned, at least gpump_sm_bytes) and sets *sm. The SM never allocates memory.
+ * GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
 GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
                                      gpump_diag *diag);
-/* Takes over a byte copy of an SM of the same configuration and build and sets *sm. GPUMP_ERROR_FORMAT for anything
- * else. */
+/* Adopts a byte copy of an SM of the same configuration and build, and sets *sm. GPUMP_ERROR_FORMAT: any other
+ * bytes. */
 GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
                                       gpump_diag *diag);
-/* Checks states, ranges, counts and pending actions against each other. For memory from outside: once gpump_sm_adopt
- * has taken it over and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what
- * contradicts what, diag->index in which slot or kernel. Cost: slots squared. */
+/* Checks states, ranges, counts and pending actions against each other. A host calls gpump_sm_check after
+ * gpump_sm_adopt when the bytes come from outside the program. On GPUMP_OK every later call is safe.
+ * GPUMP_ERROR_FORMAT: diag->field describes the contradiction, and diag->index is the slot or kernel. Cost: slots
+ * squared. */
 GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear in the slots. */
 GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm);
@@ -4205,15 +4250,16 @@ typedef struct gpump_sm_storage {
 } gpump_sm_storage;
 /* Sets *bits to the SRAM that an SM of this configuration needs, all tables together. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, uint64_t *bits, gpump_diag *diag);
-/* Fills *storage with the same, table by table. GPUMP_ERROR_CONFIG. */
+/* Fills *storage with the SRAM bits of each table. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag);
 
 /* ---- facts ---- */
 
-/* Gives a block (*request) its room at cycle `now`. `saved` is NULL for a block that starts, else the history that came
- * with its SAVE or FREED: then it is RESTORING and a RESTORE action follows. Sets *block. GPUMP_BUSY when there is no
- * room now, with the reason in diag (threads, warps, slots, registers, shared memory, kernels, reserved);
- * GPUMP_ERROR_REFUSED with NEVER_FITS when there never will be. Cost: slots squared at worst. */
+/* Places the block *request on the SM at cycle `now` and sets *block. `saved` is NULL for a block that starts. For a
+ * saved block, `saved` is the history from its SAVE or FREED action; the block then is RESTORING, and a RESTORE action
+ * follows. GPUMP_BUSY: there is no room now; diag holds the reason (threads, warps, slots, registers, shared memory,
+ * kernels, reserved). GPUMP_ERROR_REFUSED with NEVER_FITS: the block is larger than an empty SM. Cost: slots squared at
+ * worst. */
 GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm_request *request,
                                       const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag);
 /* Places a block as gpump_sm_place does from `request` and `saved`, but in the entry `slot` of the tables: for a host
@@ -4222,64 +4268,68 @@ GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm
  * `slot` is not below config.entries; else as gpump_sm_place. */
 GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t slot, const gpump_sm_request *request,
                                          const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag);
-/* Counts `warp_instructions` more warp instructions of a block. Hot: no time, no search. GPUMP_ERROR_STALE if it is not
- * here. */
+/* Adds `warp_instructions` to the executed warp instructions of `block`. GPUMP_ERROR_STALE: the block is not on this
+ * SM. Hot: no search. */
 GPUMP_INLINE gpump_result gpump_sm_report_executed(gpump_sm *sm, gpump_block_ref block, uint32_t warp_instructions) {
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
     gpumpi_sm_slots(sm)[block.slot].executed += warp_instructions;
     return GPUMP_OK;
 }
-/* Counts `warp_instructions` of a block that its warps have given up by going back to a region boundary: they are
- * wasted, and no longer part of what the block has executed. GPUMP_ERROR_STATE unless the block is STOPPING by rewind,
- * GPUMP_ERROR_ARGUMENT when it has executed less, GPUMP_ERROR_STALE. */
+/* Moves `warp_instructions` of `block` from executed to wasted, because its warps have rewound to a region boundary.
+ * GPUMP_ERROR_STATE: the block is not STOPPING by rewind. GPUMP_ERROR_ARGUMENT: the block has executed fewer.
+ * GPUMP_ERROR_STALE. Cost: constant. */
 GPUMP_API gpump_result gpump_sm_report_rewound(gpump_sm *sm, gpump_block_ref block, uint64_t warp_instructions);
-/* Clears a block's flush bit: it did an atomic, or a store to something its launch has read. Hot. GPUMP_ERROR_STALE. */
+/* Clears the flush bit of `block`, which has executed an atomic, or a store to an address that its launch has read. The
+ * block is never flushed again in this launch. GPUMP_ERROR_STALE. Hot. */
 GPUMP_INLINE gpump_result gpump_sm_report_clobber(gpump_sm *sm, gpump_block_ref block) {
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
     gpumpi_sm_slots(sm)[block.slot].clobbered = 1;
     return GPUMP_OK;
 }
-/* Says what a STOPPING block still waits for, all its warps together: `waits`, gpump_sm_wait bits among config.waits;
- * 0: its state is complete, and SAVE follows. GPUMP_ERROR_STATE in other states. */
+/* Reports `waits`, the events that the STOPPING block still waits for over all its warps: gpump_sm_wait bits among
+ * config.waits. 0: the block's state is complete, and SAVE follows. GPUMP_ERROR_STATE: the block is not STOPPING. */
 GPUMP_API gpump_result gpump_sm_report_waits(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t waits);
-/* Says how many bytes a switch of this block would move, register_bytes and shared_bytes (what is live, compressed
- * ...); until then, what is allocated. GPUMP_ERROR_STATE once the block is SAVING. */
+/* Reports the bytes that a switch of `block` would move: `register_bytes` and `shared_bytes`, for example live or
+ * compressed bytes. Without a report the SM uses the allocated bytes. GPUMP_ERROR_STATE: the block is already
+ * SAVING. */
 GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block, uint64_t register_bytes,
                                                      uint64_t shared_bytes);
-/* Says that a running block as a whole waits for something (blocked = 1), or no longer does (0). GPUMP_ERROR_STATE when
- * that is no change. */
+/* Reports that a running block is blocked as a whole (`blocked` = 1), or that it runs again (0). GPUMP_ERROR_STATE: the
+ * block's state would not change. */
 GPUMP_API gpump_result gpump_sm_report_blocked(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t blocked);
-/* Says that a block waits for `faults` granules, the last of which is there at `ready_cycle` (gpump_fault_pending,
- * gpump_fault_ready_cycle); 0, 0: for none any more. Views carry it. GPUMP_ERROR_STATE once the block has left. */
+/* Reports that `block` waits for `faults` granules, of which the last is resident at cycle `ready_cycle`
+ * (gpump_fault_pending, gpump_fault_ready_cycle). 0, 0: the block waits for none. gpump_block_view.faults and
+ * .fault_cycles carry the report. GPUMP_ERROR_STATE: the block has left. */
 GPUMP_API gpump_result gpump_sm_report_faults(gpump_sm *sm, gpump_block_ref block, uint32_t faults,
                                               uint64_t ready_cycle);
-/* Says that the context of a block whose SAVE was handed over has been written (timing HOST). GPUMP_ERROR_STATE. */
+/* Reports that the context of `block` is written (timing HOST). GPUMP_ERROR_STATE: its SAVE action was not pulled. */
 GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Says that the context of a block whose RESTORE was handed over has been read: it runs (timing HOST).
- * GPUMP_ERROR_STATE. */
+/* Reports that the context of `block` is read (timing HOST). The block runs from then on. GPUMP_ERROR_STATE: its
+ * RESTORE action was not pulled. */
 GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Says that the last thread of the block has ended. Allowed while the block runs, is blocked, drains or stops, and also
- * after it was told to flush or while it is being saved: its last exit may then be in the pipeline. The block counts as
- * done in all of these cases. What it executed is not wasted, a pending STOP, REWIND, DROP or SAVE is withdrawn, and
- * the host forgets one that it has pulled already: it reports neither dropped nor saved. FREED follows, with why DONE.
- * GPUMP_ERROR_STATE once the block is saved, dropped or parked. */
+/* Reports that the last thread of `block` has ended. FREED follows, with why DONE. The call is allowed while the block
+ * runs, is blocked, drains, stops, is being flushed or is being saved, because its last exit may be in the pipeline. In
+ * all of these cases the block counts as done, and no instruction is wasted. A pending STOP, REWIND, DROP or SAVE is
+ * withdrawn. The host ignores such an action that it has already pulled: the host reports neither dropped nor saved.
+ * GPUMP_ERROR_STATE: the block is saved, dropped or parked. */
 GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Says that nothing of a flushed or killed block whose DROP was handed over is in flight any more. GPUMP_ERROR_STATE.
- */
+/* Reports that no instruction of the flushed or killed `block` is in flight. GPUMP_ERROR_STATE: its DROP action was not
+ * pulled. */
 GPUMP_API gpump_result gpump_sm_report_dropped(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Lets time pass; only needed under timing PORT by hosts that ask questions before they pull actions. Cost: linear in
- * the slots. */
+/* Advances the SM to cycle `now`. Only a host under timing PORT that asks questions before it pulls actions needs this
+ * call. Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_advance(gpump_sm *sm, uint64_t now);
 
-/* Reserves the SM for one kernel (Tanasic 5.2.2): only blocks of `kernel` are placed; 0 lifts it. */
+/* Reserves the SM for one kernel (Tanasic 5.2.2): only blocks of `kernel` are placed. `kernel` 0 ends the
+ * reservation. */
 GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel);
-/* Says how many `bytes` are left of the space preallocated for contexts of a kernel that has blocks here
- * (GPUMP_ERROR_ARGUMENT for others). It starts at config.context_bytes with the kernel's first block; switching takes
- * from it, a restore that has ended gives back, up to config.context_bytes. Where several SMs share the space
- * (gpump_context_pool), say what is left before asking or preempting. */
+/* Sets the space left for contexts of `kernel` to `bytes`. The space starts at config.context_bytes with the kernel's
+ * first block. A switch takes from the space. The end of a restore gives the bytes back, up to config.context_bytes.
+ * Where several SMs share the space (gpump_context_pool), the host sets the space before it asks or preempts.
+ * GPUMP_ERROR_ARGUMENT: the kernel has no block on this SM. */
 GPUMP_API gpump_result gpump_sm_set_context_room(gpump_sm *sm, uint32_t kernel, uint64_t bytes);
-/* Changes the size of shared memory to `bytes`, at most what gpump_sm_init got (GPUMP_ERROR_ARGUMENT): nothing may lie
- * beyond the new end (GPUMP_ERROR_STATE). Cost: linear in the slots. */
+/* Changes the size of shared memory to `bytes`. GPUMP_ERROR_ARGUMENT: `bytes` is larger than config.shared_bytes was at
+ * gpump_sm_init. GPUMP_ERROR_STATE: a block holds shared memory beyond the new end. Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag);
 
 /* ---- questions ---- */
@@ -4295,21 +4345,23 @@ GPUMP_INLINE int gpump_sm_may_issue(const gpump_sm *sm, uint32_t slot) {
 GPUMP_INLINE uint32_t gpump_sm_state(const gpump_sm *sm, uint32_t slot) {
     return gpumpi_sm_slots_const(sm)[slot].state;
 }
-/* Returns 0 when gpump_sm_next would answer GPUMP_EMPTY at cycle `now`, so that a host need not call it; 1 when it may
- * have an action. Time need not pass in between: no call is due while the answer is 0. Hot: two loads, no search. */
+/* Returns 0 when gpump_sm_next would return GPUMP_EMPTY at cycle `now`, and 1 when gpump_sm_next may have an action.
+ * While the result is 0 a host need not call gpump_sm_next or gpump_sm_advance. Hot: two loads, no search. */
 GPUMP_INLINE int gpump_sm_has_action(const gpump_sm *sm, uint64_t now) {
     return sm->pending != 0 || now >= sm->wake_cycle;
 }
-/* Returns whether a block may leave by a technique now, or after a wait that ends by itself; else why not. */
+/* Returns GPUMP_REASON_YES when `block` may leave by `technique` now, or after a wait that ends without a further
+ * decision. Any other reason is the cause of the refusal. Cost: constant. */
 GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, uint32_t technique);
-/* Returns the first thing a STOPPING block waits for, YES for nothing; *waits gets all of them, *since when it was
- * stopped (both may be NULL). NOT_RUNNING in other states. */
+/* Returns the first event that the STOPPING `block` waits for, or GPUMP_REASON_YES when it waits for none. *waits gets
+ * all gpump_sm_wait bits, and *since the cycle at which the block was stopped; both may be NULL. NOT_RUNNING: the block
+ * is not STOPPING. */
 GPUMP_API gpump_reason gpump_sm_waits_for(const gpump_sm *sm, gpump_block_ref block, uint32_t *waits, uint64_t *since);
-/* Returns whether a block of this kernel and footprint *need finds room now; else which resource is short. Cost: slots
- * squared at worst. */
+/* Returns GPUMP_REASON_YES when a block of `kernel` with the footprint *need has room now. Any other reason names the
+ * resource that is short. Cost: slots squared at worst. */
 GPUMP_API gpump_reason gpump_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need);
-/* Lists the blocks here, by slot, as decisions see them, in blocks[capacity] (64 always suffice) and sets *count. `now`
- * dates .cycles. GPUMP_ERROR_CAPACITY. Cost: linear in the slots. */
+/* Writes the views of this SM's blocks to blocks[capacity], in slot order, and sets *count. A capacity of 64 always
+ * suffices. The field `cycles` of each view counts up to `now`. GPUMP_ERROR_CAPACITY. Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_block_view *blocks, uint32_t capacity,
                                        uint32_t *count);
 /* Fills the view of one block. GPUMP_ERROR_STALE. */
@@ -4319,31 +4371,36 @@ GPUMP_API uint64_t gpump_sm_context_room(const gpump_sm *sm, uint32_t kernel);
 
 /* ---- decisions carried out ---- */
 
-/* Makes the blocks of choices[count] leave, each by its own technique: all of them or, on an error, none; diag.index is
- * the choice at fault and diag.reason why (GPUMP_ERROR_REFUSED). Blocks may be running, blocked or draining; a stopping
- * or parked one may be flushed, and a parked one switched again to give up more. GPUMP_TECHNIQUE_KILL is allowed,
- * whatever the flush bit and config.techniques, for every block but those about to be freed: a save or a restore under
- * way ends, and the host reports neither. Groups must be complete. Cost: linear in the slots and choices. */
+/* Preempts the blocks of choices[count], each by its own technique. On an error no block is preempted. The allowed
+ * states are:
+ *   flush                  running, blocked, draining, stopping, parked
+ *   switch, rewind, drain  running, blocked, draining; a parked block may be switched again to give up more parts
+ *   kill                   every block that is not about to be freed, whatever its flush bit and config.techniques
+ * A kill ends a save or restore under way. The host then reports neither. The choices must contain every block of a
+ * group. GPUMP_ERROR_REFUSED: diag->index is the choice at fault, and diag->reason the cause. Cost: linear in the slots
+ * and choices. */
 GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_block_choice *choices, uint32_t count,
                                         gpump_diag *diag);
-/* Brings a parked block back: takes warp slots and the ranges it gave up, then RESTORE (0 bytes when all stayed in
- * place). GPUMP_BUSY with the reason when there is no room, GPUMP_ERROR_STATE when it is not parked. */
+/* Reactivates the parked `block`: the SM allocates its warp slots and the ranges that it gave up. A RESTORE action
+ * follows, of 0 bytes when every part stayed in place. GPUMP_BUSY: there is no room; diag holds the reason.
+ * GPUMP_ERROR_STATE: the block is not parked. */
 GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_diag *diag);
-/* Hands over the next action, by slot, in each slot in the order of its life. GPUMP_EMPTY when there is none
- * (gpump_sm_has_action asks that inline). Cost: constant; linear in the slots in a cycle in which a transfer ends
- * (timing PORT). */
+/* Pulls the next action into *action. Actions are ordered by slot, then by time within a slot. GPUMP_EMPTY: there is no
+ * action (gpump_sm_has_action is the inline test). Cost: constant; linear in the slots in a cycle in which a transfer
+ * ends (timing PORT). */
 GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action *action);
-/* Returns the cycle of the next action that comes by itself: the present one when one is ready, GPUMP_UNKNOWN when only
- * a fact can bring one. Cost: linear in the slots. */
+/* Returns the cycle of the next action that needs no further report: the present cycle when an action is ready,
+ * GPUMP_UNKNOWN when an action needs a report first. Cost: linear in the slots. */
 GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm);
 
-/* Copies the counters into *statistics; residents' instructions are in gpump_sm_blocks. */
+/* Copies the counters into *statistics. The instructions of resident blocks are not among them: gpump_sm_blocks has
+ * these. */
 GPUMP_API void gpump_sm_get_statistics(const gpump_sm *sm, gpump_sm_statistics *statistics);
 /* Sets *difference to later - earlier, field by field: a region of interest. */
 GPUMP_API void gpump_sm_statistics_diff(const gpump_sm_statistics *earlier, const gpump_sm_statistics *later,
                                         gpump_sm_statistics *difference);
 /* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Any pointer may be NULL but statistics. */
+ * last. Every pointer except statistics may be NULL. */
 GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *statistics, uint32_t index,
                                                  const char **name, const char **unit, const char **description,
                                                  uint64_t *value);
@@ -4354,11 +4411,12 @@ GPUMP_END
 /* ---- gpump_impl/victim/cost.h ---- */
 /* cost: latency and overhead of each technique for each block of an SM (calculation and one small table; Shieh 3.3.2)
  *
- * The estimates are the published ones, and leave three things out. A flush takes 0 cycles: the pipeline has still to
- * be squashed, which took 13 to 51 cycles in GPGPU-Sim. A block past the mean length of finished blocks has a drain of
- * 0 cycles left, however long it still runs: GPUMP_COST_DRAIN_CAREFUL takes the longest block of the window in place of
- * the mean for blocks that may not be flushed, and gpump_victim_reconsider looks again at blocks that drain. A switch
- * begins at once: the time until the block's state is complete is not in it. */
+ * The estimates are the published ones. They omit three times:
+ *    flush   The estimate is 0 cycles. Squashing the pipeline took 13 to 51 cycles in GPGPU-Sim.
+ *    drain   A block past the mean length of finished blocks is estimated at 0 cycles, however long it still runs.
+ *            GPUMP_COST_DRAIN_CAREFUL replaces the mean by the longest block of the window for blocks that may not be
+ *            flushed. gpump_victim_reconsider decides again about blocks that drain.
+ *    switch  The estimate starts at once. It excludes the time until the block's state is complete. */
 #ifndef GPUMP_COST_H
 #define GPUMP_COST_H
 
@@ -4371,9 +4429,8 @@ GPUMP_BEGIN
 /* Number of finished blocks of a function that the estimates use. */
 #define GPUMP_COST_WINDOW 64
 
-/* The finished blocks of one function, whichever launch they were of. The struct is held by value, has no pointers, and
- * is copied by assignment. A zeroed struct is an empty history. CPI is cycles per warp instruction of one block,
- * Q16.16. */
+/* The finished blocks of one function, over all launches. The struct has no pointers and is copied by assignment. A
+ * struct of zeros is an empty history. CPI is cycles per warp instruction of one block, Q16.16. */
 typedef struct gpump_cost_history {
     uint64_t finished;          /* blocks ever recorded */
     uint64_t instructions_sum;  /* over the window */
@@ -4384,19 +4441,19 @@ typedef struct gpump_cost_history {
     uint32_t cpi[GPUMP_COST_WINDOW];          /* Q16.16, saturated */
 } gpump_cost_history;
 
-/* Where the drain estimate takes its CPI from. */
+/* Source of the CPI in the drain estimate. */
 typedef enum gpump_cost_cpi {
     /* Of the two sources below, the one with the smaller standard deviation (Shieh). A tie is RUNNING. */
     GPUMP_COST_CPI_SMALLER_DEVIATION = 0,
     GPUMP_COST_CPI_RUNNING = 1,  /* the block's own CPI so far (Chimera, as recalled: docs/papers.md) */
     GPUMP_COST_CPI_FINISHED = 2, /* mean CPI of the last finished blocks */
-    GPUMP_COST_CPI_LARGER = 3,   /* the larger of the two, or the one that is known (ours): fewer drains are late */
+    GPUMP_COST_CPI_LARGER = 3, /* the larger of the two, or the known one (not in the papers); fewer drains are late */
     GPUMP_COST_CPI_SOURCES = 4
 } gpump_cost_cpi;
 
 /* Bits of gpump_cost_options.flags. DRAIN_LOSES: a drain is charged with the issue slots that idle until the last block
  * of the SM has left (Chimera). DRAIN_CAREFUL: a block that may not be flushed is assumed to run as long as the longest
- * block of the window instead of the mean one (ours). */
+ * block of the window instead of the mean one (not in the papers). */
 #define GPUMP_COST_DRAIN_LOSES 1u
 #define GPUMP_COST_DRAIN_CAREFUL 2u
 
@@ -4415,7 +4472,7 @@ typedef struct gpump_cost_rewind {
 
 /* One block's cost by each gpump_technique. */
 typedef struct gpump_cost_estimate {
-    uint64_t latency[GPUMP_TECHNIQUES];  /* cycles until its room is free; GPUMP_UNKNOWN: cannot be told */
+    uint64_t latency[GPUMP_TECHNIQUES];  /* cycles until the block's room is free; GPUMP_UNKNOWN: no estimate */
     uint64_t overhead[GPUMP_TECHNIQUES]; /* warp instructions lost; GPUMP_UNKNOWN likewise */
 } gpump_cost_estimate;
 
@@ -4437,20 +4494,17 @@ GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
 
 /* Estimates every block of one SM by every technique (Shieh 3.3.2).
  *   gpu        clock and bandwidth: a switch moves context_bytes at the SM's share (1/sms)
- *   histories  indexed by function (gpump_block_function); entries past history_count, or NULL, know nothing
- *   blocks     the SM's resident blocks, count up to 64
- *   rewind     parallel to blocks, or NULL: no rewind
- *   options    NULL: Shieh's
- *   estimates  out, parallel to blocks
- * flush: 0 cycles, all executed instructions. switch: bytes over bandwidth; the function's mean IPC of a block on this
- * SM x 2 latencies (saved and restored). drain: (mean instructions of finished blocks - executed) x CPI, at least 0;
- * nothing lost. rewind: its bytes over bandwidth; the instructions since the boundary and the two stalls as in switch.
- * A block that waits for pages (gpump_block_view.fault_cycles) drains that much later, and so does a switch where
- * faults stall; elsewhere the two stalls of a switch or a rewind lose nothing while the block would have waited anyway.
- * The function does not ask whether a technique is allowed (gpump_block_view.may). An estimate without enough samples
- * is GPUMP_UNKNOWN: a deviation needs two samples, an average one. Each block is estimated alone; gpump_cost_port has
- * the times of several saves that share the SM's port. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT.
- */
+ *   histories  histories[history_count], indexed by function (gpump_block_function); NULL or a missing entry: empty
+ * history blocks     the SM's resident blocks, count up to 64 rewind     parallel to blocks, or NULL: no rewind options
+ * NULL: Shieh's estimates  out, parallel to blocks flush: 0 cycles, all executed instructions. switch: bytes over
+ * bandwidth; the function's mean IPC of a block on this SM x 2 latencies (saved and restored). drain: (mean
+ * instructions of finished blocks - executed) x CPI, at least 0; nothing lost. rewind: its bytes over bandwidth; the
+ * instructions since the boundary and the two stalls as in switch. Faults: a block that waits for pages drains
+ * gpump_block_view.fault_cycles later. A switch is delayed by the same time where faults stall. Where faults do not
+ * stall, the two stalls of a switch or a rewind lose nothing while the block would have waited for its pages. The
+ * function does not ask whether a technique is allowed (gpump_block_view.may). An estimate without enough samples is
+ * GPUMP_UNKNOWN: a deviation needs two samples, an average one. Each block is estimated alone; gpump_cost_port has the
+ * times of several saves that share the SM's port. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories,
                                                   uint32_t history_count, const gpump_block_view *blocks,
                                                   uint32_t count, const gpump_cost_rewind *rewind,
@@ -4475,10 +4529,10 @@ GPUMP_END
 /* victim: which blocks of which SM leave, each by which technique (floor 3, calculation; Shieh chapter 3, Chimera,
  * Tanasic 7.2.1)
  *
- * Views in, decision out. A kernel that comes in gets predetermined positions on each SM (Shieh 3.2, Fig 3.7); the
- * blocks that lie on a position are its candidate victim set (3.3.1); a policy prices every block by every technique it
- * may leave by and picks candidates until the request is met (Algorithm 1). Nothing is kept between calls and nothing
- * is allocated. */
+ * The input is views, the output is a decision. An incoming kernel has predetermined positions on each SM (Shieh 3.2,
+ * Fig 3.7). The blocks that lie on a position are its candidate victim set (3.3.1). A policy prices every block by
+ * every technique that the block may leave by. The policy then picks candidates until the request is met (Algorithm 1).
+ * No state is kept between calls, and no memory is allocated. */
 #ifndef GPUMP_VICTIM_H
 #define GPUMP_VICTIM_H
 
@@ -4522,8 +4576,8 @@ typedef struct gpump_victim_geometry {
 /* One SM as a decision sees it. */
 typedef struct gpump_victim_sm {
     const gpump_block_view *blocks; /* every block that holds room there, those of the incoming kernel included */
-    const gpump_cost_estimate
-        *estimates;    /* parallel to blocks; from gpump_cost_estimate_blocks, or true costs for an oracle */
+    /* Parallel to blocks: from gpump_cost_estimate_blocks, or true costs. */
+    const gpump_cost_estimate *estimates;
     uint64_t reserved; /* positions already promised to the incoming kernel and not yet filled */
     uint32_t count;    /* 0 to GPUMP_VICTIM_BLOCKS */
     uint32_t sm;       /* its number, copied to the decision */
@@ -4535,8 +4589,8 @@ typedef struct gpump_victim_sm {
  * latencies of switch and rewind add up. */
 #define GPUMP_VICTIM_PARALLEL_SAVES 1u
 
-/* Who wants room, how much, and by when. gpump_victim_request_init fills it; a request of zeros has a limit of 0
- * cycles, which means now. */
+/* A request for room: the kernel, the number of blocks and the deadline. gpump_victim_request_init fills the struct. A
+ * struct of zeros has a limit of 0 cycles, not an unlimited one. */
 typedef struct gpump_victim_request {
     uint32_t struct_size;  /* sizeof(gpump_victim_request) */
     uint32_t kernel;       /* number of the incoming launch; its own blocks are never victims */
@@ -4579,9 +4633,9 @@ typedef struct gpump_victim_decision {
 /* ---- policies ---- */
 
 /* Bits of gpump_victim_policy.flags. */
-/* An SM is handed over only when all its blocks have left (Chimera, Tanasic). */
+/* An SM changes its kernel only when all its blocks have left (Chimera, Tanasic). */
 #define GPUMP_VICTIM_WHOLE_SM 1u
-/* The estimates should be true costs: the host forks, or knows them. */
+/* The policy needs true costs as estimates. The host measures them in forks of the simulation, or knows them. */
 #define GPUMP_VICTIM_TRUE_COSTS 2u
 /* A block that leaves already, or that was chosen for another position, does not count for the latency of a position
  * (Shieh Fig 3.9). */
@@ -4593,7 +4647,7 @@ typedef struct gpump_victim_decision {
 
 struct gpump_victim_policy;
 
-/* What a technique hook sees. */
+/* Arguments of a technique hook. */
 typedef struct gpump_victim_technique_args {
     const struct gpump_victim_policy *policy;
     const gpump_victim_request *request;
@@ -4616,7 +4670,7 @@ typedef struct gpump_victim_candidate {
     uint32_t late; /* victims past the limit */
 } gpump_victim_candidate;
 
-/* What a candidate hook sees. */
+/* Arguments of a candidate hook. */
 typedef struct gpump_victim_candidate_args {
     const struct gpump_victim_policy *policy;
     const gpump_victim_request *request;
@@ -4624,7 +4678,7 @@ typedef struct gpump_victim_candidate_args {
     uint32_t count;                           /* at least 1 */
 } gpump_victim_candidate_args;
 
-/* What a plan hook sees of an SM. Masks have a bit per block of sm->blocks, or per position. */
+/* Arguments of a plan hook for one SM. Masks have a bit per block of sm->blocks, or per position. */
 typedef struct gpump_victim_plan_args {
     const struct gpump_victim_policy *policy;
     const gpump_victim_request *request;
@@ -4651,7 +4705,7 @@ typedef struct gpump_victim_plan_args {
     uint8_t allowed[GPUMP_VICTIM_BLOCKS]; /* per block: bits 1 << gpump_technique that it may leave by */
 } gpump_victim_plan_args;
 
-/* What a plan hook answers. */
+/* Result of a plan hook. */
 typedef struct gpump_victim_plan {
     uint64_t positions; /* mask of the positions taken */
     uint64_t victims;   /* mask of the blocks that leave */
@@ -4662,13 +4716,13 @@ typedef struct gpump_victim_plan {
     uint8_t technique[GPUMP_VICTIM_BLOCKS]; /* gpump_technique of each victim */
 } gpump_victim_plan;
 
-/* A policy: constant, with any hook NULL. What the hooks answer is checked. */
+/* A policy: a constant struct. Any hook may be NULL. gpump_victim_decide checks the results of the hooks. */
 typedef struct gpump_victim_policy {
     uint32_t struct_size; /* sizeof(gpump_victim_policy) */
     uint32_t flags;       /* GPUMP_VICTIM_... */
     uint32_t techniques;  /* those it uses, as bits 1 << gpump_technique */
     uint32_t unused;
-    gpump_cost_options cost; /* how its estimates are to be made */
+    gpump_cost_options cost; /* options of gpump_cost_estimate_blocks for this policy */
     const char *name;
     const char *description; /* one sentence */
     void *user;
@@ -4716,8 +4770,8 @@ GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions
  *   sets, positions  candidate sets as above; `open` masks those that take part
  *   technique        out, per block of the view; GPUMP_VICTIM_NO_TECHNIQUE for blocks in no set or with none allowed
  *   chosen           out: position, victims, latency, overhead, late
- * Returns GPUMP_EMPTY when no candidate can leave. Looks at registers and shared memory only; gpump_victim_decide at
- * all four. Cost: linear in blocks x positions. */
+ * Returns GPUMP_EMPTY when no candidate can leave. gpump_victim_select considers registers and shared memory only.
+ * gpump_victim_decide also considers warp, thread and block slots. Cost: linear in blocks x positions. */
 GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                            const gpump_victim_sm *sm, const uint64_t *sets, uint32_t positions,
                                            uint64_t open, uint8_t *technique, gpump_victim_candidate *chosen);
@@ -4732,10 +4786,11 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpum
  * the stack). */
 GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count);
 
-/* A question about SMs, and where the answer goes. Set it to zero, then fill what the call names. */
+/* Input and output arrays of gpump_victim_decide, _vacate and _reconsider. The host sets the struct to zero, then fills
+ * the fields that the call reads. */
 typedef struct gpump_victim_question {
     const gpump_victim_policy *policy;     /* of gpump_victim_find, or the caller's */
-    const gpump_victim_request *request;   /* who wants room, how much, and by when */
+    const gpump_victim_request *request;   /* the kernel that needs room, its blocks and the deadline */
     const gpump_victim_geometry *geometry; /* decide only: of gpump_victim_geometry_init, the same for all SMs */
     const gpump_victim_sm *sms;            /* sm_count views; estimates made with policy->cost */
     void *scratch;                         /* decide only: 8-byte aligned; NULL when gpump_victim_scratch_bytes is 0 */
@@ -4749,38 +4804,39 @@ typedef struct gpump_victim_question {
 } gpump_victim_question;
 
 /* Decides which blocks leave, and how, so that request->positions blocks of the incoming kernel can start (Shieh 3.1 to
- * 3.3). Positions that are empty are taken first, then Algorithm 1 picks candidates until the request is met or nothing
- * is left. Where fewer positions are wanted than the SMs have, the SM whose next position is best goes next. Where
- * registers and shared memory of a position are free but warp slots, threads or a block slot are short, further victims
- * are added, best first.
+ * 3.3). Empty positions are taken first. Then Algorithm 1 picks candidates until the request is met or no candidate is
+ * left. Where fewer positions are wanted than the SMs have, the next position is taken on the SM whose next candidate
+ * is best. Where registers and shared memory of a position are free but warp slots, threads or a block slot are short,
+ * further victims are added, best first.
  *
- * Fills question->places and question->choices. The choices of one SM follow each other, saves in the order in which
- * they should be done, and go to gpump_sm_preempt as they are. The host dispatches at places with latency 0 at once, at
- * the others when their victims are out, and sends no new blocks of other kernels to SMs that have a place open.
+ * Fills question->places and question->choices. The choices of one SM are contiguous, with saves in the order in which
+ * they should be made. The host passes them to gpump_sm_preempt unchanged. The host dispatches a block to a place with
+ * latency 0 at once, and to another place when its victims have left. Until then the host dispatches no block of other
+ * kernels to that SM.
  *
  * Returns GPUMP_OK even when fewer positions can be had than asked for: decision->missing says how many, and
  * decision->reason why. Errors: GPUMP_ERROR_ARGUMENT, also for a block outside the register file or shared memory of
- * the geometry. GPUMP_ERROR_CAPACITY: decision->places and decision->choices say how many, the arrays are untouched.
- * GPUMP_ERROR_REFUSED: a hook's answer breaks the rules, with the reason. Cost: linear in the SMs. */
+ * the geometry. GPUMP_ERROR_CAPACITY: decision->places and decision->choices say how many, the arrays are unchanged.
+ * GPUMP_ERROR_REFUSED: the result of a hook is invalid; diag->reason is the cause. Cost: linear in the SMs. */
 GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question, gpump_victim_decision *decision,
                                            gpump_diag *diag);
 
-/* Says how each block leaves, within the request's limit, when whole SMs are handed over: the question of a scheduler
- * that preempts an SM (Tanasic 5.2.3) and leaves the technique open. Each block takes the technique that the policy
- * gives it (Algorithm 1, lines 3 to 14, where the policy has no hook); request->positions is not read, and blocks of
- * request->kernel stay (0: none). A block that may leave by no technique of the policy gets no choice, nor does a block
- * of its group.
+/* Chooses a technique for every block of whole SMs, within the request's limit. A scheduler that preempts an SM without
+ * naming a technique asks this question (Tanasic 5.2.3). Each block gets the technique that the policy's hook returns;
+ * a policy without a hook uses Algorithm 1, lines 3 to 14. request->positions is ignored. Blocks of request->kernel
+ * stay (0: none stays). A block that may leave by no technique of the policy gets no choice. The other blocks of its
+ * group get none either.
  *
- * Fills question->choices in the order of the views. decision->missing counts the blocks without a choice that stay,
- * decision->reason says why the first of them does. decision->ask_again as in gpump_victim_decide. Errors as
+ * Fills question->choices in the order of the views. decision->missing counts the blocks that stay without a choice.
+ * decision->reason is the cause for the first of them. decision->ask_again as in gpump_victim_decide. Errors as
  * gpump_victim_decide. Cost: linear in the blocks. */
 GPUMP_API gpump_result gpump_victim_vacate(const gpump_victim_question *question, gpump_victim_decision *decision,
                                            gpump_diag *diag);
 
-/* Looks again at blocks that drain, at the cycle decision->ask_again of an earlier answer: which of them are to leave
- * in another way now. Policies that never ask again change nothing. question->sms holds fresh views and estimates,
- * question->request is the earlier one with a new `now`. Fills question->choices; decision->ask_again may name a
- * further cycle. Errors and cost as gpump_victim_decide. */
+/* Decides at the cycle decision->ask_again of an earlier decision which draining blocks must change their technique. A
+ * policy that never sets ask_again changes nothing. question->sms holds fresh views and estimates. question->request is
+ * the earlier request with a new `now`. Fills question->choices; decision->ask_again may name a further cycle. Errors
+ * and cost as gpump_victim_decide. */
 GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_question *question, gpump_victim_decision *decision,
                                                gpump_diag *diag);
 
@@ -4796,8 +4852,8 @@ typedef struct gpump_victim_config {
     uint32_t counter_bits; /* executed instructions, and issue cycle, per block; published: 32 each */
 } gpump_victim_config;
 
-/* Fills *config for a preset of gpump_gpu_config_preset: the paper's table for gtx480_shieh; elsewhere the preset's
- * SMs, block slots and address widths (derived). */
+/* Fills *config for a preset of gpump_gpu_config_preset. gtx480_shieh: the numbers of the paper's table. Other presets:
+ * their SMs, block slots and address widths (derived). GPUMP_ERROR_UNKNOWN_NAME. */
 GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, const char *preset);
 /* Sets *bits to the storage that victim selection adds to the GPU, all SMs together. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *bits, gpump_diag *diag);
@@ -4812,10 +4868,10 @@ GPUMP_END
 /* ---- gpump_impl/sharing/rate.h ---- */
 /* rate: what each kernel of a shared SM may issue and send (floor 2, hardware; Lin 4.5.1, SMK, Dai et al.)
  *
- * Kernels that share an SM compete for issue slots and for memory bandwidth. This component limits each of them at
- * three places: warp instructions per epoch (SMK), memory instructions in flight (Dai et al.), and L1 misses per unit
- * of time (Lin's issue-rate controller at the L1 miss queue). At each place the host asks one question, a load and a
- * mask, and reports what has passed. A kernel without limits passes every gate. */
+ * Kernels that share an SM compete for issue slots and for memory bandwidth. This component limits each kernel at three
+ * places: warp instructions per epoch (SMK), memory instructions in flight (Dai et al.), and L1 misses per unit of time
+ * (Lin's issue-rate controller at the L1 miss queue). At each place the host calls one question (a load and a mask),
+ * then reports the instruction or miss that passed. A kernel without limits passes every gate. */
 #ifndef GPUMP_RATE_H
 #define GPUMP_RATE_H
 
@@ -4829,7 +4885,8 @@ GPUMP_BEGIN
 #define GPUMP_RATE_ACCESSES 1024            /* L1 accesses after which such a limit is renewed (Dai et al.) */
 #define GPUMP_RATE_MISS UINT32_C(0x10000)   /* one L1 miss, Q16.16 */
 
-/* Filled by gpump_rate_config_preset only; every field may then be changed. */
+/* The configuration of a rate controller. gpump_rate_config_preset fills the struct; the host may then change every
+ * field. */
 typedef struct gpump_rate_config {
     uint32_t struct_size;  /* sizeof(gpump_rate_config) */
     uint32_t kernels;      /* kernels that share the SM; 2; 1 to GPUMP_RATE_KERNELS */
@@ -4902,7 +4959,7 @@ GPUMP_API gpump_result gpump_rate_bytes(const gpump_rate_config *config, size_t 
 /* Makes a rate controller without limits in `memory` and sets *rate. */
 GPUMP_API gpump_result gpump_rate_init(void *memory, size_t bytes, const gpump_rate_config *config, gpump_rate **rate,
                                        gpump_diag *diag);
-/* Takes over a byte copy of a rate controller and sets *rate. */
+/* Adopts a byte copy of a rate controller and sets *rate. */
 GPUMP_API gpump_result gpump_rate_adopt(void *memory, size_t bytes, const gpump_rate_config *config, gpump_rate **rate,
                                         gpump_diag *diag);
 /* Checks every field of a rate controller whose bytes come from outside: GPUMP_ERROR_FORMAT, and diag names the first
@@ -4927,15 +4984,15 @@ GPUMP_API gpump_result gpump_rate_bits(const gpump_rate_config *config, uint64_t
 
 /* ---- questions. Hot: a load and a mask. `kernel` is 0 to config.kernels - 1 ---- */
 
-/* Returns 1 when the kernel may issue a warp instruction: its epoch's quota is not used up. */
+/* Returns 1 when `kernel` may issue a warp instruction, because its quota of the epoch is not used up. */
 GPUMP_INLINE int gpump_rate_may_issue(const gpump_rate *rate, uint32_t kernel) {
     return !(gpumpi_rate_kernel_of(rate, kernel)->closed & GPUMPI_RATE_ISSUE);
 }
-/* Returns 1 when the kernel may issue a memory instruction: fewer than its limit are in flight. */
+/* Returns 1 when `kernel` may issue a memory instruction, because fewer than its limit are in flight. */
 GPUMP_INLINE int gpump_rate_may_issue_memory(const gpump_rate *rate, uint32_t kernel) {
     return !(gpumpi_rate_kernel_of(rate, kernel)->closed & GPUMPI_RATE_MEMORY);
 }
-/* Returns 1 when an L1 miss of the kernel may leave the miss queue: it has a token. */
+/* Returns 1 when an L1 miss of `kernel` may leave the miss queue, because the kernel has a token. */
 GPUMP_INLINE int gpump_rate_may_send(const gpump_rate *rate, uint32_t kernel) {
     return !(gpumpi_rate_kernel_of(rate, kernel)->closed & GPUMPI_RATE_SEND);
 }
@@ -4969,21 +5026,22 @@ GPUMP_INLINE void gpump_rate_report_sent(gpump_rate *rate, uint32_t kernel, uint
     k->tokens_q16 -= (int64_t)lines * GPUMP_RATE_MISS;
     if (k->tokens_q16 < GPUMP_RATE_MISS) k->closed |= GPUMPI_RATE_SEND;
 }
-/* Reports that no kernel with quota left has a warp that is ready, while another kernel has one: the next epoch begins
- * at once (SMK). GPUMP_ERROR_TIME. */
+/* Reports that no kernel with quota left has a ready warp, while another kernel has one. The next epoch then begins at
+ * once (SMK). GPUMP_ERROR_TIME. */
 GPUMP_API gpump_result gpump_rate_report_starved(gpump_rate *rate, uint64_t now);
 
 /* ---- limits and time ---- */
 
-/* Gives a kernel new limits from cycle `now` on. Allowances that are left shrink to the new limits; a kernel that had
- * no limit starts with one full epoch and one full unit. Limits of 0 zero what is left, as for a kernel that is
- * preempted. Errors: GPUMP_ERROR_TIME. */
+/* Sets the `limits` of `kernel` from cycle `now` on. Remaining allowances shrink to the new limits. A kernel that had
+ * no limit starts with one full epoch and one full unit. Limits of 0 set the remaining allowances to 0, as for a
+ * preempted kernel. GPUMP_ERROR_TIME. */
 GPUMP_API gpump_result gpump_rate_set(gpump_rate *rate, uint64_t now, uint32_t kernel, const gpump_rate_limits *limits);
 /* Returns the limits of a kernel that has none. */
 GPUMP_API gpump_rate_limits gpump_rate_limits_none(void);
-/* Brings units and epochs up to cycle `now`: each unit adds the rate to the tokens, up to rate + 1, each epoch renews
- * the quotas. Call it before the questions of a cycle, or at the cycles of gpump_rate_next_cycle. GPUMP_ERROR_TIME.
- * Cost: linear in kernels when a unit or an epoch has begun, else a compare; any number of units at once. */
+/* Advances units and epochs to cycle `now`. Each unit adds the rate to the tokens, up to rate + 1. Each epoch renews
+ * the quotas. A host calls the function before the questions of a cycle, or at the cycles of gpump_rate_next_cycle.
+ * GPUMP_ERROR_TIME. Cost: linear in kernels when a unit or an epoch has begun, else a compare; any number of units at
+ * once. */
 GPUMP_API gpump_result gpump_rate_advance(gpump_rate *rate, uint64_t now);
 /* Returns the next cycle at which a gate that is closed now may open by itself; GPUMP_UNKNOWN when no gate is closed,
  * or only by limits of 0 or by memory instructions in flight. Cost: linear in kernels. */
@@ -4995,7 +5053,7 @@ GPUMP_API gpump_result gpump_rate_get_statistics(const gpump_rate *rate, uint32_
 GPUMP_API void gpump_rate_statistics_diff(const gpump_rate_statistics *earlier, const gpump_rate_statistics *later,
                                           gpump_rate_statistics *difference);
 /* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Any pointer may be NULL but statistics. */
+ * last. Every pointer except statistics may be NULL. */
 GPUMP_API gpump_result gpump_rate_statistics_field(const gpump_rate_statistics *statistics, uint32_t index,
                                                    const char **name, const char **unit, const char **description,
                                                    uint64_t *value);
@@ -5008,9 +5066,9 @@ GPUMP_END
  * 4)
  *
  * Kernels that co-run have the same number of blocks on every SM that they share. A request describes each kernel by
- * its block's footprint, its class, and a curve that says what the kernel asks of the network and of DRAM, and how fast
- * it is, with 1, 2, ... blocks on each SM. A policy answers with the blocks of each kernel, its shares of bandwidth,
- * and the limits that gpump_rate enforces on each SM. Nothing is kept between calls and nothing is allocated. */
+ * its block's footprint, its class, and a curve: network load, DRAM load and speed with 1, 2, ... blocks on each SM. A
+ * policy returns the blocks of each kernel, its shares of bandwidth, and the limits that gpump_rate enforces on each
+ * SM. No state is kept between calls, and no memory is allocated. */
 #ifndef GPUMP_PARTITION_H
 #define GPUMP_PARTITION_H
 
@@ -5032,7 +5090,8 @@ typedef enum gpump_partition_class {
     GPUMP_PARTITION_CLASSES = 3
 } gpump_partition_class;
 
-/* The machine that kernels share. Filled by gpump_partition_config_preset only; every field may then be changed. */
+/* The machine that kernels share. gpump_partition_config_preset fills the struct; the host may then change every
+ * field. */
 typedef struct gpump_partition_config {
     uint32_t struct_size;               /* sizeof(gpump_partition_config) */
     uint32_t flit_bytes;                /* width of the network; 32 (Lin 4.3.1); 1 to 1024 */
@@ -5046,13 +5105,13 @@ typedef struct gpump_partition_config {
     gpump_meter_config meter; /* clocks, network ports and peak bandwidths */
 } gpump_partition_config;
 
-/* What a kernel asks for while it runs, all SMs together (Lin 4.5.3). */
+/* The bandwidth demand and speed of a running kernel, all SMs together (Lin 4.5.3). */
 typedef struct gpump_demand {
     uint32_t network_q16;        /* percent of the network's sustainable bandwidth, the busier direction, Q16.16 */
     uint32_t dram_q16;           /* percent of DRAM's sustainable bandwidth, Q16.16 */
     uint32_t up_bytes_q16;       /* bytes that one L1 miss sends to L2, Q16.16 */
-    uint32_t down_bytes_q16;     /* bytes that it brings back */
-    uint32_t dram_bytes_q16;     /* bytes that it moves to and from DRAM */
+    uint32_t down_bytes_q16;     /* bytes that L2 returns for one L1 miss, Q16.16 */
+    uint32_t dram_bytes_q16;     /* bytes that one L1 miss moves to and from DRAM, Q16.16 */
     uint32_t speed_q16;          /* warp instructions per cycle and SM, Q16.16 */
     uint32_t misses_per_1000_q4; /* L1 misses per 1000 warp instructions, in sixteenths */
     uint32_t unused;
@@ -5087,28 +5146,28 @@ typedef struct gpump_partition_request {
     const gpump_partition_kernel *kernels; /* count of them */
 } gpump_partition_request;
 
-/* What one kernel gets. */
+/* The share of one kernel. */
 typedef struct gpump_partition_share {
     uint32_t blocks;          /* on each of its SMs; 0: nothing fits */
     uint32_t first_sm;        /* its SMs: first_sm to first_sm + sms - 1 */
     uint32_t sms;             /* kernels that share SMs have the same ones */
     uint32_t network_q16;     /* percent of the network's sustainable bandwidth, Q16.16; 0 where the policy sets none */
     uint32_t dram_q16;        /* percent of DRAM's */
-    uint32_t first_memory;    /* the first of its eighths of L2 and DRAM ... */
-    uint32_t memory;          /* ... and how many it has for itself; 0: it shares all of them */
+    uint32_t first_memory;    /* index of its first eighth of L2 and DRAM */
+    uint32_t memory;          /* eighths of L2 and DRAM reserved for the kernel; 0: the kernel shares all eighths */
     gpump_rate_limits limits; /* of each SM */
 } gpump_partition_share;
 
 struct gpump_partition_policy;
 
-/* What a decide hook sees. */
+/* Arguments of a decide hook. */
 typedef struct gpump_partition_args {
     const struct gpump_partition_policy *policy;
     const gpump_partition_request *request;
     const gpump_occupancy *occupancy; /* of each kernel alone */
 } gpump_partition_args;
 
-/* A policy: constant. What the hook answers is checked. */
+/* A policy: a constant struct. gpump_partition_decide checks the result of the hook. */
 typedef struct gpump_partition_policy {
     uint32_t struct_size; /* sizeof(gpump_partition_policy) */
     uint32_t candidates;  /* answers that a group tries out, by request->candidate; 0 or 1: one, which is not tried */
@@ -5125,7 +5184,8 @@ GPUMP_API const gpump_partition_policy *gpump_partition_find(const char *name);
 /* Returns the index-th built-in policy, NULL past the last. */
 GPUMP_API const gpump_partition_policy *gpump_partition_policy_at(uint32_t index);
 
-/* A division that its user names, as vendors' tools do. The policy points to the struct, which must not move. */
+/* A fixed division given as text, as in vendors' tools. The policy points to the struct, so the struct must not be
+ * moved. */
 typedef struct gpump_partition_fixed {
     gpump_partition_policy policy; /* its name is `text` */
     char text[48];
@@ -5142,46 +5202,50 @@ typedef struct gpump_partition_fixed {
 GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump_gpu *gpu, gpump_partition_fixed *fixed,
                                                    gpump_diag *diag);
 
-/* A policy that holds a tail latency. Where kernels of two priorities meet, those of the highest are requests, and the
- * others keep `share_q16` of their blocks and of the misses that the network can answer. The policy points to the
- * struct, which must not move. It needs no samples (gpump_sharing_config.unsampled). */
+/* A policy that bounds a tail latency. Kernels of the highest priority are requests. While a request runs, kernels of
+ * lower priority keep `share_q16` of their blocks and of the misses that the network can serve. The policy points to
+ * the struct, so the struct must not be moved. The policy needs no samples (gpump_sharing_config.unsampled). */
 typedef struct gpump_partition_hold {
     gpump_partition_policy policy;
-    uint64_t limit_cycles;  /* a request that takes longer is late */
+    uint64_t limit_cycles;  /* a request that takes longer than this is late */
     uint32_t late_permille; /* requests that may be late; 10 holds a p99 */
-    uint32_t share_q16;     /* of the others while a request runs, Q16.16: 0 to 65536; 0 at first */
-    uint64_t debt_q16;      /* what late requests would have taken below 0, and requests in time give back first */
+    uint32_t share_q16;     /* share of lower priorities while a request runs, Q16.16: 0 to 65536; 0 at first */
+    uint64_t debt_q16;      /* decreases that would have made share_q16 negative; increases pay this debt first */
 } gpump_partition_hold;
 /* Fills *hold for requests of which `late_permille` (0 to 1000) may take longer than `limit_cycles`.
  * GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_partition_hold_init(gpump_partition_hold *hold, uint64_t limit_cycles,
                                                  uint32_t late_permille, gpump_diag *diag);
-/* Reports a request that has taken `latency_cycles`. A late one lowers the others' share by a quarter, times the part
- * that need not be late; one in time raises it by a quarter, times the part that may be: the share rests where the
- * promised part is late. The share begins at 0 and remembers what it could not give, so that of n requests at most the
- * promised part of n, and one more, are late: unless some are late beside others that keep nothing. */
+/* Reports a request that has taken `latency_cycles`, and adjusts share_q16. With p = late_permille / 1000, and shares
+ * as parts of 65536:
+ *   late     share_q16 falls by (1 - p) / 4
+ *   in time  share_q16 rises by p / 4
+ * The share is stable where a part p of the requests is late. The share starts at 0, and debt_q16 keeps the decreases
+ * below 0. So at most p x n + 1 of n requests are late, unless requests are late even at a share of 0. Cost:
+ * constant. */
 GPUMP_API void gpump_partition_hold_report(gpump_partition_hold *hold, uint64_t latency_cycles);
 
 /* Fills *config for a preset of gpump_gpu_config_preset. */
 GPUMP_API gpump_result gpump_partition_config_preset(gpump_partition_config *config, const char *preset);
-/* Checks every field of a configuration: GPUMP_ERROR_CONFIG, and diag names the first at fault. */
+/* Checks every field of *config. GPUMP_ERROR_CONFIG: diag names the first field at fault. */
 GPUMP_API gpump_result gpump_partition_config_check(const gpump_partition_config *config, gpump_diag *diag);
 
 /* ---- what a kernel asks for ---- */
 
-/* Computes the `demand` of a kernel, what it asks for, from what it did in traffic->cycles on `sms` SMs, projected to
- * all SMs of the machine (Lin 4.5.3; derived, the thesis's text ends before it). With fewer SMs than the machine has,
- * the kernel was sampled on some of them. GPUMP_ERROR_CONFIG; GPUMP_EMPTY, and all 0, when no cycle has passed. */
+/* Computes *demand of a kernel from its *traffic on `sms` SMs in traffic->cycles, projected to all SMs of the machine
+ * (Lin 4.5.3; derived, because the thesis's text ends before the formula). `sms` is smaller than the machine's SM count
+ * when the kernel was sampled on some SMs. GPUMP_ERROR_CONFIG. GPUMP_EMPTY, with a demand of 0: traffic->cycles is
+ * 0. */
 GPUMP_API gpump_result gpump_partition_demand(const gpump_partition_config *config, const gpump_traffic *traffic,
                                               uint32_t sms, gpump_demand *demand, gpump_diag *diag);
-/* Returns the gpump_partition_class of a kernel with this demand (derived: below the threshold on network and DRAM it
- * is latency sensitive, else the busier of the two decides). `previous` is the class that it has, or
- * GPUMP_PARTITION_CLASSES: it leaves or enters LATENCY only outside the margin around the threshold. */
+/* Returns the gpump_partition_class of a kernel with `demand` (derived). Below the threshold on both network and DRAM
+ * the class is LATENCY; otherwise it is the busier of the two. `previous` is the kernel's present class, or
+ * GPUMP_PARTITION_CLASSES for none. A kernel leaves or enters LATENCY only outside the margin around the threshold. */
 GPUMP_API uint32_t gpump_partition_classify(const gpump_partition_config *config, const gpump_demand *demand,
                                             uint32_t previous);
-/* Returns how many L1 misses a kernel of this `demand` may send per unit and SM, Q16.16, to use `network_q16` and
- * `dram_q16` percent of the sustainable bandwidths at most (Lin 4.5.3; derived). GPUMP_RATE_NO_LIMIT when its misses
- * move no bytes. */
+/* Returns the L1 misses per unit and SM, Q16.16, with which a kernel of `demand` uses at most `network_q16` and
+ * `dram_q16` percent of the sustainable bandwidths (Lin 4.5.3; derived). GPUMP_RATE_NO_LIMIT: the kernel's misses move
+ * no bytes. */
 GPUMP_API uint32_t gpump_partition_rate(const gpump_partition_config *config, const gpump_demand *demand,
                                         uint32_t network_q16, uint32_t dram_q16);
 
@@ -5192,8 +5256,8 @@ GPUMP_API uint32_t gpump_partition_rate(const gpump_partition_config *config, co
 GPUMP_API int gpump_partition_fits(const gpump_partition_request *request, const uint32_t *blocks);
 /* Decides the blocks and limits of each kernel by a policy and writes them to shares[request->count]. Algorithm 1 of
  * Lin 4.5.2 is policy "ccbp". GPUMP_ERROR_ARGUMENT, also for a kernel whose block fits no SM; GPUMP_ERROR_CONFIG;
- * GPUMP_ERROR_REFUSED when an own policy's answer does not fit. Cost: ccbp 100 steps per kernel and blocks; crisp tries
- * every combination. */
+ * GPUMP_ERROR_REFUSED: the result of a host's own policy does not fit. Cost: ccbp takes 100 steps per kernel and number
+ * of blocks; crisp tries every combination. */
 GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *policy,
                                               const gpump_partition_request *request, gpump_partition_share *shares,
                                               gpump_diag *diag);
@@ -5210,20 +5274,20 @@ GPUMP_END
 /* ---- gpump_impl/sharing/sharing.h ---- */
 /* sharing: a group of kernels that run on the same SMs at once (floor 4, hardware; Lin 4.5)
  *
- * The group finds out what each kernel asks for with 1, 2, ... blocks on an SM, lets a policy decide, and moves all SMs
- * to the decision. To measure, it gives each SM to one kernel: SM j runs kernel j mod K, with one block more on every
- * K-th SM; or all SMs to one kernel after the other (in_turn). The host reports blocks and traffic, asks whether a
+ * The group measures each kernel with 1, 2, ... blocks on an SM. A policy then decides, and the group moves all SMs to
+ * the decision. During a measurement each SM runs one kernel: SM j runs kernel j mod K, with one more block on every
+ * K-th SM. With in_turn, all SMs run one kernel after the other. The host reports blocks and traffic, asks whether a
  * block may be placed, and carries out the actions:
  *
  *     MOVE (blocks above their caps leave) -> WARM -> SAMPLE -> REPORT (the host reports each SM) -> a decision
  *     MOVE -> RUN -> back to the first MOVE when a kernel joins, leaves, or changes its class
  *
  * A policy with several candidates (gpump_partition_policy.candidates) is tried out before RUN: each kernel alone on
- * all SMs, then each candidate, by MOVE -> WARM -> SAMPLE -> REPORT (the host reports each member). The candidate with
- * the largest harmonic mean of speeds is decided for.
+ * all SMs, then each candidate, by MOVE -> WARM -> SAMPLE -> REPORT (the host reports each member). The group chooses
+ * the candidate with the largest harmonic mean of speeds.
  *
- * A kernel alone runs at once with all its blocks. The group decides inside its SMs; which SMs it has is the
- * scheduler's. A kernel of the group is a member, named by its index. */
+ * A kernel that is alone in the group runs at once with all its blocks. The scheduler decides which SMs the group has.
+ * A member is a kernel of the group; its index identifies it. */
 #ifndef GPUMP_SHARING_H
 #define GPUMP_SHARING_H
 
@@ -5235,7 +5299,7 @@ GPUMP_END
 
 GPUMP_BEGIN
 
-/* Where the group is. */
+/* State of a group. */
 typedef enum gpump_sharing_state {
     GPUMP_SHARING_EMPTY = 0, /* no member */
     GPUMP_SHARING_MOVE,      /* blocks above their caps have to leave before the next state begins */
@@ -5248,12 +5312,12 @@ typedef enum gpump_sharing_state {
 
 /* How blocks above a cap leave; the host carries it out. */
 typedef enum gpump_sharing_mechanism {
-    GPUMP_SHARING_DRAIN = 0, /* they run to their end */
+    GPUMP_SHARING_DRAIN = 0, /* the blocks run to their ends */
     GPUMP_SHARING_VICTIM,    /* gpump_victim_decide chooses blocks and techniques */
-    GPUMP_SHARING_PARK       /* they are parked in place, and go on when the cap rises */
+    GPUMP_SHARING_PARK       /* the blocks are parked in place, and resume when the cap rises */
 } gpump_sharing_mechanism;
 
-/* Filled by gpump_sharing_config_preset only; every field may then be changed. */
+/* The configuration of a group. gpump_sharing_config_preset fills the struct; the host may then change every field. */
 typedef struct gpump_sharing_config {
     uint32_t struct_size;   /* sizeof(gpump_sharing_config) */
     uint32_t members;       /* kernels of the group at most; 2; 1 to GPUMP_PARTITION_KERNELS */
@@ -5262,11 +5326,13 @@ typedef struct gpump_sharing_config {
     uint32_t sample_cycles; /* 10000 (Warped-Slicer's sampling time); at least 1 */
     uint32_t class_windows; /* windows in a row that change a class; 2 (assumed); at least 1 */
     uint32_t mechanism;     /* gpump_sharing_mechanism of VACATE */
-    /* 0: all kernels are measured at once, each on its part of the SMs (Lin's sampling as we read it). 1: one after the
-     * other on all SMs, which takes longer, and does not measure a kernel while another one slows it down. */
+    /* 0: all kernels are measured at once, each on its part of the SMs (a reading of Lin's sampling). 1: the kernels
+     * are measured one after the other on all SMs. This takes longer, but no other kernel slows the measured kernel
+     * down. */
     uint32_t in_turn;
-    /* 1: nothing is measured, and the policy decides as soon as a kernel joins or leaves. It is told that every kernel
-     * is latency sensitive, and as fast as it has blocks. For divisions that need no measurement. */
+    /* 1: no kernel is measured, and the policy decides as soon as a kernel joins or leaves. The policy's request then
+     * has every kernel in class LATENCY, with a speed proportional to its blocks. For divisions that need no
+     * measurement. */
     uint32_t unsampled;
 } gpump_sharing_config;
 
@@ -5363,7 +5429,7 @@ GPUMP_API gpump_result gpump_sharing_bytes(const gpump_sharing_config *config, s
 /* Makes an empty group in `memory` and sets *sharing. */
 GPUMP_API gpump_result gpump_sharing_init(void *memory, size_t bytes, const gpump_sharing_config *config,
                                           gpump_sharing **sharing, gpump_diag *diag);
-/* Takes over a byte copy of a group and sets *sharing. */
+/* Adopts a byte copy of a group and sets *sharing. */
 GPUMP_API gpump_result gpump_sharing_adopt(void *memory, size_t bytes, const gpump_sharing_config *config,
                                            gpump_sharing **sharing, gpump_diag *diag);
 /* Checks every field of a group whose bytes come from outside: GPUMP_ERROR_FORMAT. Cost: linear in SMs x members. */
@@ -5377,26 +5443,28 @@ GPUMP_API gpump_result gpump_sharing_bits(const gpump_sharing_config *config, ui
 /* ---- facts ---- */
 
 /* Reports that a kernel joins the group and sets *member to its index. All SMs are measured anew, unless it is alone.
- * GPUMP_ERROR_FULL when the group has no place; a kernel that has
- * left keeps its place until its last block is reported gone. Cost: linear in SMs x members. */
+ * GPUMP_ERROR_FULL: the group has no free index. A kernel that has left keeps its index until
+ * gpump_sharing_report_blocks has reported 0 blocks for it on every SM. Cost: linear in SMs x members. */
 GPUMP_API gpump_result gpump_sharing_join(gpump_sharing *sharing, uint64_t now, const gpump_sharing_kernel *kernel,
                                           uint32_t *member, gpump_diag *diag);
-/* Reports that a member ends, or is preempted: its caps become 0, its limits end, so that what it has in flight gets
- * home, what was measured is discarded, and the other members are measured anew. GPUMP_ERROR_STATE when there is no
- * such member. */
+/* Reports that `member` ends, or is preempted. Its caps become 0. Its limits end, so that its requests in flight
+ * complete. All measurements are discarded, and the other members are measured anew. GPUMP_ERROR_STATE: there is no
+ * such member. Cost: linear in SMs x members. */
 GPUMP_API gpump_result gpump_sharing_leave(gpump_sharing *sharing, uint64_t now, uint32_t member);
 /* Reports that a member has `blocks` blocks on SM number `sm` now. GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_sharing_report_blocks(gpump_sharing *sharing, uint64_t now, uint32_t sm, uint32_t member,
                                                    uint32_t blocks);
-/* Reports in state REPORT what the member of SM `sm` (gpump_sharing_sampled) of *machine did there since MEASURE, in
- * traffic->cycles. GPUMP_ERROR_STATE in other states. */
+/* Reports in state REPORT the *traffic on SM `sm` of *machine since MEASURE. The SM ran the member
+ * gpump_sharing_sampled. GPUMP_ERROR_STATE: the group is in another state. */
 GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint64_t now, uint32_t sm,
                                                    const gpump_partition_config *machine, const gpump_traffic *traffic,
                                                    gpump_diag *diag);
-/* Reports what a trial has measured: in state REPORT, when gpump_sharing_trial is not 0, the *traffic of each member on
- * all SMs of *machine since MEASURE. In state RUN: the *traffic of a member in a window. A bandwidth-intensive member
- * that leaves its share unused, or a latency-sensitive one that uses more than the threshold, config.class_windows
- * times in a row, changes its class, and all members are measured anew. Ignored in other states. */
+/* Reports the *traffic of `member` on all SMs of *machine. Other states ignore the report.
+ *   REPORT  in a trial (gpump_sharing_trial is not 0): the traffic since MEASURE, once for each member
+ *   RUN     the traffic of one window
+ * In state RUN a member changes its class after config.class_windows consecutive windows in which it contradicts the
+ * class: a bandwidth-intensive member leaves its share unused, or a latency-sensitive member uses more than the
+ * threshold. All members are then measured anew. */
 GPUMP_API gpump_result gpump_sharing_report_window(gpump_sharing *sharing, uint64_t now, uint32_t member,
                                                    const gpump_partition_config *machine, const gpump_traffic *traffic,
                                                    gpump_diag *diag);
@@ -5426,16 +5494,15 @@ GPUMP_API gpump_result gpump_sharing_share(const gpump_sharing *sharing, uint32_
 
 /* ---- actions and time ---- */
 
-/* Brings the group up to cycle `now`: states that have lasted long enough end, and when every SM has reported, `policy`
- * decides for the machine *machine, whose SMs are the group's. Errors are those of gpump_partition_decide;
- * GPUMP_ERROR_TIME. */
+/* Advances the group to cycle `now`. A state whose time has elapsed ends. When every SM has reported, *policy decides
+ * for *machine, whose SMs are those of the group. Errors: those of gpump_partition_decide, and GPUMP_ERROR_TIME. */
 GPUMP_API gpump_result gpump_sharing_advance(gpump_sharing *sharing, uint64_t now, const gpump_partition_policy *policy,
                                              const gpump_partition_config *machine, gpump_diag *diag);
-/* Hands over the next *action: for each SM and member its CAP and RATE, and VACATE where it has too many blocks, or
- * MEASURE. GPUMP_EMPTY when none is left. */
+/* Pulls the next action into *action: CAP and RATE for each SM and member, VACATE where a member has more blocks than
+ * its cap, or MEASURE. GPUMP_EMPTY: no action is left. Cost: linear in SMs x members at worst. */
 GPUMP_API gpump_result gpump_sharing_next(gpump_sharing *sharing, gpump_sharing_action *action);
-/* Returns the cycle at which gpump_sharing_advance changes something without further facts; GPUMP_UNKNOWN: only a fact
- * does. */
+/* Returns the cycle at which gpump_sharing_advance changes the state without a further report; GPUMP_UNKNOWN: every
+ * change needs a report first. */
 GPUMP_API uint64_t gpump_sharing_next_cycle(const gpump_sharing *sharing);
 
 GPUMP_END
@@ -5447,8 +5514,8 @@ GPUMP_END
  * The tables are those of Tanasic 5.2: command buffers, active queue, kernel and SM status tables, preempted-block
  * queues (PTBQs). The host reports facts: a command was submitted, an SM is set up, a block finished, a block left with
  * its context saved. The host pulls actions: set up an SM, issue a block, preempt an SM. A policy, a const struct of
- * hooks, decides which kernel gets which SM. The configuration's `mechanism` decides how an SM is vacated (switch,
- * drain, or per block as the victim component chooses); policies do not know it.
+ * hooks, decides which kernel gets which SM. The configuration's `mechanism` decides how an SM is vacated: switch,
+ * drain, or per block as the victim component chooses. Policies do not depend on the mechanism.
  *
  *   gpump_scheduler_submit fills a command buffer
  *   -> action KERNEL_START, once the policy's hook `admit` has let the command into the active queue
@@ -5458,8 +5525,8 @@ GPUMP_END
  *   -> action KERNEL_DONE after the kernel's last block; then its queue may submit again
  *   gpump_scheduler_abort -> actions KILL and KERNEL_DONE for all that the process has
  *
- * A kernel in the active queue has a number from 1, its row of the kernel status table; 0 is no kernel. A block on an
- * SM is named by the SM and a gpump_block_ref that the ISSUE action gives. */
+ * A kernel in the active queue has a number from 1, its row of the kernel status table. 0 is no kernel. The SM and the
+ * gpump_block_ref of the ISSUE action identify a block on an SM. */
 #ifndef GPUMP_SCHEDULER_H
 #define GPUMP_SCHEDULER_H
 
@@ -5475,12 +5542,12 @@ GPUMP_BEGIN
 
 /* How an SM is vacated. */
 typedef enum gpump_scheduler_mechanism {
-    GPUMP_SCHEDULER_SWITCH = 0, /* its blocks stop, are saved, and come back through the PTBQ (Tanasic 5.2.2) */
+    GPUMP_SCHEDULER_SWITCH = 0, /* its blocks stop, are saved, and are issued again from the PTBQ (Tanasic 5.2.2) */
     GPUMP_SCHEDULER_DRAIN = 1,  /* its blocks run to their ends, none is issued */
     GPUMP_SCHEDULER_SELECT = 2  /* the host asks the victim component, which picks a technique for every block */
 } gpump_scheduler_mechanism;
 
-/* The scheduling hardware. Filled by gpump_scheduler_config_preset only; every field may then be changed. */
+/* The scheduling hardware. gpump_scheduler_config_preset fills the struct; the host may then change every field. */
 typedef struct gpump_scheduler_config {
     uint32_t struct_size;   /* sizeof(gpump_scheduler_config) */
     uint32_t sms;           /* SMs; 1 to 65536; preset: the machine's (published) */
@@ -5493,13 +5560,14 @@ typedef struct gpump_scheduler_config {
     /* Entries of each kernel's PTBQ; 0 to sms x blocks_per_sm; preset: that product (Tanasic 5.2.3). */
     uint32_t saved_blocks;
     uint32_t mechanism; /* gpump_scheduler_mechanism; preset SWITCH */
-    /* 1; or 2: a reserved SM may take blocks of its next kernel beside the leaving ones (Shieh 3.2). Preset 1. */
+    /* Kernels on an SM, 1 or 2. 2: a reserved SM may take blocks of its next kernel beside the leaving blocks (Shieh
+     * 3.2). Preset 1. */
     uint32_t kernels_per_sm;
     /* Cycles from an event to the policy's decision; preset: one per SM (Tanasic 5.2.4). */
     uint32_t decision_cycles;
     uint32_t slice_cycles; /* time slice of the `time_slice` policy, cycles; at least 1; preset 1 ms (assumed) */
-    /* `dss_fault`: a kernel lends its SMs when few of its warps have been able to run for so long, cycles; preset 12 us
-     * (derived: the service of a fault over NVLink, Tanasic 6.5.3). */
+    /* Policy `dss_fault`: time with few warps able to run after which a kernel lends its SMs, cycles; preset 12 us
+     * (derived: service time of a fault over NVLink, Tanasic 6.5.3). */
     uint32_t lend_cycles;
 } gpump_scheduler_config;
 
@@ -5516,9 +5584,9 @@ typedef struct gpump_scheduler_command {
     uint64_t cookie;  /* the host's name for the launch */
     uint64_t blocks;  /* blocks of the grid; 1 to GPUMP_SCHEDULER_MAX_BLOCKS */
     uint32_t process; /* row of the process table, from gpump_scheduler_open */
-    /* How many of them one SM holds; 1 to the configuration's. gpump_scheduler_issue_extra goes beyond. */
+    /* Blocks of the launch that one SM holds; 1 to config.blocks_per_sm. gpump_scheduler_issue_extra issues more. */
     uint32_t blocks_per_sm;
-    uint32_t saved_limit; /* how many saved contexts its preallocated memory holds; 0: it can only be drained */
+    uint32_t saved_limit; /* saved contexts that the kernel's memory holds; 0: the kernel can only be drained */
     uint32_t unused;
 } gpump_scheduler_command;
 
@@ -5530,7 +5598,7 @@ typedef struct gpump_scheduler_process_row {
     uint64_t serial; /* tells processes apart that had this row at different times; 0: the row is free */
     uint32_t priority, weight;
     uint32_t commands; /* commands of it that are buffered or active */
-    uint32_t aborted;  /* 1: gpump_scheduler_abort ended it; it submits nothing more */
+    uint32_t aborted;  /* 1: gpump_scheduler_abort ended the process; its submissions are refused */
 } gpump_scheduler_process_row;
 
 typedef enum gpump_scheduler_buffer_state {
@@ -5557,14 +5625,14 @@ typedef struct gpump_scheduler_kernel {
     uint64_t next_block;  /* the first block never issued */
     uint64_t start_cycle; /* when it entered the active queue */
     uint64_t arrival;     /* sequence number of its submission */
-    uint64_t
-        waits_since; /* since when few of its warps can run (gpump_scheduler_report_running); GPUMP_UNKNOWN: not so */
+    uint64_t waits_since; /* cycle since which few of its warps can run (gpump_scheduler_report_running); GPUMP_UNKNOWN:
+                             enough can run */
     uint32_t queue, process;
     uint32_t blocks_per_sm, saved_limit;
     uint32_t resident;    /* blocks on SMs now, leaving ones included */
     uint32_t saved;       /* blocks in its PTBQ */
-    uint32_t saved_first; /* ring position of the next one to come back */
-    uint32_t leaving;     /* blocks that have been told to switch: room in the PTBQ is kept for them */
+    uint32_t saved_first; /* ring position of the next saved block to issue */
+    uint32_t leaving;     /* blocks that are being switched; room in the PTBQ is kept for them */
     uint32_t budget;      /* tokens it was given */
     uint32_t tokens;      /* GPUMP_SCHEDULER_TOKEN_ZERO + budget - owned - reserved */
     uint32_t owned;       /* SMs that run it or are being set up for it, reserved ones not counted */
@@ -5589,13 +5657,13 @@ typedef enum gpump_scheduler_sm_flag {
     GPUMP_SCHEDULER_SM_SETUP_RUNNING = 4,  /* SETUP handed over, report_ready awaited */
     GPUMP_SCHEDULER_SM_SETUP_STALE = 8,    /* ... for a kernel that no longer gets the SM */
     GPUMP_SCHEDULER_SM_NEXT_READY = 16,    /* kernels_per_sm 2: set up for its next kernel beside the leaving one */
-    GPUMP_SCHEDULER_SM_SWITCHING = 32,     /* its blocks were told to switch (or to leave as selected), not to drain */
+    GPUMP_SCHEDULER_SM_SWITCHING = 32,     /* its blocks switch, or leave as selected; they do not drain */
     GPUMP_SCHEDULER_SM_KILL_DUE = 64,      /* KILL is about to be handed over, for the blocks of kernel */
     GPUMP_SCHEDULER_SM_KILL_NEXT_DUE = 128 /* likewise, for the blocks of next (kernels_per_sm 2) */
 } gpump_scheduler_sm_flag;
 /* SM status table. */
 typedef struct gpump_scheduler_sm {
-    uint64_t process_serial; /* whose page table and caches it was last set up for; 0: none yet */
+    uint64_t process_serial; /* serial of the process that the SM was last set up for; 0: none yet */
     uint64_t slots;          /* bit per slot that holds a block */
     uint32_t state;          /* gpump_scheduler_sm_state */
     uint32_t flags;          /* gpump_scheduler_sm_flag bits */
@@ -5604,11 +5672,11 @@ typedef struct gpump_scheduler_sm {
     uint32_t blocks;         /* resident blocks of kernel */
     uint32_t next_blocks;    /* resident blocks of next (kernels_per_sm 2) */
     uint32_t room;           /* blocks of next that may be issued at once (gpump_scheduler_report_room) */
-    uint32_t leaving;        /* blocks told to switch that are still here */
+    uint32_t leaving;        /* blocks that are being switched and are still on the SM */
     uint32_t previous_sm, next_sm; /* neighbours in the owner's list */
 } gpump_scheduler_sm;
 
-/* What a hook sees: the tables as they are. All pointers are good until the hook returns. */
+/* The tables as a hook reads them. All pointers are valid until the hook returns. */
 typedef struct gpump_scheduler_view {
     const gpump_scheduler_config *config;
     const gpump_scheduler_process_row *processes; /* config->processes rows */
@@ -5623,7 +5691,7 @@ typedef struct gpump_scheduler_view {
     uint32_t open_processes; /* processes open now */
     uint32_t idle_sm;        /* the lowest idle SM; GPUMP_NONE: none is idle */
     uint32_t reserved_sms;   /* SMs in state reserved */
-    uint32_t queue;          /* tokens: whose command enters; otherwise GPUMP_NONE */
+    uint32_t queue;          /* hook `tokens`: queue of the command that enters; otherwise GPUMP_NONE */
 } gpump_scheduler_view;
 
 #define GPUMP_SCHEDULER_STATE_WORDS 16
@@ -5640,39 +5708,40 @@ typedef struct gpump_scheduler_step {
 } gpump_scheduler_step;
 
 /* A scheduling policy: constant, with any hook NULL for the default that is stated. Each hook takes the policy itself
- * and one struct of arguments. Hooks decide from these alone, so that the same state always gives the same decision.
- * Every answer is checked: an impossible one ends the run of the policy and counts as policy_errors. */
+ * and one struct of arguments. A hook reads nothing else, so that the same state always gives the same decision. The
+ * scheduler checks every result. An invalid result ends the run of the policy and increments policy_errors. */
 typedef struct gpump_scheduler_policy {
     uint32_t struct_size; /* sizeof(gpump_scheduler_policy) */
     uint32_t unused;
     const char *name;
     const char *description; /* one sentence */
     void *user;
-    /* Which waiting command enters the active queue next: its queue, or GPUMP_NONE for none. Called while the active
-     * queue has a free row. NULL: commands enter in the order of their arrival. */
+    /* Returns the queue whose waiting command enters the active queue next, or GPUMP_NONE for none. Called while the
+     * active queue has a free row. NULL: commands enter in the order of their arrival. */
     uint32_t (*admit)(const struct gpump_scheduler_policy *policy, const gpump_scheduler_view *view);
-    /* How many tokens the kernel of view->queue starts with, 0 to GPUMP_SCHEDULER_MAX_BUDGET. NULL: 0. */
+    /* Returns the tokens that the kernel of view->queue starts with, 0 to GPUMP_SCHEDULER_MAX_BUDGET. NULL: 0. */
     uint32_t (*tokens)(const struct gpump_scheduler_policy *policy, const gpump_scheduler_view *view);
-    /* The next step of a repartitioning: GPUMP_OK and *step, or GPUMP_EMPTY when no SM is to change hands. Called until
-     * it returns GPUMP_EMPTY. NULL: idle SMs go to the first kernel of the active queue that has blocks to issue. */
+    /* Sets *step to the next step of a repartitioning and returns GPUMP_OK. GPUMP_EMPTY: no SM changes its kernel.
+     * Called until the result is GPUMP_EMPTY. NULL: idle SMs go to the first kernel of the active queue that has blocks
+     * to issue. */
     gpump_result (*step)(const struct gpump_scheduler_policy *policy, const gpump_scheduler_view *view,
                          gpump_scheduler_step *step);
-    /* The cycle at which the policy runs although nothing was reported; GPUMP_UNKNOWN: never. Called after every run.
-     * NULL: never. */
+    /* Returns the cycle at which the policy runs without a report; GPUMP_UNKNOWN: never. Called after every run. NULL:
+     * never. */
     uint64_t (*wake)(const struct gpump_scheduler_policy *policy, const gpump_scheduler_view *view);
 } gpump_scheduler_policy;
 
-/* Returns the blocks of a kernel that could be issued now: saved ones and those never issued. */
+/* Returns the number of blocks of a kernel that can be issued now: saved blocks and blocks never issued. */
 GPUMP_INLINE uint64_t gpump_scheduler_to_issue(const gpump_scheduler_kernel *kernel) {
     return kernel->blocks - kernel->next_block + kernel->saved;
 }
-/* Returns 1 when a kernel has blocks to issue beyond what the SMs being set up for it will take: it can use an idle SM.
- */
+/* Returns 1 when a kernel can use an idle SM: it has more blocks to issue than the SMs being set up for it will
+ * hold. */
 GPUMP_INLINE int gpump_scheduler_wants_idle(const gpump_scheduler_kernel *kernel) {
     return gpump_scheduler_to_issue(kernel) > (uint64_t)kernel->setting_up * kernel->blocks_per_sm;
 }
-/* Returns 1 when it has some even beyond what the SMs being vacated for it will take: one more may be reserved for it.
- */
+/* Returns 1 when one more SM may be reserved for a kernel: it has more blocks to issue than the SMs being set up or
+ * vacated for it will hold. */
 GPUMP_INLINE int gpump_scheduler_wants_more(const gpump_scheduler_kernel *kernel) {
     return gpump_scheduler_to_issue(kernel) > (uint64_t)(kernel->setting_up + kernel->reserved) * kernel->blocks_per_sm;
 }
@@ -5720,7 +5789,7 @@ typedef struct gpump_scheduler_action {
     uint32_t mechanism;
     uint32_t reason;     /* PREEMPT: gpump_reason why it is DRAIN after all; 0 */
     uint32_t invalidate; /* SETUP: gpump_scheduler_invalidate bits; 0 within one process */
-    uint32_t beside;     /* SETUP: 1: the blocks of another kernel are still leaving (kernels_per_sm 2) */
+    uint32_t beside;     /* SETUP: 1: blocks of another kernel are still leaving the SM (kernels_per_sm 2) */
     uint32_t saved;      /* ISSUE: 1: a saved block */
     uint32_t aborted;    /* KERNEL_DONE: 1: its process was aborted. A kernel that never started has the number 0 */
 } gpump_scheduler_action;
@@ -5754,23 +5823,26 @@ typedef struct gpump_scheduler_statistics {
 
 typedef struct gpump_scheduler gpump_scheduler;
 
-/* Fills *config for a machine of gpump_gpu_config_preset. */
+/* Fills *config for a preset of gpump_gpu_config_preset. GPUMP_ERROR_UNKNOWN_NAME: any other name. */
 GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *config, const char *preset);
-/* Sets *bytes to the memory it needs. GPUMP_ERROR_CONFIG names the field at fault. */
+/* Sets *bytes to the memory that a scheduler of this configuration needs. GPUMP_ERROR_CONFIG: diag names the field at
+ * fault. */
 GPUMP_API gpump_result gpump_scheduler_bytes(const gpump_scheduler_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes a scheduler with all SMs idle in `memory` (8-byte aligned, at least that size). Nothing is allocated, then or
- * later. GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
+/* Makes a scheduler with all SMs idle in `memory` (8-byte aligned, at least gpump_scheduler_bytes) and sets *scheduler.
+ * The scheduler never allocates memory. GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
 GPUMP_API gpump_result gpump_scheduler_init(void *memory, size_t bytes, const gpump_scheduler_config *config,
                                             gpump_scheduler **scheduler, gpump_diag *diag);
-/* Takes over a byte copy of a scheduler of the same configuration and build. GPUMP_ERROR_FORMAT for anything else. */
+/* Adopts a byte copy of a scheduler of the same configuration and build, and sets *scheduler. GPUMP_ERROR_FORMAT: any
+ * other bytes. */
 GPUMP_API gpump_result gpump_scheduler_adopt(void *memory, size_t bytes, const gpump_scheduler_config *config,
                                              gpump_scheduler **scheduler, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear in the tables. */
 GPUMP_API uint64_t gpump_scheduler_hash(const gpump_scheduler *scheduler);
 
-/* Checks every table against the others: counts, lists, queues, tokens, states and flags. For memory from outside: once
- * gpump_scheduler_adopt has taken it over and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and
- * diag->field says what contradicts what. Cost: linear in the tables; SMs x active kernels / 64. */
+/* Checks every table against the others: counts, lists, queues, tokens, states and flags. A host calls
+ * gpump_scheduler_check after gpump_scheduler_adopt when the bytes come from outside the program. On GPUMP_OK every
+ * later call is safe. GPUMP_ERROR_FORMAT: diag->field describes the contradiction. Cost: linear in the tables; SMs x
+ * active kernels / 64. */
 GPUMP_API gpump_result gpump_scheduler_check(const gpump_scheduler *scheduler, gpump_diag *diag);
 
 /* The SRAM that the tables take, in bits (Tanasic 5.2.3). */
@@ -5787,65 +5859,70 @@ GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *config
 
 /* ---- facts; an error leaves the state as it was ---- */
 
-/* Opens a process and sets *row, its row of the process table. GPUMP_ERROR_FULL: the table has no free row. */
+/* Opens the process *process and sets *row, its row of the process table. GPUMP_ERROR_FULL: the table has no free
+ * row. */
 GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *scheduler, uint64_t now,
                                             const gpump_scheduler_process *process, uint32_t *row, gpump_diag *diag);
-/* Changes priority and weight of an open process. The policy sees the priority at its next run; a weight counts for
- * kernels that enter the active queue later. */
+/* Changes `priority` and `weight` of the open process in row `process`. The policy uses the new priority at its next
+ * run. The new weight applies to kernels that enter the active queue later. GPUMP_ERROR_STATE: the process is not
+ * open. */
 GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *scheduler, uint64_t now, uint32_t process,
                                                     uint32_t priority, uint32_t weight);
-/* Aborts a process: an access of it was invalid (gpump_fault_next, ABORT). Its waiting commands end at once, its
- * kernels issue nothing more and forget the blocks in their PTBQs, and KILL follows for every SM that holds blocks of
- * it. The host drops their saved contexts. KERNEL_DONE follows for each of its commands; then it can be closed. Other
- * processes keep their SMs, tokens and queues. GPUMP_ERROR_STATE when it is not open, or aborted already. Cost: linear
- * in SMs and queues, for each of its kernels. */
+/* Aborts the process in row `process`, after an invalid access (gpump_fault_next, ABORT).
+ *   commands  The process's waiting commands end at once. KERNEL_DONE follows for each command of the process.
+ *   kernels   The process's kernels issue no further block, and the blocks in their PTBQs are discarded.
+ *   SMs       KILL follows for every SM that holds blocks of the process.
+ * The host drops the saved contexts of the process. The process can be closed after its last KERNEL_DONE. Other
+ * processes keep their SMs, tokens and queues. GPUMP_ERROR_STATE: the process is not open, or is already aborted. Cost:
+ * linear in SMs and queues, for each kernel of the process. */
 GPUMP_API gpump_result gpump_scheduler_abort(gpump_scheduler *scheduler, uint64_t now, uint32_t process);
-/* Closes a process. GPUMP_ERROR_STATE while it has commands. */
+/* Closes the process in row `process`. GPUMP_ERROR_STATE: the process has commands. */
 GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *scheduler, uint64_t now, uint32_t process);
-/* Puts a kernel launch, *command, into the buffer of `queue`. GPUMP_BUSY while the queue's last command has not been
- * handed over as KERNEL_DONE. GPUMP_ERROR_STATE for a process that is not open, or was aborted. */
+/* Puts a kernel launch, *command, into the buffer of `queue`. GPUMP_BUSY: the KERNEL_DONE of the queue's last command
+ * has not been pulled. GPUMP_ERROR_STATE: the process is not open, or is aborted. */
 GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *scheduler, uint64_t now, uint32_t queue,
                                               const gpump_scheduler_command *command, gpump_diag *diag);
-/* Says that the SETUP of `sm` is finished. GPUMP_ERROR_STATE when none was under way. */
+/* Reports that the SETUP of `sm` is finished. GPUMP_ERROR_STATE: no SETUP of this SM was under way. */
 GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *scheduler, uint64_t now, uint32_t sm);
-/* Says that `block` of `sm`, as ISSUE named it, ran to its end, or was killed. GPUMP_ERROR_STALE when it is not
- * resident. */
+/* Reports that `block` of `sm` ran to its end, or was killed. `block` is the reference from its ISSUE action.
+ * GPUMP_ERROR_STALE: the block is not resident. */
 GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
                                                        gpump_block_ref block);
-/* Says that `block` has left `sm`, which is under preemption. `handle` (which block, and where its context lies) comes
- * back with the ISSUE that resumes the block; the handle of a flushed block names no context. GPUMP_ERROR_STATE when
- * the SM is not being preempted, GPUMP_ERROR_FULL when the kernel can hold no more saved blocks. A block of an aborted
- * process counts as killed. */
+/* Reports that `block` has left `sm`, which is being preempted. `handle` is the host's number for the block and its
+ * context. The ISSUE action that resumes the block carries `handle`. The handle of a flushed block names no context. A
+ * block of an aborted process counts as killed. GPUMP_ERROR_STATE: the SM is not being preempted. GPUMP_ERROR_FULL: the
+ * kernel can hold no more saved blocks. */
 GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
                                                         gpump_block_ref block, uint64_t handle);
-/* Says that of the `warps` warps of `kernel`, those of preempted blocks included, `running` can run; the others wait
- * for pages. They are few when they are less than a quarter (assumed). Only the policy `dss_fault` reads this.
- * GPUMP_ERROR_STATE when the kernel is not active. Source: Tanasic 7.2.3. */
+/* Reports that `running` of the `warps` warps of `kernel` can run, and that the others wait for pages. `warps` includes
+ * the warps of preempted blocks. The running warps count as few below a quarter of `warps` (assumed). Only the policy
+ * `dss_fault` uses this report. GPUMP_ERROR_STATE: the kernel is not active. Source: Tanasic 7.2.3. */
 GPUMP_API gpump_result gpump_scheduler_report_running(gpump_scheduler *scheduler, uint64_t now, uint32_t kernel,
                                                       uint32_t running, uint32_t warps);
-/* kernels_per_sm 2: says that `blocks` blocks of the next kernel fit on `sm` beside the blocks that are still leaving.
- * GPUMP_ERROR_STATE when the SM is not reserved and ready for a next kernel. */
+/* kernels_per_sm 2: reports that `blocks` blocks of the next kernel fit on `sm` beside the blocks that are still
+ * leaving. GPUMP_ERROR_STATE: the SM is not reserved, or not set up for its next kernel. */
 GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
                                                    uint32_t blocks);
 
-/* Hands over the next *action: kernels that ended, then kernels that start, then SM by SM, then what *policy decides
- * once its decision is due. `now` below GPUMP_UNKNOWN. GPUMP_EMPTY: none now. GPUMP_ERROR_REFUSED: the policy gave an
- * impossible answer, which was dropped. */
+/* Pulls the next action into *action: first ended kernels, then starting kernels, then SM by SM, then the steps of
+ * *policy once its decision is due. `now` is below GPUMP_UNKNOWN. GPUMP_EMPTY: there is no action now.
+ * GPUMP_ERROR_REFUSED: the policy's result was invalid and was dropped. */
 GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *scheduler, const gpump_scheduler_policy *policy,
                                             uint64_t now, gpump_scheduler_action *action);
-/* Returns when the next action may come if nothing is reported: a cycle, GPUMP_UNKNOWN for never. */
+/* Returns the cycle of the next action that needs no further report; GPUMP_UNKNOWN: every action needs a report
+ * first. */
 GPUMP_API uint64_t gpump_scheduler_next_cycle(const gpump_scheduler *scheduler);
 
 /* Issues a block on `sm` at once and sets *action to that ISSUE, also when the SM holds as many blocks as its kernel's
- * command said. For a host that has taken blocks of the SM off the chip because they wait for pages, and has room for
- * another (gpump_block_switch, NEW); blocks off the chip stay counted on the SM. They go to the PTBQ with
- * gpump_scheduler_report_preempted once the SM is under preemption. GPUMP_EMPTY when the SM is not ready, when its
- * kernel has no block to issue, or when all slots of config.blocks_per_sm are taken. Source: Tanasic 6.4.1. */
+ * command said. A host calls the function when it has moved blocks that wait for pages off the SM and has room for
+ * another block (gpump_block_switch, NEW). The moved blocks stay counted on the SM. gpump_scheduler_report_preempted
+ * puts them into the PTBQ once the SM is being preempted. GPUMP_EMPTY when the SM is not ready, when its kernel has no
+ * block to issue, or when all slots of config.blocks_per_sm are taken. Source: Tanasic 6.4.1. */
 GPUMP_API gpump_result gpump_scheduler_issue_extra(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
                                                    gpump_scheduler_action *action);
 
 /* ---- views ---- */
-/* Returns the tables as a policy sees them, good until the next call that changes them. */
+/* Returns the tables as a policy reads them. The pointers are valid until the next call that changes the scheduler. */
 GPUMP_API gpump_scheduler_view gpump_scheduler_look(const gpump_scheduler *scheduler);
 /* Copies the counters since gpump_scheduler_init into *statistics. */
 GPUMP_API void gpump_scheduler_get_statistics(const gpump_scheduler *scheduler, gpump_scheduler_statistics *statistics);
@@ -5854,7 +5931,7 @@ GPUMP_API void gpump_scheduler_statistics_diff(const gpump_scheduler_statistics 
                                                const gpump_scheduler_statistics *later,
                                                gpump_scheduler_statistics *difference);
 /* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Any pointer may be NULL but statistics. */
+ * last. Every pointer except statistics may be NULL. */
 GPUMP_API gpump_result gpump_scheduler_statistics_field(const gpump_scheduler_statistics *statistics, uint32_t index,
                                                         const char **name, const char **unit, const char **description,
                                                         uint64_t *value);
@@ -5883,14 +5960,11 @@ GPUMP_BEGIN
  *   ppq_shared  like ppq, but SMs that the highest priority leaves free go to lower ones (Tanasic Fig. 5.5b)
  *   dss         dynamic spatial sharing: as many tokens as the process's weight (Tanasic 5.2.4)
  *   dss_fault   like dss, but a kernel of which few warps have been able to run for lend_cycles lends its SMs, all but
- *               one, to kernels that do not wait. The borrower pays with its tokens, so dss's own rule returns the SMs
- *               when the pages have come (named in Tanasic 7.2.3; this form is ours)
- *   equal       dss with floor(SMs / processes) tokens each; the remainder goes one by one to the kernels that come
- *               first (Tanasic 5.3.4)
- *   weighted    dss with SMs x weight / sum of weights tokens
- *   time_slice  the whole GPU to one process after the other, slice_cycles each (named in Tanasic 5.2.3; this form is
- *               ours)
- */
+ *               one, to kernels that do not wait. The borrower spends its tokens, so dss's own rule returns the SMs
+ * when the pages are resident (named in Tanasic 7.2.3; this form is not in the paper) equal       dss with floor(SMs /
+ * processes) tokens each; the remainder goes one by one to the kernels that come first (Tanasic 5.3.4) weighted    dss
+ * with SMs x weight / sum of weights tokens time_slice  the whole GPU to one process after the other, slice_cycles each
+ * (named in Tanasic 5.2.3; this form is not in the paper) */
 GPUMP_API const gpump_scheduler_policy *gpump_scheduler_find(const char *name);
 /* Returns the index-th built-in policy, NULL past the last. */
 GPUMP_API const gpump_scheduler_policy *gpump_scheduler_policy_at(uint32_t index);
@@ -5923,7 +5997,7 @@ GPUMP_BEGIN
 #define GPUMP_DUET_ALL UINT32_MAX           /* config.extra_blocks: as many as the plan allows, from the start */
 #define GPUMP_DUET_MONITOR (UINT32_MAX - 1) /* config.extra_blocks: as many as the monitor decides */
 
-/* What is switched. */
+/* Unit of a switch. */
 typedef enum gpump_duet_unit {
     GPUMP_DUET_OFF = 0, /* nothing: registers and shared memory are both full, or nothing is left for frames */
     GPUMP_DUET_WARP,    /* a warp leaves alone (Lin 3.6.2, Fig. 3.8b) */
@@ -5937,7 +6011,7 @@ typedef enum gpump_duet_mode {
     GPUMP_DUET_MODE_SLOTS     /* Virtual Thread: blocks, of which only the warp slots move (Lin 3.5.2) */
 } gpump_duet_mode;
 
-/* Filled by gpump_duet_config_preset only; every field may then be changed. */
+/* The configuration of a duet. gpump_duet_config_preset fills the struct; the host may then change every field. */
 typedef struct gpump_duet_config {
     uint32_t struct_size;       /* sizeof(gpump_duet_config) */
     uint32_t mode;              /* gpump_duet_mode */
@@ -5965,7 +6039,7 @@ typedef struct gpump_duet_config {
     uint32_t l1_useless_permille;        /* L1 becomes a store below this utilisation; 30 (Lin 3.6.4) */
 } gpump_duet_config;
 
-/* Where the places of a plan begin, and what they take, in granules. Fixed while the kernel is on the SM. */
+/* Begin and size of the places of a plan, in granules. A plan does not change while its kernel is on the SM. */
 typedef struct gpump_duet_plan {
     uint32_t struct_size;     /* sizeof(gpump_duet_plan) */
     uint32_t unit;            /* gpump_duet_unit */
@@ -6043,13 +6117,13 @@ GPUMP_END
 /* duet: warps and blocks beyond an SM's room, switched in on-chip memory (floor 5, hardware; Lin chapter 3)
  *
  * GPUDuet and Virtual Thread hide long stalls by switching stalled warps (or whole blocks) out into memory of the SM
- * that the kernel leaves unused. This component decides who leaves and who comes, and where everybody lies; the host
- * moves the values. One duet serves one kernel on one SM: its plan (duet_plan.h) fixes the places.
+ * that the kernel leaves unused. This component decides which warps are switched out and in, and where each context
+ * lies. The host moves the values. One duet serves one kernel on one SM: its plan (duet_plan.h) fixes the places.
  *
  *     place -> RUNNING -> report_stall -> STALLED -> OUT or SWAP -> ABSENT -> report_reply -> READY -> IN -> RUNNING
  *
- * A warp is named by block * plan.block_warps + its index in the block. The unit that moves is a warp or a block
- * (plan.unit); actions name it. */
+ * The number of a warp is block * plan.block_warps + its index in the block. The unit that moves is a warp or a block
+ * (plan.unit). Actions contain the number of the unit. */
 #ifndef GPUMP_DUET_H
 #define GPUMP_DUET_H
 
@@ -6067,7 +6141,7 @@ typedef enum gpump_duet_state {
     GPUMP_DUET_GONE         /* no such warp, or it has ended */
 } gpump_duet_state;
 
-/* Why a warp stalls. */
+/* Cause of a stall. */
 typedef enum gpump_duet_stall {
     GPUMP_DUET_LOAD = 0, /* for loads that have left L1 */
     GPUMP_DUET_BARRIER,  /* at a barrier */
@@ -6092,7 +6166,7 @@ typedef struct gpump_duet_action {
     uint32_t unused;
 } gpump_duet_action;
 
-/* Where a warp's context lies: granules of the unified space. */
+/* Location of a warp's context, in granules of the unified space. */
 typedef struct gpump_duet_place {
     uint32_t is_present; /* 1: in its home; 0: in a frame */
     uint32_t registers;  /* its registers: all of them at home, plan.frame_registers granules in a frame */
@@ -6170,7 +6244,7 @@ GPUMP_API gpump_result gpump_duet_bytes(const gpump_duet_config *config, size_t 
 /* Makes a duet without a kernel in `memory` and sets *duet. */
 GPUMP_API gpump_result gpump_duet_init(void *memory, size_t bytes, const gpump_duet_config *config, gpump_duet **duet,
                                        gpump_diag *diag);
-/* Takes over a byte copy of a duet and sets *duet. */
+/* Adopts a byte copy of a duet and sets *duet. */
 GPUMP_API gpump_result gpump_duet_adopt(void *memory, size_t bytes, const gpump_duet_config *config, gpump_duet **duet,
                                         gpump_diag *diag);
 /* Checks every field of a duet whose bytes come from outside: GPUMP_ERROR_FORMAT, and diag names the first at fault.
@@ -6181,17 +6255,18 @@ GPUMP_API uint64_t gpump_duet_hash(const gpump_duet *duet);
 
 /* ---- facts ---- */
 
-/* Gives the SM to a kernel with this plan of gpump_duet_plan_make; the monitor starts anew. GPUMP_ERROR_STATE while
+/* Assigns the SM to a kernel with *plan, a plan of gpump_duet_plan_make. The monitor starts anew. GPUMP_ERROR_STATE:
  * blocks are resident. */
 GPUMP_API gpump_result gpump_duet_set_kernel(gpump_duet *duet, uint64_t now, const gpump_duet_plan *plan);
-/* Places a block and sets *block to its number. Its warps run where homes are free, else they are READY in frames
- * (Lin 3.6.5). `at_home` 1: only where all of them find homes, which a block that is restored needs, because its warps
- * may have stood where more registers are live than a frame holds. GPUMP_BUSY, with the reason, when there is no room.
- * Cost: linear in its warps. */
+/* Places a block and sets *block to its number. Its warps run where homes are free, else they are READY in frames (Lin
+ * 3.6.5). `at_home` 1: the block is placed only when all its warps get homes. A restored block needs homes, because its
+ * warps may have more live registers than a frame holds. GPUMP_BUSY: there is no room; diag holds the reason. Cost:
+ * linear in its warps. */
 GPUMP_API gpump_result gpump_duet_place_block(gpump_duet *duet, uint64_t now, int at_home, uint32_t *block,
                                               gpump_diag *diag);
-/* Reports that a RUNNING `warp` stalls, `why` (gpump_duet_stall), until `replies` replies have come, at least 1; a
- * barrier is one, and so are pages. The warp must have nothing in flight but these loads. GPUMP_ERROR_STATE. */
+/* Reports that a RUNNING `warp` stalls for the cause `why` (gpump_duet_stall) until `replies` replies have been
+ * reported, at least 1. A barrier is one reply. All pages of a warp together are one reply. The warp has nothing in
+ * flight but these loads. GPUMP_ERROR_STATE: the warp is not RUNNING. */
 GPUMP_API gpump_result gpump_duet_report_stall(gpump_duet *duet, uint64_t now, uint32_t warp, uint32_t why,
                                                uint32_t replies);
 /* Reports one reply that a stalled `warp` awaits, or that its barrier has opened. The value goes to where the warp's
@@ -6201,7 +6276,7 @@ GPUMP_API void gpump_duet_report_reply(gpump_duet *duet, uint32_t warp);
 GPUMP_API gpump_result gpump_duet_report_moved(gpump_duet *duet, uint64_t now);
 /* Reports that a RUNNING `warp` has ended: its home is free. GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_duet_report_warp_done(gpump_duet *duet, uint64_t now, uint32_t warp);
-/* Reports that a block has ended or left: all its places are free. GPUMP_BUSY while some of it moves. */
+/* Reports that `block` has ended or left. All its places are then free. GPUMP_BUSY: a part of the block is moving. */
 GPUMP_API gpump_result gpump_duet_report_block_done(gpump_duet *duet, uint64_t now, uint32_t block);
 /* Stops (`frozen` 1) or allows (0) moves of a block: its bytes can be saved where they lie. No further move of it
  * begins; GPUMP_BUSY: one is under way, and its bytes stay where they are once that has ended. */
@@ -6230,8 +6305,8 @@ GPUMP_API gpump_reason gpump_duet_waits_for(const gpump_duet *duet, uint32_t war
 
 /* ---- actions and time ---- */
 
-/* Hands over the next action; GPUMP_EMPTY: nothing to do. One move at a time (Lin 3.6.6): to a free home first, else a
- * swap of a READY and a STALLED unit, else to a free frame. */
+/* Pulls the next action into *action. GPUMP_EMPTY: there is no action. One move is in flight at a time (Lin 3.6.6):
+ * first a move to a free home, else a swap of a READY and a STALLED unit, else a move to a free frame. */
 GPUMP_API gpump_result gpump_duet_next(gpump_duet *duet, uint64_t now, gpump_duet_action *action);
 /* Returns the cycle at which the move ends; GPUMP_UNKNOWN when nothing moves. */
 GPUMP_INLINE uint64_t gpump_duet_next_cycle(const gpump_duet *duet) { return duet->job_end_cycle; }
@@ -6243,7 +6318,7 @@ GPUMP_API void gpump_duet_get_statistics(const gpump_duet *duet, gpump_duet_stat
 GPUMP_API void gpump_duet_statistics_diff(const gpump_duet_statistics *earlier, const gpump_duet_statistics *later,
                                           gpump_duet_statistics *difference);
 /* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Any pointer may be NULL but statistics. */
+ * last. Every pointer except statistics may be NULL. */
 GPUMP_API gpump_result gpump_duet_statistics_field(const gpump_duet_statistics *statistics, uint32_t index,
                                                    const char **name, const char **unit, const char **description,
                                                    uint64_t *value);

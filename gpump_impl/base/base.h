@@ -86,7 +86,7 @@ GPUMP_API const char *gpump_result_name(gpump_result result);
 /* Returns what a result means, in words; never NULL. */
 GPUMP_API const char *gpump_result_text(gpump_result result);
 
-/* Why the answer to a question is no: code, what holds it back, what the host can do. 0 is yes. */
+/* Reasons for refusing a request: code, cause, remedy. 0: the request is not refused. */
 /* clang-format off */
 #define GPUMP_REASONS(X) \
     X(YES, "yes", "nothing to do") \
@@ -137,19 +137,20 @@ typedef enum gpump_reason {
         GPUMP_REASON_COUNT
 } gpump_reason;
 
-/* Returns what `reason` says holds a request back, in words; never NULL. */
+/* Returns the cause that `reason` names, in words; never NULL. */
 GPUMP_API const char *gpump_reason_text(gpump_reason reason);
 /* Returns what the host can do about `reason`, in words; never NULL. */
 GPUMP_API const char *gpump_reason_remedy(gpump_reason reason);
 
-/* Where and how an argument was wrong. A call that takes one fills it only when it fails; NULL is allowed. */
+/* The argument that was wrong, its value and its allowed range. A call fills its gpump_diag only when the call fails. A
+ * NULL gpump_diag is allowed. */
 typedef struct gpump_diag {
     gpump_result code;
-    gpump_reason reason; /* set with GPUMP_ERROR_REFUSED, and with GPUMP_BUSY where that is said */
+    gpump_reason reason; /* set with GPUMP_ERROR_REFUSED; with GPUMP_BUSY only where the function's comment says so */
     const char *field;   /* the member or argument at fault; a string constant */
     uint64_t index;   /* which element of an array; which byte, for the bytes of a context or the head of a block that
                        * is adopted (GPUMP_ERROR_FORMAT); 0 for scalars */
-    uint64_t value;   /* what it was */
+    uint64_t value;   /* the value that was refused */
     uint64_t minimum; /* the smallest value allowed */
     uint64_t maximum; /* the largest value allowed */
 } gpump_diag;
@@ -160,7 +161,7 @@ typedef struct gpump_diag {
  * Returns the length of the whole sentence, as snprintf does. */
 GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t bytes);
 
-/* Memory for the growing kind of object (programs and analyses). reallocate(user, NULL, 0, n) allocates,
+/* Memory for programs and analyses, which grow while they are built. reallocate(user, NULL, 0, n) allocates,
  * reallocate(user, p, n, 0) frees and returns NULL; returning NULL for n > 0 means out of memory and leaves p valid. */
 typedef struct gpump_allocator {
     void *(*reallocate)(void *user, void *pointer, size_t old_bytes, size_t new_bytes);
@@ -173,8 +174,8 @@ GPUMP_API gpump_allocator gpump_allocator_default(void);
 /* ---- bit sets: arrays of 64-bit words ---- */
 /* Returns how many words a set of `bits` bits takes. */
 GPUMP_INLINE uint32_t gpump_bits_words(uint32_t bits) { return (bits + 63u) / 64u; }
-/* Returns 1 when `bit` (from 0, within the set) is in `set`. The same rule for _set and _clear, which put it in and
- * take it out. */
+/* gpump_bits_get returns 1 when `bit` (from 0, below the size of the set) is in `set`, else 0. gpump_bits_set adds
+ * `bit` to `set`. gpump_bits_clear removes `bit` from `set`. Cost: a mask. */
 GPUMP_INLINE int gpump_bits_get(const uint64_t *set, uint32_t bit) {
     return (int)((set[bit >> 6] >> (bit & 63u)) & 1u);
 }
@@ -224,25 +225,25 @@ GPUMP_API uint32_t gpump_bits_count(const uint64_t *set, uint32_t words);
 
 /* ---- stable hash: the same value on every machine; feed it field by field ---- */
 #define GPUMP_HASH_SEED UINT64_C(0xcbf29ce484222325)
-/* Returns `hash` (GPUMP_HASH_SEED at first) with one more `value` in it. */
+/* Returns `hash` extended by `value`. The first call passes GPUMP_HASH_SEED. Hot. */
 GPUMP_INLINE uint64_t gpump_hash_u64(uint64_t hash, uint64_t value) {
     hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ (hash >> 29);
 }
-/* Return `hash` with `count` more values, or bytes, in it. Cost: linear. */
+/* Return `hash` extended by values[count], or by bytes[count]. Cost: linear in count. */
 GPUMP_API uint64_t gpump_hash_u32s(uint64_t hash, const uint32_t *values, size_t count);
 GPUMP_API uint64_t gpump_hash_u64s(uint64_t hash, const uint64_t *values, size_t count);
 GPUMP_API uint64_t gpump_hash_bytes(uint64_t hash, const void *bytes, size_t count);
 
 /* ---- prng: splitmix64; the state is one word, any seed is good ---- */
-/* Returns the next of 2^64 numbers, all equally likely, and moves *state on. */
+/* Returns the next number, uniform over 0 to 2^64 - 1. Advances *state. */
 GPUMP_INLINE uint64_t gpump_random_next(uint64_t *state) {
     uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
 }
-/* Returns a number in 0 to limit-1 with a bias below 2^-32, and moves *state on; limit at least 1. */
+/* Returns a number from 0 to limit - 1 with a bias below 2^-32. Advances *state. `limit` is at least 1. */
 GPUMP_INLINE uint32_t gpump_random_below(uint64_t *state, uint32_t limit) {
     return (uint32_t)(((gpump_random_next(state) >> 32) * limit) >> 32);
 }
@@ -306,13 +307,15 @@ GPUMP_INLINE void gpumpi_heap_sift(void *heap, uint32_t count, uint32_t at,
 typedef struct gpump_map gpump_map;
 /* Sets *bytes to the memory that a map of `capacity` entries (1 to 2^30) needs. */
 GPUMP_API gpump_result gpump_map_bytes(uint32_t capacity, size_t *bytes);
-/* Makes an empty map in memory of at least that size, 8-byte aligned. Cost: linear in capacity. */
+/* Makes an empty map of `capacity` entries in `memory` (8-byte aligned, at least gpump_map_bytes) and sets *map.
+ * GPUMP_ERROR_CAPACITY, GPUMP_ERROR_ARGUMENT. Cost: linear in capacity. */
 GPUMP_API gpump_result gpump_map_init(void *memory, size_t bytes, uint32_t capacity, gpump_map **map);
-/* Stores key -> value, replacing an earlier value; GPUMP_ERROR_FULL at capacity. Hot: a few probes. */
+/* Stores `value` under `key`. An earlier value of `key` is replaced. GPUMP_ERROR_FULL: the map already holds `capacity`
+ * other keys. Hot: a few probes. */
 GPUMP_API gpump_result gpump_map_put(gpump_map *map, uint64_t key, uint64_t value);
-/* Finds a key: sets *value (may be NULL) and returns GPUMP_OK, or GPUMP_EMPTY when absent. Hot: a few probes. */
+/* Looks `key` up and sets *value (may be NULL). GPUMP_EMPTY: the map does not hold `key`. Hot: a few probes. */
 GPUMP_API gpump_result gpump_map_get(const gpump_map *map, uint64_t key, uint64_t *value);
-/* Removes a key; GPUMP_EMPTY when absent. Hot: a few probes. */
+/* Removes `key`. GPUMP_EMPTY: the map does not hold `key`. Hot: a few probes. */
 GPUMP_API gpump_result gpump_map_remove(gpump_map *map, uint64_t key);
 
 GPUMP_END

@@ -6,9 +6,8 @@
 
 GPUMP_BEGIN
 
-/* What one vector register of one warp looks like, group of lanes by group of lanes (Lin 2.3.3). The codes are the two
- * bits of the pattern vector: b = "all differences between neighbours are equal" is bit 0, and a = "and they are not 0"
- * is bit 1. */
+/* Pattern of one vector register of one warp, by groups of lanes (Lin 2.3.3). The codes are the two bits of the pattern
+ * vector: b = "all differences between neighbours are equal" is bit 0, and a = "and they are not 0" is bit 1. */
 typedef enum gpump_compress_pattern {
     GPUMP_COMPRESS_DEAD = 0,    /* not live: not saved */
     GPUMP_COMPRESS_UNIFORM = 1, /* every group holds one value; saved as one word per group */
@@ -16,8 +15,9 @@ typedef enum gpump_compress_pattern {
     GPUMP_COMPRESS_STRIDED = 3  /* every group is base + lane * stride, wrapping; saved as base and stride per group */
 } gpump_compress_pattern;
 
-/* What one register looks like over all warps of a block (Lin 2.3.3, Fig 2.11). The codes are the three bits that the
- * BLOCK form keeps per register. GRID and MIXED are ours; gpump_compress_classify_block never returns them. */
+/* Pattern of one register over all warps of a block (Lin 2.3.3, Fig 2.11). The codes are the three bits that the BLOCK
+ * form keeps per register. GRID and MIXED are not in the paper. gpump_compress_classify_block never returns GRID or
+ * MIXED. */
 typedef enum gpump_compress_block_pattern {
     GPUMP_COMPRESS_BLOCK_DEAD = 0,
     GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM = 1, /* one value in the whole block */
@@ -156,9 +156,9 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
                                            const uint64_t *live, uint32_t allow, void *out, size_t capacity,
                                            size_t *bytes, uint32_t *form, gpump_diag *diag);
 
-/* Reads the registers of a block back. Registers that were dead are left as they are (in RAW none is). Safe on any
- * bytes: a buffer that does not have exactly the length its own patterns imply is GPUMP_ERROR_FORMAT, and nothing is
- * written.
+/* Restores the registers of a block from the bytes of gpump_compress_save. Registers that were dead keep their values
+ * (form RAW has no dead registers). Any bytes are safe. GPUMP_ERROR_FORMAT: the buffer's length is not the length that
+ * its patterns imply; no register is written then.
  *   layout   as in gpump_compress_save, though the strides may differ
  *   form     the form that gpump_compress_save reported
  *   flags    0, or GPUMP_COMPRESS_PLAIN, _AVX2 and _AROUND added up

@@ -1,7 +1,7 @@
 /* context: the saved state of a block as bytes, and the space such contexts live in (floor 3)
  *
- * One layout for everything a block needs to go on elsewhere (Lin 2.3, 2.4.2; Tanasic 5.2.2). All numbers
- * little-endian.
+ * One layout for the whole state that a block needs to resume on another SM (Lin 2.3, 2.4.2; Tanasic 5.2.2). All
+ * numbers are little-endian.
  *
  *   header, 40 bytes                              then sections, each 8-byte aligned
  *     0  8  the letters "gpumpctx"                  0  4  type (gpump_context_type; from 2^30 on the host's own)
@@ -11,9 +11,9 @@
  *    24  8  checksum of everything but this field   ..  .  zeros up to the next multiple of 8
  *    32  8  zero
  *
- * A reader refuses what is truncated, altered or foreign, and says at which offset. Sections of unknown type pass
- * through and count. Version 1 readers read every version 1 file: new kinds of state become new types, never new
- * meanings of old ones. */
+ * A reader refuses a context that is truncated, altered or foreign, and names the offset. A reader keeps sections of
+ * unknown type and counts them. Version 1 readers read every version 1 file, because a new kind of state becomes a new
+ * type and never changes the meaning of an old type. */
 #ifndef GPUMP_CONTEXT_H
 #define GPUMP_CONTEXT_H
 
@@ -29,7 +29,7 @@ GPUMP_BEGIN
 #define GPUMP_CONTEXT_SECTION_BYTES 16
 
 typedef enum gpump_context_type {
-    GPUMP_CONTEXT_BLOCK = 1,      /* which block this is: 96 bytes, gpump_context_block in order */
+    GPUMP_CONTEXT_BLOCK = 1,      /* identity and progress of the block: 96 bytes, gpump_context_block in order */
     GPUMP_CONTEXT_REGISTERS = 2,  /* per warp: u32 registers, u32 lanes, then u32 values [register][lane] */
     GPUMP_CONTEXT_PREDICATES = 3, /* per warp: u64 per predicate, bit = lane */
     GPUMP_CONTEXT_SHARED = 4,     /* the block's shared memory as bytes */
@@ -38,8 +38,8 @@ typedef enum gpump_context_type {
     GPUMP_CONTEXT_BARRIERS = 6, /* per block: u64 words as the host arranges them (arrival marks by warp, ...) */
     GPUMP_CONTEXT_EXITS = 7,    /* per block: u64 per warp, bit = lane that has exited */
     GPUMP_CONTEXT_LOCAL = 8,    /* per block: u64 words, where its threads' local memory lies */
-    /* The block's entry of the context control block (Lin Fig. 2.12): 32 bytes, gpump_context_control in order. It says
-     * which part has stayed in place, and where. */
+    /* The block's entry of the context control block (Lin Fig. 2.12): 32 bytes, gpump_context_control in order. The
+     * entry names the parts that stayed in place, and their ranges. */
     GPUMP_CONTEXT_CONTROL = 9,
     /* Per warp, or for all warps together at index GPUMP_NONE: u32 form, warps, registers, lanes, lanes of the last
      * warp, lanes of a pattern group, length; u32 zero; then that many bytes of pattern vectors and registers as
@@ -68,7 +68,7 @@ typedef struct gpump_context_block {
     uint64_t cycles;           /* cycles on an SM since its launch */
     uint32_t kernel;           /* kernel number, from 1 */
     uint32_t process;          /* process or address space */
-    uint32_t block[3];         /* block index x, y, z: values, so that nothing has to be looked up */
+    uint32_t block[3];         /* block index x, y, z */
     uint32_t grid[3];          /* grid size in blocks x, y, z */
     uint32_t block_threads[3]; /* block size in threads x, y, z */
     uint32_t warps;
@@ -98,7 +98,7 @@ typedef struct gpump_context_control {
 
 /* ---- writing ---- */
 
-/* Writes a context into the caller's memory. Private members; plain data. */
+/* Writer of a context into the caller's memory. Its members are private, plain data. */
 typedef struct gpump_context_writer {
     unsigned char *memory;
     uint64_t capacity, used;
@@ -106,15 +106,15 @@ typedef struct gpump_context_writer {
     uint32_t failed;
 } gpump_context_writer;
 
-/* Starts a context in `memory` of `capacity` bytes, any alignment. NULL and 0 only measure: gpump_context_end then says
- * how much. */
+/* Starts a context in `memory` of `capacity` bytes, any alignment. With NULL and 0 the writer only measures, and
+ * gpump_context_end sets the length needed. */
 GPUMP_API gpump_result gpump_context_begin(gpump_context_writer *writer, void *memory, uint64_t capacity);
-/* Appends a section of `type` (gpump_context_type) and `index` (the warp, or 0) and returns its payload of `bytes` zero
- * bytes to be filled, or NULL when only measuring or out of room (which gpump_context_end then says). Cost: linear in
- * bytes. */
+/* Appends a section of `type` (gpump_context_type) and `index` (the warp, or 0). Returns its payload of `bytes` zero
+ * bytes, which the caller fills. NULL: the writer only measures, or has no room (gpump_context_end reports this). Cost:
+ * linear in bytes. */
 GPUMP_API void *gpump_context_reserve(gpump_context_writer *writer, uint32_t type, uint32_t index, uint64_t bytes);
-/* Appends a section of `type` and `index` with a copy of data[bytes]: shared memory, host-private state, sections
- * passed through. Here and below gpump_context_end reports what went wrong. Cost: linear. */
+/* Appends a section of `type` and `index` with a copy of data[bytes]: shared memory, host-private state, unknown
+ * sections. Errors of this function and of those below are reported by gpump_context_end. Cost: linear in bytes. */
 GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data,
                                  uint64_t bytes);
 /* Appends the identity and progress of the block, *block. */
@@ -133,9 +133,9 @@ GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t ty
 /* Appends the control entry of a block of which a part stays in place. */
 GPUMP_API void gpump_context_put_control(gpump_context_writer *writer, const gpump_context_control *control);
 /* Appends registers in the smallest form that `allow` (GPUMP_COMPRESS_ALLOW_...) permits: those of warp `index`, or of
- * all warps at index GPUMP_NONE. layout, values and live as in gpump_compress_save, errors and cost too. Until
- * gpump_context_end the writer needs room for gpump_compress_bound; measuring counts that bound, so a context may turn
- * out shorter than measured. */
+ * all warps at index GPUMP_NONE. layout, values, live, errors and cost are those of gpump_compress_save. Until
+ * gpump_context_end the writer needs room for gpump_compress_bound. Measuring counts that bound, so a written context
+ * may be shorter than measured. */
 GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer, uint32_t index,
                                                     const gpump_compress_layout *layout, const uint32_t *values,
                                                     const uint64_t *live, uint32_t allow, gpump_diag *diag);
@@ -154,7 +154,7 @@ typedef struct gpump_context_section {
     const unsigned char *payload; /* inside the caller's memory */
 } gpump_context_section;
 
-/* Walks a context. Private members; plain data that points into the caller's memory. */
+/* Reader of a context. Its members are private, plain data that point into the caller's memory. */
 typedef struct gpump_context_reader {
     const unsigned char *memory;
     uint64_t bytes, next;
@@ -166,10 +166,11 @@ typedef struct gpump_context_reader {
  * reading. */
 GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes,
                                           gpump_diag *diag);
-/* Gets the next section into *section; GPUMP_EMPTY after the last, and the walk starts again. */
+/* Sets *section to the next section. GPUMP_EMPTY: the last section has been read; the next call starts again at the
+ * first. Cost: constant. */
 GPUMP_API gpump_result gpump_context_next(gpump_context_reader *reader, gpump_context_section *section);
-/* Finds a section by type and index; GPUMP_EMPTY when there is none. Searches from behind the one found last, so
- * reading in order costs a step each. */
+/* Sets *section to the section of `type` and `index`. GPUMP_EMPTY: there is none. The search starts behind the section
+ * found last, so reading in order costs one step per section. */
 GPUMP_API gpump_result gpump_context_find(gpump_context_reader *reader, uint32_t type, uint32_t index,
                                           gpump_context_section *section);
 /* Reads the block's section into *block. This and the typed reads below: GPUMP_EMPTY when the section is absent,
@@ -186,11 +187,11 @@ GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uin
 /* Reads the section of `type` and `index` into words[capacity] and sets *count. */
 GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index,
                                                uint64_t *words, uint32_t capacity, uint32_t *count);
-/* Reads the control entry into *control: which part of the block is still on an SM. */
+/* Reads the control entry into *control: the parts of the block that are still on an SM. */
 GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, gpump_context_control *control);
-/* Reads compressed registers back, those of warp `index` or GPUMP_NONE as they were written; those that were dead are
- * left as they are. `layout` must have the shape they were written with, its strides may differ: values[] lies as it
- * says. GPUMP_ERROR_FORMAT. */
+/* Reads compressed registers into values[], laid out as *layout says. `index` is the warp, or GPUMP_NONE, as at
+ * writing. *layout has the shape used at writing; its strides may differ. Registers that were dead keep their values.
+ * GPUMP_ERROR_FORMAT. Cost: linear. */
 GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index,
                                                     const gpump_compress_layout *layout, uint32_t *values,
                                                     gpump_diag *diag);
@@ -206,7 +207,7 @@ GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *re
 /* ---- space for saved contexts, preallocated per kernel (Tanasic 5.2.2; hardware) ---- */
 
 typedef struct gpump_context_pool gpump_context_pool;
-/* Filled by the caller; every field counts. */
+/* The configuration of a pool. The caller fills every field. */
 typedef struct gpump_context_pool_config {
     uint32_t struct_size; /* sizeof(gpump_context_pool_config) */
     uint32_t kernels;     /* kernels that own space at the same time; 1 to 4096 */
@@ -222,29 +223,29 @@ GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config 
 /* Makes an empty pool in `memory` and sets *pool. */
 GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const gpump_context_pool_config *config,
                                                gpump_context_pool **pool, gpump_diag *diag);
-/* Takes over a byte copy of a pool and sets *pool. */
+/* Adopts a byte copy of a pool and sets *pool. GPUMP_ERROR_FORMAT: any other bytes. */
 GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, const gpump_context_pool_config *config,
                                                 gpump_context_pool **pool, gpump_diag *diag);
-/* Checks owners, counts and marks against each other. For memory from outside: once gpump_context_pool_adopt has taken
- * it over and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what
- * contradicts what. Cost: linear in the memory; quadratic in kernels. */
+/* Checks owners, counts and marks against each other. A host calls gpump_context_pool_check after
+ * gpump_context_pool_adopt when the bytes come from outside the program. On GPUMP_OK every later call is safe.
+ * GPUMP_ERROR_FORMAT: diag->field describes the contradiction. Cost: linear in the memory; quadratic in kernels. */
 GPUMP_API gpump_result gpump_context_pool_check(const gpump_context_pool *pool, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear. */
 GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool);
 /* Sets *bits to the storage of the bookkeeping: a 15-bit owner and a bit per context. */
 GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits,
                                                gpump_diag *diag);
-/* Gives `kernel` (from 1) its space; GPUMP_ERROR_FULL when all spaces are taken, GPUMP_ERROR_STATE when it has one.
- * Cost of this and the calls below: linear in config.kernels and in contexts / 64. */
+/* Assigns a space to `kernel` (from 1). GPUMP_ERROR_FULL: all spaces are assigned. GPUMP_ERROR_STATE: the kernel
+ * already has a space. Cost of this and the calls below: linear in config.kernels and in contexts / 64. */
 GPUMP_API gpump_result gpump_context_pool_open(gpump_context_pool *pool, uint32_t kernel);
-/* Takes the space of `kernel` back; GPUMP_ERROR_STATE while contexts are in it, or when it has none. */
+/* Frees the space of `kernel`. GPUMP_ERROR_STATE: the space holds contexts, or the kernel has no space. */
 GPUMP_API gpump_result gpump_context_pool_close(gpump_context_pool *pool, uint32_t kernel);
-/* Takes room for one context of a kernel: sets *context, its offset being *context x context_bytes. GPUMP_ERROR_FULL
- * when the kernel's space is used up, GPUMP_ERROR_CAPACITY when `bytes` exceeds context_bytes, GPUMP_ERROR_STATE
- * without an open space. */
+/* Allocates room for one context of `kernel`, `bytes` long, and sets *context. The offset of the context is *context x
+ * context_bytes. GPUMP_ERROR_FULL when the kernel's space is used up, GPUMP_ERROR_CAPACITY when `bytes` exceeds
+ * context_bytes, GPUMP_ERROR_STATE without an open space. */
 GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_t kernel, uint64_t bytes,
                                                uint64_t *context);
-/* Gives the room of `context` back; GPUMP_ERROR_STATE when it is not taken. */
+/* Frees the room of `context`. GPUMP_ERROR_STATE: the room is not allocated. */
 GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_t context);
 /* Returns how many more contexts of a kernel fit; 0 without an open space. */
 GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel);

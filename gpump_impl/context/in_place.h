@@ -13,7 +13,7 @@
 
 GPUMP_BEGIN
 
-/* Where blocks of the incoming kernel may stand. */
+/* Ranges that blocks of the incoming kernel may take. */
 typedef enum gpump_in_place_placement {
     /* At 0, size, 2 x size and so on, side by side from the start (registers of Lin Fig. 2.4). */
     GPUMP_IN_PLACE_FROM_ZERO = 0,

@@ -1,15 +1,16 @@
-/* spill: the pipelines that write and read contexts, as timing (floor 3, hardware and calculation; Lin 2.4.3,
- * Fig. 2.13)
+/* spill: the pipelines that write and read contexts, as timing (floor 3, hardware and calculation; Lin 2.4.3, Fig.
+ * 2.13)
  *
- * Saving: each warp runs to its preemption point and drains; its live registers pass the compressor and fill a buffer
- * of the block; every full segment goes to memory; behind the last warp's registers comes the block's shared memory,
- * then the metadata (pattern vectors, SIMT stacks, control entry). Restoring is the reverse: metadata, shared memory,
- * then the registers warp by warp through the decompressor, so that a warp may run as soon as its own registers are
- * there.
+ * Saving: each warp runs to its preemption point and drains. Its live registers pass the compressor and fill a segment
+ * buffer of the block. Every full segment is written to memory. After the registers of the last warp follow the block's
+ * shared memory and its metadata (pattern vectors, SIMT stacks, control entry). Restoring has the opposite order:
+ * metadata, shared memory, then the registers warp by warp through the decompressor. A warp may run as soon as its own
+ * registers are restored.
  *
- * The host owns the memory: it pulls a segment only when no normal request wants the port (segments have lower
- * priority), and reports when segments have arrived. Values are nowhere here, only counts: trace-driven hosts use it as
- * well. gpump_spill_save_time runs the same pipeline against a port of fixed bandwidth, for hosts without cycles. */
+ * The host owns the memory. The host pulls a segment only when no normal request needs the port, because segments have
+ * lower priority. The host reports segments that have been written or have arrived. The component holds counts and no
+ * register values, so trace-driven hosts can use it. gpump_spill_save_time runs the same pipeline against a port of
+ * fixed bandwidth, for hosts without cycles. */
 #ifndef GPUMP_SPILL_H
 #define GPUMP_SPILL_H
 
@@ -21,7 +22,7 @@ GPUMP_BEGIN
 
 typedef struct gpump_spill gpump_spill;
 
-/* Filled by gpump_spill_config_preset only; every field may then be changed. */
+/* The configuration of a pipeline. gpump_spill_config_preset fills the struct; the host may then change every field. */
 typedef struct gpump_spill_config {
     uint32_t struct_size;         /* sizeof(gpump_spill_config) */
     uint32_t jobs;                /* blocks on their way at the same time; 1 to 64 */
@@ -33,19 +34,19 @@ typedef struct gpump_spill_config {
     uint32_t outstanding;            /* segments under way at most; 64 (assumed); 1 to 65536 */
 } gpump_spill_config;
 
-/* What one warp has to move. */
+/* The transfer of one warp. */
 typedef struct gpump_spill_warp {
     uint64_t point_cycle;   /* when it reached its preemption point (the signal itself when it stops anywhere) */
-    uint64_t drained_cycle; /* when nothing of it was in flight any more; at least point_cycle */
+    uint64_t drained_cycle; /* cycle at which its last instruction in flight completed; at least point_cycle */
     uint32_t registers;     /* vector registers to move: the live ones */
     uint32_t bytes;         /* bytes they take as written */
 } gpump_spill_warp;
 
 typedef enum gpump_spill_action_kind {
     GPUMP_SPILL_WRITE = 1, /* write this segment; then gpump_spill_report_moved */
-    GPUMP_SPILL_READ,      /* read it; likewise */
+    GPUMP_SPILL_READ,      /* read this segment; then gpump_spill_report_moved */
     GPUMP_SPILL_WARP,      /* restore: this warp's registers are in place */
-    GPUMP_SPILL_DONE       /* the block is saved, or back; the job number is free again */
+    GPUMP_SPILL_DONE       /* the block is saved, or restored; the job number is free again */
 } gpump_spill_action_kind;
 
 typedef struct gpump_spill_action {
@@ -85,53 +86,55 @@ GPUMP_API gpump_result gpump_spill_bytes(const gpump_spill_config *config, size_
 /* Makes a pipeline without jobs in `memory` and sets *spill. */
 GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_spill_config *config,
                                         gpump_spill **spill, gpump_diag *diag);
-/* Takes over a byte copy of a pipeline and sets *spill. */
+/* Adopts a byte copy of a pipeline and sets *spill. */
 GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config,
                                          gpump_spill **spill, gpump_diag *diag);
-/* Checks jobs, warps and counts against each other. For memory from outside: once gpump_spill_adopt has taken it over
- * and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what contradicts what.
- * Cost: jobs x warps. */
+/* Checks jobs, warps and counts against each other. A host calls gpump_spill_check after gpump_spill_adopt when the
+ * bytes come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field describes
+ * the contradiction. Cost: jobs x warps. */
 GPUMP_API gpump_result gpump_spill_check(const gpump_spill *spill, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear in jobs and warps. */
 GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill);
 
-/* Begins to save a block of `warps` warps, shared_bytes of shared memory and metadata_bytes of metadata (an estimate at
- * first: gpump_spill_report_metadata); `cookie` comes back with its actions. Sets *job. GPUMP_BUSY when jobs or warps
- * are used up. */
+/* Begins to save a block and sets *job. The block has `warps` warps, shared_bytes bytes of shared memory and
+ * metadata_bytes bytes of metadata; the metadata may be an estimate until gpump_spill_report_metadata. The job's
+ * actions carry `cookie`. GPUMP_BUSY: no job or not enough warps are free. */
 GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps,
                                         uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job);
-/* Says that a warp of the block that `job` saves (any order, each once) has drained, and in *warp what it has to move.
- * Its drained_cycle is ignored: the warp counts as drained at `now`. GPUMP_ERROR_STATE when all its warps are in. */
+/* Reports that one warp of the block that `job` saves has drained; *warp describes its transfer. Warps are reported
+ * once each, in any order. warp->drained_cycle is ignored: the warp counts as drained at `now`. GPUMP_ERROR_STATE: all
+ * warps of the block were reported. */
 GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job,
                                                   const gpump_spill_warp *warp);
-/* Says that the block of `job` really has metadata_bytes of metadata, as soon as that is known. GPUMP_ERROR_STATE once
- * metadata is on its way, and for restores. */
+/* Replaces the estimated metadata size of the block of `job` by metadata_bytes. GPUMP_ERROR_STATE: metadata is already
+ * being written, or the job is a restore. */
 GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t job, uint32_t metadata_bytes);
-/* Begins to restore a block and sets *job; warps[count] come back in this order, and their cycles are ignored.
- * cookie, shared_bytes and metadata_bytes as in gpump_spill_save. GPUMP_BUSY likewise. Cost: linear in count. */
+/* Begins to restore a block and sets *job. warps[count] are restored in this order; their cycles are ignored. cookie,
+ * shared_bytes, metadata_bytes and GPUMP_BUSY are as in gpump_spill_save. Cost: linear in count. */
 GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uint64_t cookie,
                                            const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
                                            uint32_t metadata_bytes, uint32_t *job);
-/* Says that the oldest `segments` segments of a job that are under way have been written, or have arrived.
- * GPUMP_ERROR_STATE when there are not so many. */
+/* Reports that the oldest `segments` segments in flight of `job` have been written, or have arrived. GPUMP_ERROR_STATE:
+ * fewer segments are in flight. */
 GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now, uint32_t job, uint32_t segments);
-/* Forgets a job: its block has ended before it was saved. Segments under way are no longer waited for; do not report
- * them. GPUMP_ERROR_STATE when there is no such job. */
+/* Cancels `job`, whose block has ended before it was saved. The host does not report segments of the job that are still
+ * in flight. GPUMP_ERROR_STATE: there is no such job. */
 GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint32_t job);
-/* Hands over the next *action that is ready: WARP and DONE before segments, then segments of the block whose job began
- * first (of several, the lower job), so that blocks end one after the other and the first room is free early; another
- * block's go only while it has none ready. GPUMP_EMPTY when none is, or when `outstanding` segments are under way and
- * only segments are ready. */
+/* Pulls the next ready action into *action: WARP and DONE first, then segments. Segments of the job that began first
+ * are pulled first (ties: the lower job), so that the first block's room is free early. Segments of another job are
+ * pulled only while the first job has none ready. GPUMP_EMPTY: no action is ready, or only segments are ready and
+ * `outstanding` segments are in flight. */
 GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
-/* Hands over the next *action that is no segment, for a host whose port is taken: after gpump_spill_report_moved a
- * block may be done. */
+/* Pulls the next ready WARP or DONE action into *action. A host whose port is busy calls the function after
+ * gpump_spill_report_moved, because a block may be done. GPUMP_EMPTY: there is none. */
 GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
-/* Returns the cycle at which the next action is ready without further facts; GPUMP_UNKNOWN: only a fact brings one. */
+/* Returns the cycle at which the next action is ready without a further report; GPUMP_UNKNOWN: every action needs a
+ * report first. */
 GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill);
 /* Copies the counters into *statistics. */
 GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics);
 /* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Any pointer may be NULL but statistics. */
+ * last. Every pointer except statistics may be NULL. */
 GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index,
                                                     const char **name, const char **unit, const char **description,
                                                     uint64_t *value);
@@ -175,7 +178,7 @@ GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, c
 GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, const gpump_spill_transfer *transfer,
                                                 gpump_spill_times *times, gpump_diag *diag);
 
-/* One warp at the preemption signal: stop here, or run to the next point? */
+/* The choice of one warp at the preemption signal: stop at once, or run to the next preemption point. */
 typedef struct gpump_spill_decision {
     uint64_t here_bytes;  /* what stopping here would write: the set live here, as written */
     uint64_t there_bytes; /* what stopping at the point would write */
@@ -185,9 +188,10 @@ typedef struct gpump_spill_decision {
     uint64_t port_bytes;
     uint64_t byte_weight_q16; /* what a byte written costs beside its time, cycles, Q16.16; 0: latency alone decides */
 } gpump_spill_decision;
-/* Returns 1 to run on, 0 to stop now: whichever leaves earlier, bytes weighed in; a tie stops. Unknown distance stops.
- * Sets *here_cycles and *there_cycles to what either would take (may be NULL). Ours, beyond Lin 2.4.1, where every warp
- * runs on. */
+/* Returns 1 when the warp should run to the point, and 0 when it should stop at once. The alternative that ends earlier
+ * is chosen, with written bytes weighted by byte_weight_q16. A tie or an unknown distance stops. Sets *here_cycles and
+ * *there_cycles (may be NULL) to the cycles of the two alternatives. Not in Lin 2.4.1, where every warp runs to its
+ * point. */
 GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t *here_cycles, uint64_t *there_cycles);
 
 GPUMP_END

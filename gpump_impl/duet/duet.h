@@ -1,13 +1,13 @@
 /* duet: warps and blocks beyond an SM's room, switched in on-chip memory (floor 5, hardware; Lin chapter 3)
  *
  * GPUDuet and Virtual Thread hide long stalls by switching stalled warps (or whole blocks) out into memory of the SM
- * that the kernel leaves unused. This component decides who leaves and who comes, and where everybody lies; the host
- * moves the values. One duet serves one kernel on one SM: its plan (duet_plan.h) fixes the places.
+ * that the kernel leaves unused. This component decides which warps are switched out and in, and where each context
+ * lies. The host moves the values. One duet serves one kernel on one SM: its plan (duet_plan.h) fixes the places.
  *
  *     place -> RUNNING -> report_stall -> STALLED -> OUT or SWAP -> ABSENT -> report_reply -> READY -> IN -> RUNNING
  *
- * A warp is named by block * plan.block_warps + its index in the block. The unit that moves is a warp or a block
- * (plan.unit); actions name it. */
+ * The number of a warp is block * plan.block_warps + its index in the block. The unit that moves is a warp or a block
+ * (plan.unit). Actions contain the number of the unit. */
 #ifndef GPUMP_DUET_H
 #define GPUMP_DUET_H
 
@@ -25,7 +25,7 @@ typedef enum gpump_duet_state {
     GPUMP_DUET_GONE         /* no such warp, or it has ended */
 } gpump_duet_state;
 
-/* Why a warp stalls. */
+/* Cause of a stall. */
 typedef enum gpump_duet_stall {
     GPUMP_DUET_LOAD = 0, /* for loads that have left L1 */
     GPUMP_DUET_BARRIER,  /* at a barrier */
@@ -50,7 +50,7 @@ typedef struct gpump_duet_action {
     uint32_t unused;
 } gpump_duet_action;
 
-/* Where a warp's context lies: granules of the unified space. */
+/* Location of a warp's context, in granules of the unified space. */
 typedef struct gpump_duet_place {
     uint32_t is_present; /* 1: in its home; 0: in a frame */
     uint32_t registers;  /* its registers: all of them at home, plan.frame_registers granules in a frame */
@@ -128,7 +128,7 @@ GPUMP_API gpump_result gpump_duet_bytes(const gpump_duet_config *config, size_t 
 /* Makes a duet without a kernel in `memory` and sets *duet. */
 GPUMP_API gpump_result gpump_duet_init(void *memory, size_t bytes, const gpump_duet_config *config, gpump_duet **duet,
                                        gpump_diag *diag);
-/* Takes over a byte copy of a duet and sets *duet. */
+/* Adopts a byte copy of a duet and sets *duet. */
 GPUMP_API gpump_result gpump_duet_adopt(void *memory, size_t bytes, const gpump_duet_config *config, gpump_duet **duet,
                                         gpump_diag *diag);
 /* Checks every field of a duet whose bytes come from outside: GPUMP_ERROR_FORMAT, and diag names the first at fault.
@@ -139,17 +139,18 @@ GPUMP_API uint64_t gpump_duet_hash(const gpump_duet *duet);
 
 /* ---- facts ---- */
 
-/* Gives the SM to a kernel with this plan of gpump_duet_plan_make; the monitor starts anew. GPUMP_ERROR_STATE while
+/* Assigns the SM to a kernel with *plan, a plan of gpump_duet_plan_make. The monitor starts anew. GPUMP_ERROR_STATE:
  * blocks are resident. */
 GPUMP_API gpump_result gpump_duet_set_kernel(gpump_duet *duet, uint64_t now, const gpump_duet_plan *plan);
-/* Places a block and sets *block to its number. Its warps run where homes are free, else they are READY in frames
- * (Lin 3.6.5). `at_home` 1: only where all of them find homes, which a block that is restored needs, because its warps
- * may have stood where more registers are live than a frame holds. GPUMP_BUSY, with the reason, when there is no room.
- * Cost: linear in its warps. */
+/* Places a block and sets *block to its number. Its warps run where homes are free, else they are READY in frames (Lin
+ * 3.6.5). `at_home` 1: the block is placed only when all its warps get homes. A restored block needs homes, because its
+ * warps may have more live registers than a frame holds. GPUMP_BUSY: there is no room; diag holds the reason. Cost:
+ * linear in its warps. */
 GPUMP_API gpump_result gpump_duet_place_block(gpump_duet *duet, uint64_t now, int at_home, uint32_t *block,
                                               gpump_diag *diag);
-/* Reports that a RUNNING `warp` stalls, `why` (gpump_duet_stall), until `replies` replies have come, at least 1; a
- * barrier is one, and so are pages. The warp must have nothing in flight but these loads. GPUMP_ERROR_STATE. */
+/* Reports that a RUNNING `warp` stalls for the cause `why` (gpump_duet_stall) until `replies` replies have been
+ * reported, at least 1. A barrier is one reply. All pages of a warp together are one reply. The warp has nothing in
+ * flight but these loads. GPUMP_ERROR_STATE: the warp is not RUNNING. */
 GPUMP_API gpump_result gpump_duet_report_stall(gpump_duet *duet, uint64_t now, uint32_t warp, uint32_t why,
                                                uint32_t replies);
 /* Reports one reply that a stalled `warp` awaits, or that its barrier has opened. The value goes to where the warp's
@@ -159,7 +160,7 @@ GPUMP_API void gpump_duet_report_reply(gpump_duet *duet, uint32_t warp);
 GPUMP_API gpump_result gpump_duet_report_moved(gpump_duet *duet, uint64_t now);
 /* Reports that a RUNNING `warp` has ended: its home is free. GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_duet_report_warp_done(gpump_duet *duet, uint64_t now, uint32_t warp);
-/* Reports that a block has ended or left: all its places are free. GPUMP_BUSY while some of it moves. */
+/* Reports that `block` has ended or left. All its places are then free. GPUMP_BUSY: a part of the block is moving. */
 GPUMP_API gpump_result gpump_duet_report_block_done(gpump_duet *duet, uint64_t now, uint32_t block);
 /* Stops (`frozen` 1) or allows (0) moves of a block: its bytes can be saved where they lie. No further move of it
  * begins; GPUMP_BUSY: one is under way, and its bytes stay where they are once that has ended. */
@@ -188,8 +189,8 @@ GPUMP_API gpump_reason gpump_duet_waits_for(const gpump_duet *duet, uint32_t war
 
 /* ---- actions and time ---- */
 
-/* Hands over the next action; GPUMP_EMPTY: nothing to do. One move at a time (Lin 3.6.6): to a free home first, else a
- * swap of a READY and a STALLED unit, else to a free frame. */
+/* Pulls the next action into *action. GPUMP_EMPTY: there is no action. One move is in flight at a time (Lin 3.6.6):
+ * first a move to a free home, else a swap of a READY and a STALLED unit, else a move to a free frame. */
 GPUMP_API gpump_result gpump_duet_next(gpump_duet *duet, uint64_t now, gpump_duet_action *action);
 /* Returns the cycle at which the move ends; GPUMP_UNKNOWN when nothing moves. */
 GPUMP_INLINE uint64_t gpump_duet_next_cycle(const gpump_duet *duet) { return duet->job_end_cycle; }
@@ -201,7 +202,7 @@ GPUMP_API void gpump_duet_get_statistics(const gpump_duet *duet, gpump_duet_stat
 GPUMP_API void gpump_duet_statistics_diff(const gpump_duet_statistics *earlier, const gpump_duet_statistics *later,
                                           gpump_duet_statistics *difference);
 /* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Any pointer may be NULL but statistics. */
+ * last. Every pointer except statistics may be NULL. */
 GPUMP_API gpump_result gpump_duet_statistics_field(const gpump_duet_statistics *statistics, uint32_t index,
                                                    const char **name, const char **unit, const char **description,
                                                    uint64_t *value);

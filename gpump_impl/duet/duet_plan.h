@@ -22,7 +22,7 @@ GPUMP_BEGIN
 #define GPUMP_DUET_ALL UINT32_MAX           /* config.extra_blocks: as many as the plan allows, from the start */
 #define GPUMP_DUET_MONITOR (UINT32_MAX - 1) /* config.extra_blocks: as many as the monitor decides */
 
-/* What is switched. */
+/* Unit of a switch. */
 typedef enum gpump_duet_unit {
     GPUMP_DUET_OFF = 0, /* nothing: registers and shared memory are both full, or nothing is left for frames */
     GPUMP_DUET_WARP,    /* a warp leaves alone (Lin 3.6.2, Fig. 3.8b) */
@@ -36,7 +36,7 @@ typedef enum gpump_duet_mode {
     GPUMP_DUET_MODE_SLOTS     /* Virtual Thread: blocks, of which only the warp slots move (Lin 3.5.2) */
 } gpump_duet_mode;
 
-/* Filled by gpump_duet_config_preset only; every field may then be changed. */
+/* The configuration of a duet. gpump_duet_config_preset fills the struct; the host may then change every field. */
 typedef struct gpump_duet_config {
     uint32_t struct_size;       /* sizeof(gpump_duet_config) */
     uint32_t mode;              /* gpump_duet_mode */
@@ -64,7 +64,7 @@ typedef struct gpump_duet_config {
     uint32_t l1_useless_permille;        /* L1 becomes a store below this utilisation; 30 (Lin 3.6.4) */
 } gpump_duet_config;
 
-/* Where the places of a plan begin, and what they take, in granules. Fixed while the kernel is on the SM. */
+/* Begin and size of the places of a plan, in granules. A plan does not change while its kernel is on the SM. */
 typedef struct gpump_duet_plan {
     uint32_t struct_size;     /* sizeof(gpump_duet_plan) */
     uint32_t unit;            /* gpump_duet_unit */

@@ -1,12 +1,12 @@
-/* block_switch: which blocks of an SM leave on a page fault, and which come in their place (hardware; per SM;
- * Tanasic 6.4.1 and 6.5.3)
+/* block_switch: which blocks of an SM are switched out on a page fault, and which blocks replace them (hardware; per
+ * SM; Tanasic 6.4.1 and 6.5.3)
  *
- * The thread block scheduler of an SM. The unit knows the blocks that are on the SM and those that it has sent off the
- * chip, named by their cookies. A block is blocked when none of its warps can run and it waits for pages. A block off
- * the chip is ready when it waits for no page.
+ * The thread block scheduler of an SM. The unit tracks the blocks on the SM and the blocks that it has switched off the
+ * chip, by their cookies. A block is blocked when none of its warps can run and it waits for pages. A block off the
+ * chip is ready when it waits for no page.
  *
  *   gpump_block_switch_report_warp, _report_pending
- *     -> OUT, when the block is blocked and somebody can come in its place; the host switches the block, saves its
+ *     -> OUT, when the block is blocked and another block can replace it; the host switches the block, saves its
  *        context, and answers with gpump_block_switch_report_left, or with _report_stayed when there is no room for the
  *        context
  *   room on the SM (after _report_left and _report_ended)
@@ -24,7 +24,7 @@
 
 GPUMP_BEGIN
 
-/* Where a block is. */
+/* State of a block. */
 typedef enum gpump_block_switch_state {
     GPUMP_BLOCK_SWITCH_FREE = 0, /* no block */
     GPUMP_BLOCK_SWITCH_ON,       /* on the SM */
@@ -57,7 +57,8 @@ typedef struct gpump_block_switch_view {
     uint32_t unused;
 } gpump_block_switch_view;
 
-/* Filled by gpump_block_switch_config_preset only; every field may then be changed. */
+/* The configuration of a unit. gpump_block_switch_config_preset fills the struct; the host may then change every
+ * field. */
 typedef struct gpump_block_switch_config {
     uint32_t struct_size; /* sizeof(gpump_block_switch_config) */
     uint32_t blocks;      /* blocks on the SM at most; 1 to 64; 16 (Tanasic Table 6.1) */
@@ -100,12 +101,12 @@ GPUMP_API gpump_result gpump_block_switch_bytes(const gpump_block_switch_config 
 /* Makes a unit without blocks in `memory` and sets *unit. */
 GPUMP_API gpump_result gpump_block_switch_init(void *memory, size_t bytes, const gpump_block_switch_config *config,
                                                gpump_block_switch **unit, gpump_diag *diag);
-/* Takes over a byte copy of a unit and sets *unit. */
+/* Adopts a byte copy of a unit and sets *unit. */
 GPUMP_API gpump_result gpump_block_switch_adopt(void *memory, size_t bytes, const gpump_block_switch_config *config,
                                                 gpump_block_switch **unit, gpump_diag *diag);
-/* Checks blocks and counts against each other. For memory from outside: once gpump_block_switch_adopt has taken it over
- * and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what contradicts what.
- * Cost: linear. */
+/* Checks blocks and counts against each other. A host calls gpump_block_switch_check after gpump_block_switch_adopt
+ * when the bytes come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field
+ * describes the contradiction. Cost: linear. */
 GPUMP_API gpump_result gpump_block_switch_check(const gpump_block_switch *unit, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear. */
 GPUMP_API uint64_t gpump_block_switch_hash(const gpump_block_switch *unit);
@@ -116,36 +117,40 @@ GPUMP_API gpump_result gpump_block_switch_bits(const gpump_block_switch_config *
 
 /* ---- facts; an error changes nothing ---- */
 
-/* Says how many blocks of the present kernel the SM holds: `blocks`, 1 to config.blocks. At first config.blocks. */
+/* Sets the number of blocks of the present kernel that the SM holds: `blocks`, 1 to config.blocks. The initial value is
+ * config.blocks. GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_block_switch_set_blocks(gpump_block_switch *unit, uint32_t blocks);
-/* Says what there is outside: how many blocks the SM driver would give this SM (`new_blocks`), and for how many more
- * blocks there is room for contexts (`contexts`); the unit counts its own blocks from then on. UINT32_MAX: any number.
- * At first there are no new blocks, and contexts have room. */
+/* Sets the supply outside the SM. `new_blocks` is the number of blocks that the SM driver can give this SM. `contexts`
+ * is the number of further contexts that have room in memory. UINT32_MAX: any number. The unit subtracts its own blocks
+ * from then on. Initially there are no new blocks, and any number of contexts. */
 GPUMP_API gpump_result gpump_block_switch_set_outside(gpump_block_switch *unit, uint32_t new_blocks, uint32_t contexts);
-/* Says that a new block, `cookie`, has been placed on the SM, in answer to NEW or without it, with `warps` warps (1 to
- * 64), all of which run. switch_cycles: what saving and restoring it takes, for config.priced. GPUMP_ERROR_STATE when
- * the cookie is here, GPUMP_ERROR_FULL when the SM holds all the blocks it can. */
+/* Reports that a new block, `cookie`, has been placed on the SM, in answer to NEW or without it. The block has `warps`
+ * warps (1 to 64), all of which run. `switch_cycles` is the time to save and restore the block, for config.priced.
+ * GPUMP_ERROR_STATE: the unit already tracks the cookie. GPUMP_ERROR_FULL: the SM holds its maximum of blocks. */
 GPUMP_API gpump_result gpump_block_switch_report_placed(gpump_block_switch *unit, uint64_t now, uint64_t cookie,
                                                         uint32_t warps, uint64_t switch_cycles);
-/* Says that NEW brought no block: the SM driver has none. GPUMP_ERROR_STATE without NEW. */
+/* Reports that the SM driver had no block for NEW. GPUMP_ERROR_STATE: NEW was not pulled. */
 GPUMP_API gpump_result gpump_block_switch_report_none(gpump_block_switch *unit, uint64_t now);
-/* Says that `warp` of the block `cookie` can run (runs 1), or cannot (0): it has faulted, waits at a barrier, has
- * ended, or waits for room in the operand log that faulted warps hold. A faulted warp can run when its pages are there,
- * also while its block is off the chip. GPUMP_EMPTY when the unit does not know the block. */
+/* Reports that `warp` of the block `cookie` can run (`runs` 1) or cannot run (0). A warp cannot run when it has
+ * faulted, waits at a barrier, has ended, or waits for room in the operand log that faulted warps hold. A faulted warp
+ * can run when its pages are there, also while its block is off the chip. GPUMP_EMPTY when the unit does not know the
+ * block. */
 GPUMP_API gpump_result gpump_block_switch_report_warp(gpump_block_switch *unit, uint64_t now, uint64_t cookie,
                                                       uint32_t warp, uint32_t runs);
-/* Says that the block `cookie` waits for `pending` granules, the last of which is there at `ready_cycle`
+/* Reports that the block `cookie` waits for `pending` granules, of which the last is resident at cycle `ready_cycle`
  * (gpump_fault_pending, gpump_fault_ready_cycle). GPUMP_EMPTY when the unit does not know the block. */
 GPUMP_API gpump_result gpump_block_switch_report_pending(gpump_block_switch *unit, uint64_t now, uint64_t cookie,
                                                          uint32_t pending, uint64_t ready_cycle);
-/* Says that the block `cookie`, which was told OUT, is saved, and its room is free. GPUMP_ERROR_STATE without OUT. */
+/* Reports that the block `cookie` is saved after OUT, and that its room is free. GPUMP_ERROR_STATE: OUT was not
+ * pulled. */
 GPUMP_API gpump_result gpump_block_switch_report_left(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
-/* Says that the block `cookie`, which was told OUT, stays: its context has no room. GPUMP_ERROR_STATE without OUT. */
+/* Reports that the block `cookie` stays after OUT, because its context has no room. GPUMP_ERROR_STATE: OUT was not
+ * pulled. */
 GPUMP_API gpump_result gpump_block_switch_report_stayed(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
-/* Says that the block `cookie`, which was told IN, is on the SM again. GPUMP_ERROR_STATE without IN. */
+/* Reports that the block `cookie` is on the SM again after IN. GPUMP_ERROR_STATE: IN was not pulled. */
 GPUMP_API gpump_result gpump_block_switch_report_came(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
-/* Says that the block `cookie` has ended, was dropped or was taken away, wherever it was. GPUMP_EMPTY when the unit
- * does not know it. */
+/* Reports that the block `cookie` has ended, was dropped or was removed, in any state. GPUMP_EMPTY: the unit does not
+ * track the block. */
 GPUMP_API gpump_result gpump_block_switch_report_ended(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
 
 /* ---- questions and actions ---- */
@@ -154,8 +159,8 @@ GPUMP_API gpump_result gpump_block_switch_report_ended(gpump_block_switch *unit,
  * GPUMP_ERROR_CAPACITY. */
 GPUMP_API gpump_result gpump_block_switch_blocks(const gpump_block_switch *unit, gpump_block_switch_view *blocks,
                                                  uint32_t capacity, uint32_t *count);
-/* Hands over the next *action: IN and NEW while there is room, then OUT of the blocked block whose pages are furthest
- * away. GPUMP_EMPTY when there is none. Cost: linear in the blocks. */
+/* Pulls the next action into *action: IN and NEW while there is room, then OUT of the blocked block whose ready_cycle
+ * is latest. GPUMP_EMPTY: there is no action. Cost: linear in the blocks. */
 GPUMP_API gpump_result gpump_block_switch_next(gpump_block_switch *unit, uint64_t now,
                                                gpump_block_switch_action *action);
 /* Returns the cycle at which an action comes without a further fact: `now` of the last call when one is due,
@@ -170,7 +175,7 @@ GPUMP_API void gpump_block_switch_statistics_diff(const gpump_block_switch_stati
                                                   const gpump_block_switch_statistics *later,
                                                   gpump_block_switch_statistics *difference);
 /* Sets *name, *unit_name and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY
- * past the last. Any pointer may be NULL but statistics. */
+ * past the last. Every pointer except statistics may be NULL. */
 GPUMP_API gpump_result gpump_block_switch_statistics_field(const gpump_block_switch_statistics *statistics,
                                                            uint32_t index, const char **name, const char **unit_name,
                                                            const char **description, uint64_t *value);

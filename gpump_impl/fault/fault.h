@@ -1,27 +1,28 @@
-/* fault: who has which page, and how long a fault takes to be served (hardware; per GPU; Tanasic 6.4 and 6.5; the
- * driver of NVIDIA's unified memory, preset "uvm595")
+/* fault: which processor holds each page, and how long the service of a fault takes (hardware; per GPU; Tanasic 6.4 and
+ * 6.5; the driver of NVIDIA's unified memory, preset "uvm595")
  *
- * A GPU's fault unit. The host maps buffers and says who has their pages. It reports accesses to pages that its own
- * page table does not have. The unit merges faults by granule, classifies each (the CPU must migrate the granule, or it
- * has never been allocated, or the access is invalid), knows when each is served, and wakes the blocks that wait.
- * Waiters are blocks by their cookie and not slots, so a block that has left its SM is woken as well.
+ * A GPU's fault unit. The host maps buffers and names the owner of their pages. The host reports accesses to pages that
+ * are absent from the host's page table. The unit merges faults by granule and classifies each fault: the CPU must
+ * migrate the granule, the granule was never allocated, or the access is invalid. The unit computes the end of each
+ * service and wakes the blocks that wait. Waiters are identified by their cookies, so a block that has left its SM is
+ * woken as well.
  *
- * The CPU serves faults in the order of opening: each occupies it for `busy` cycles and is there after `latency`
- * cycles. Equal numbers serve one fault at a time for its whole cost, which is how the thesis's results read ("one by
- * one"). With `local` 1, an SM serves faults to unallocated pages itself, one at a time (6.4.2). So the end of a fault
- * is known when it is opened.
+ * The CPU serves faults in the order of opening. Each fault occupies the CPU for `busy` cycles, and its page is
+ * resident after `latency` cycles. With equal numbers the CPU serves one fault at a time for its whole cost, as the
+ * thesis describes ("one by one"). With `local` 1, an SM serves faults to unallocated pages itself, one at a time
+ * (6.4.2). The end of a fault is therefore known when the fault is opened.
  *
  * GPU memory that holds fewer granules than the processes map (`memory`): a fault needs a frame before its granule is
  * mapped. When none is free, the granule that was mapped longest ago gets an UNMAP action; the frame is free when the
- * host has answered with gpump_fault_report_unmapped. That every process ends is guaranteed by pins (`pins` 1): one
- * warp at a time, the holder, keeps the granules that were mapped for it until gpump_fault_release says that its
- * instruction is through. The holder is chosen in the order of faults, and memory holds all that one instruction
- * touches, so the holder always ends, and every warp that waits becomes the holder. gpump_fault_stuck names the
- * granules that evict each other.
+ * host has answered with gpump_fault_report_unmapped. Pins (`pins` 1) guarantee that every process ends. One warp at a
+ * time, the holder, keeps the granules that were mapped for it until gpump_fault_release reports that its instruction
+ * has passed its last check. The holder is chosen in the order of faults. Memory holds all granules of one instruction,
+ * so the instruction of the holder always completes. Every waiting warp therefore becomes the holder. gpump_fault_stuck
+ * names the granules that evict each other.
  *
- * With `batch` above 1 a driver serves faults in batches: an interrupt, a fixed cost, then up to `batch` entries of
- * the fault buffer (merged reports are entries too), VA block by VA block, with prefetching by density; blocks are
- * woken when the driver replays (`replay`). The end of a fault is then known when its batch is fetched. */
+ * With `batch` above 1 a driver serves faults in batches: an interrupt, a fixed cost, then up to `batch` entries of the
+ * fault buffer (merged reports are entries too), VA block by VA block, with prefetching by density; blocks are woken
+ * when the driver replays (`replay`). The end of a fault is then known when its batch is fetched. */
 #ifndef GPUMP_FAULT_H
 #define GPUMP_FAULT_H
 
@@ -30,10 +31,10 @@
 
 GPUMP_BEGIN
 
-/* Who has a granule. */
+/* The owner of a granule. */
 typedef enum gpump_fault_owner {
     GPUMP_FAULT_CPU = 0,     /* the CPU, with data: a fault migrates it */
-    GPUMP_FAULT_UNALLOCATED, /* nobody: a fault allocates it */
+    GPUMP_FAULT_UNALLOCATED, /* no processor: a fault allocates the granule */
     GPUMP_FAULT_GPU,         /* the GPU: no fault */
     GPUMP_FAULT_REMOTE,      /* the CPU, mapped for the GPU to access over the link: no fault, no frame */
     GPUMP_FAULT_LEAVING,     /* being unmapped: UNMAP has not been answered */
@@ -49,11 +50,11 @@ typedef enum gpump_fault_replay {
     GPUMP_FAULT_REPLAYS
 } gpump_fault_replay;
 
-/* What a report has come to. */
+/* Outcome of a reported access. */
 typedef enum gpump_fault_outcome {
     GPUMP_FAULT_OPENED = 0, /* a fault of its own; WAKE follows */
     GPUMP_FAULT_MERGED,     /* its granule is being served; WAKE follows */
-    GPUMP_FAULT_RETRY,      /* the granule is there by now: translate again */
+    GPUMP_FAULT_RETRY,      /* the granule is resident now: translate again */
     GPUMP_FAULT_INVALID     /* no buffer, or the buffer does not allow it: ABORT follows, once per process */
 } gpump_fault_outcome;
 
@@ -91,14 +92,15 @@ typedef struct gpump_fault_action {
     uint32_t unused;
 } gpump_fault_action;
 
-/* A granule that keeps leaving and coming back (gpump_fault_stuck). */
+/* A granule that is evicted and mapped repeatedly (gpump_fault_stuck). */
 typedef struct gpump_fault_bounce {
     uint64_t page; /* its first page */
     uint32_t process;
     uint32_t evictions; /* since an instruction was last released */
 } gpump_fault_bounce;
 
-/* Filled by gpump_fault_config_preset only; every field may then be changed. */
+/* The configuration of a fault unit. gpump_fault_config_preset fills the struct; the host may then change every
+ * field. */
 typedef struct gpump_fault_config {
     uint32_t struct_size;     /* sizeof(gpump_fault_config) */
     uint32_t sms;             /* 1 to 65536 */
@@ -176,21 +178,21 @@ typedef struct gpump_fault gpump_fault;
 
 /* Fills *config for a preset: "nvlink", "pcie3", both with "_local" behind it, "ideal" (every fault takes a cycle and
  * occupies nothing), or "uvm595" (NVIDIA's driver 595.45.04 over PCIe 3), on the 16 SMs of Tanasic Table 6.1 at 1 GHz.
- * Where uvm595's numbers are from: counts and periods are the driver's. A batch takes 223 to 553 us, of which 50 to 430
- * us, 140 in the median, are the runtime's part (Batch-Aware UM, ASPLOS 2020): batch_cycles is the least of them, and
- * block_cycles what the median leaves for one VA block. A granule of 64 KB takes 5.3 us (assumed: 12.3 GB/s). */
+ * Sources of uvm595: counts and periods are the driver's. A batch takes 223 to 553 us, of which the runtime takes 50 to
+ * 430 us, 140 us in the median (Batch-Aware UM, ASPLOS 2020). batch_cycles is the minimum of 50 us, and block_cycles is
+ * the rest of the median for one VA block. A granule of 64 KB takes 5.3 us (assumed: 12.3 GB/s). */
 GPUMP_API gpump_result gpump_fault_config_preset(gpump_fault_config *config, const char *preset);
 /* Sets *bytes to the memory that a fault unit needs. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_fault_bytes(const gpump_fault_config *config, size_t *bytes, gpump_diag *diag);
 /* Makes a fault unit without buffers in `memory` and sets *fault. Cost: linear in the memory. */
 GPUMP_API gpump_result gpump_fault_init(void *memory, size_t bytes, const gpump_fault_config *config,
                                         gpump_fault **fault, gpump_diag *diag);
-/* Takes over a byte copy of a fault unit and sets *fault. */
+/* Adopts a byte copy of a fault unit and sets *fault. GPUMP_ERROR_FORMAT: any other bytes. */
 GPUMP_API gpump_result gpump_fault_adopt(void *memory, size_t bytes, const gpump_fault_config *config,
                                          gpump_fault **fault, gpump_diag *diag);
-/* Checks buffers, faults and waiters against each other. For memory from outside: once gpump_fault_adopt has taken it
- * over and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what contradicts
- * what. Cost: linear. */
+/* Checks buffers, faults and waiters against each other. A host calls gpump_fault_check after gpump_fault_adopt when
+ * the bytes come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field
+ * describes the contradiction. Cost: linear. */
 GPUMP_API gpump_result gpump_fault_check(const gpump_fault *fault, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear. */
 GPUMP_API uint64_t gpump_fault_hash(const gpump_fault *fault);
@@ -199,28 +201,31 @@ GPUMP_API uint64_t gpump_fault_hash(const gpump_fault *fault);
  */
 GPUMP_API gpump_result gpump_fault_bits(const gpump_fault_config *config, uint64_t *bits, gpump_diag *diag);
 
-/* Maps `pages` pages from `first` on, both multiples of granule_pages, for a process: `owner` has them
- * (GPUMP_FAULT_CPU, UNALLOCATED, GPU), and accesses may need `rights` (gpump_tlb_right bits). GPUMP_ERROR_STATE when
- * some of them are mapped, GPUMP_ERROR_FULL without room. Cost: linear in ranges and granules. */
+/* Maps `pages` pages from `first` on, both multiples of granule_pages, for `process`. `owner` is GPUMP_FAULT_CPU,
+ * UNALLOCATED or GPU. `rights` are the accesses allowed (gpump_tlb_right bits). GPUMP_ERROR_STATE: some of the pages
+ * are already mapped. GPUMP_ERROR_FULL: no room for the buffer. Cost: linear in ranges and granules. */
 GPUMP_API gpump_result gpump_fault_map(gpump_fault *fault, uint32_t process, uint64_t first, uint64_t pages,
                                        uint32_t owner, uint32_t rights);
-/* Unmaps all buffers of a process, which may then be aborted again: it has ended, or was aborted. GPUMP_BUSY while a
- * fault of it is being served: cancel its waiters, and ask again at gpump_fault_next_cycle. Cost: linear. */
+/* Unmaps all buffers of `process`, which has ended or was aborted. A later invalid access by the same process number
+ * then gives ABORT again. GPUMP_BUSY: a fault of the process is being served; the host cancels its waiters and calls
+ * again at gpump_fault_next_cycle. Cost: linear. */
 GPUMP_API gpump_result gpump_fault_unmap(gpump_fault *fault, uint32_t process);
-/* Reports an access that faults, and sets *outcome (gpump_fault_outcome). GPUMP_BUSY when no fault or no waiter is
- * free: nothing has changed, report it again later. Cost: logarithmic in ranges and faults, linear in the blocks that
- * wait for the granule. */
+/* Reports an access that faults, and sets *outcome (gpump_fault_outcome). GPUMP_BUSY: no fault or no waiter is free;
+ * the state is unchanged, and the host reports the access again later. Cost: logarithmic in ranges and faults, linear
+ * in the blocks that wait for the granule. */
 GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, const gpump_fault_access *access,
                                           uint32_t *outcome);
-/* Ends all waits of the block `cookie`: it was flushed or killed, or has ended. The service goes on. A holder among its
- * warps is released. GPUMP_EMPTY when it waits for nothing. Cost: linear in faults and waiters. */
+/* Ends all waits of the block `cookie`, which was flushed or killed, or has ended. The service of its faults continues.
+ * A holder among its warps is released. GPUMP_EMPTY: the block waits for no granule. Cost: linear in faults and
+ * waiters. */
 GPUMP_API gpump_result gpump_fault_cancel(gpump_fault *fault, uint64_t cookie);
-/* Says that a memory instruction of `warp` of the block `cookie` has passed its last check: if that warp is the holder,
- * its granules may be evicted again, and the warp that has waited longest becomes the holder. Only needed where
- * config.memory is finite, and then for every instruction that has faulted. Cost: linear in faults. */
+/* Reports that a memory instruction of `warp` of the block `cookie` has passed its last check. If that warp is the
+ * holder, its granules may be evicted again, and the warp that has waited longest becomes the holder. A host calls the
+ * function for every instruction that has faulted, but only where config.memory is finite. Cost: linear in faults. */
 GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uint64_t cookie, uint32_t warp);
-/* Answers UNMAP: no access to the granule of `page` of `process` is under way any more, and no TLB knows its pages.
- * dirty: 1: they were written to. GPUMP_ERROR_STATE without UNMAP. Cost: logarithmic in ranges. */
+/* Answers UNMAP for the granule of `page` of `process`: no access to the granule is in flight, and no TLB holds its
+ * pages. `dirty` 1: the pages were written to. GPUMP_ERROR_STATE: there was no UNMAP for the granule. Cost: logarithmic
+ * in ranges. */
 GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
                                                    uint32_t dirty);
 /* Counts `accesses` remote accesses to `page` of `process`, as a GPU's access counters report them: after
@@ -239,14 +244,14 @@ GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evic
 GPUMP_API uint64_t gpump_fault_prefetch(uint64_t present, uint64_t faulted, uint32_t granules, uint32_t percent);
 /* Returns the number of granules that the block `cookie` waits for. Cost: linear in waiters. */
 GPUMP_API uint32_t gpump_fault_pending(const gpump_fault *fault, uint64_t cookie);
-/* Returns the cycle at which the last page that the block `cookie` waits for is there; 0 when it waits for none,
- * GPUMP_UNKNOWN when that cannot be told yet (a batch to come, a frame that is not free). Cost: linear in waiters. */
+/* Returns the cycle at which the last page that the block `cookie` waits for is resident. 0: the block waits for no
+ * page. GPUMP_UNKNOWN: the cycle is not known yet (a later batch, or no free frame). Cost: linear in waiters. */
 GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t cookie);
-/* Hands over the next *action that is due at `now`: ABORT by process, LOCAL by opening, UNMAP in the order of eviction,
- * then the faults by the cycle of their end and their opening: MAP, and WAKE in the order of waiting. GPUMP_EMPTY when
- * none is. Cost: logarithmic. */
+/* Pulls the next action that is due at `now` into *action: ABORT by process, LOCAL by opening, UNMAP in the order of
+ * eviction, then the faults by the cycle of their end and their opening: MAP, and WAKE in the order of waiting.
+ * GPUMP_EMPTY: no action is due. Cost: logarithmic. */
 GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_fault_action *action);
-/* Returns the cycle at which the next action is due; GPUMP_UNKNOWN: only a report brings one. */
+/* Returns the cycle at which the next action is due; GPUMP_UNKNOWN: every action needs a report first. */
 GPUMP_API uint64_t gpump_fault_next_cycle(const gpump_fault *fault);
 
 /* Copies the counters into *statistics. */
@@ -255,7 +260,7 @@ GPUMP_API void gpump_fault_get_statistics(const gpump_fault *fault, gpump_fault_
 GPUMP_API void gpump_fault_statistics_diff(const gpump_fault_statistics *earlier, const gpump_fault_statistics *later,
                                            gpump_fault_statistics *difference);
 /* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Any pointer may be NULL but statistics. */
+ * last. Every pointer except statistics may be NULL. */
 GPUMP_API gpump_result gpump_fault_statistics_field(const gpump_fault_statistics *statistics, uint32_t index,
                                                     const char **name, const char **unit, const char **description,
                                                     uint64_t *value);

@@ -1,8 +1,8 @@
-/* replay: lets a warp whose memory access faults leave the SM and come back (hardware; per SM; Tanasic 6.2 and 6.3)
+/* replay: lets a warp whose memory access faults leave the SM and resume later (hardware; per SM; Tanasic 6.2 and 6.3)
  *
- * A GPU pipeline cannot undo what younger instructions have done, so an access that faults cannot simply run again.
- * Tanasic names two obstacles. Sparse replay: of the instructions behind it, some have committed and must not run
- * again. RAW on replay: a younger instruction may have overwritten its source registers. The schemes remove them:
+ * A GPU pipeline cannot undo the effects of younger instructions, so an access that faults cannot simply execute again.
+ * Tanasic names two obstacles. Sparse replay: some younger instructions have committed and must not execute again. RAW
+ * on replay: a younger instruction may have overwritten its source registers. The schemes remove them:
  *
  *   scheme      fetch behind a memory instruction  sources released     what a faulted warp leaves with
  *   STALL       goes on                            at operand read      it cannot leave: the access waits in place
@@ -12,11 +12,12 @@
  *   LOG         goes on                            at operand read      entries, and their operands in the log
  *   REGIONS     goes on                            at operand read      nothing: it restarts its idempotent region
  *
- * "Memory instruction" is here one that can fault (global memory). Its *last check* is the last translation it needs;
- * its *effect* is what others can see: a store's or atomic's write, and the read of a load.
+ * A "memory instruction" here is an instruction that can fault (global memory). Its *last check* is the last
+ * translation that it needs. Its *effect* is what other threads can observe: the write of a store or atomic, and the
+ * read of a load.
  *
- * The host keeps instructions, operands and time. It reports what happens to memory instructions, asks whether a warp
- * may fetch and issue, and pulls actions while gpump_replay_has_actions. The life of a warp:
+ * The host keeps instructions, operands and time. The host reports events of memory instructions, asks whether a warp
+ * may fetch and issue, and pulls actions while gpump_replay_has_actions returns 1. The states of a warp:
  *
  *   RUN      An access faults (on_fault EAGER), or the host wants the warp to leave (gpump_replay_squash).
  *   DRAIN    Nothing issues. Memory instructions in flight commit, or SQUASH and REFETCH take them out of the pipeline.
@@ -27,7 +28,7 @@
  *            reports each as reissued. An entry whose operands were logged reads the log and no register. After the
  *            last one, FETCH: the warp is in RUN again.
  *
- * Memory order is our departure from the thesis, which guards registers only: docs/papers.md. */
+ * Memory order departs from the thesis, which guards registers only: docs/papers.md. */
 #ifndef GPUMP_REPLAY_H
 #define GPUMP_REPLAY_H
 
@@ -38,7 +39,7 @@ GPUMP_BEGIN
 
 #define GPUMP_REPLAY_WINDOW 64 /* instructions of a warp between fetch and commit, at most */
 
-/* What the pipeline does so that a warp can leave. */
+/* Pipeline scheme that lets a faulted warp leave. */
 typedef enum gpump_replay_scheme {
     GPUMP_REPLAY_STALL = 0, /* a fault is a very long TLB miss (the baseline, Tanasic 6.2) */
     GPUMP_REPLAY_WD_COMMIT, /* warp disable until commit (6.3.1) */
@@ -55,17 +56,17 @@ typedef enum gpump_replay_order {
     GPUMP_REPLAY_ADDRESS,     /* likewise, or when their segments are known and disjoint */
     GPUMP_REPLAY_ORDERS
 } gpump_replay_order;
-/* What a fault does at once. */
+/* Immediate effect of a fault. */
 typedef enum gpump_replay_on_fault {
     GPUMP_REPLAY_EAGER = 0, /* the warp drains (Tanasic 6.3) */
     GPUMP_REPLAY_LAZY       /* the access waits in place, until gpump_replay_squash; ours */
 } gpump_replay_on_fault;
-/* What becomes of an instruction that needs more log entries than its block's partition has. */
+/* Treatment of an instruction that needs more log entries than its block's partition has. */
 typedef enum gpump_replay_wide {
     GPUMP_REPLAY_WIDE_WAITS = 0, /* it waits, for ever: as the thesis has it */
     GPUMP_REPLAY_WIDE_HOLDS      /* it holds its sources until its effect, as under QUEUE */
 } gpump_replay_wide;
-/* What an instruction is. */
+/* Kind of an instruction. */
 typedef enum gpump_replay_kind {
     GPUMP_REPLAY_OTHER = 0, /* it cannot fault */
     GPUMP_REPLAY_SYNC,      /* likewise; a barrier, fence or exit: older memory instructions must have taken effect */
@@ -74,7 +75,7 @@ typedef enum gpump_replay_kind {
     GPUMP_REPLAY_ATOMIC, /* an atomic, or a load that must keep its place */
     GPUMP_REPLAY_KINDS
 } gpump_replay_kind;
-/* Where a warp stands. */
+/* State of a warp. */
 typedef enum gpump_replay_state {
     GPUMP_REPLAY_RUN = 0, /* it goes on */
     GPUMP_REPLAY_DRAIN,   /* its instructions in flight end */
@@ -115,7 +116,8 @@ typedef struct gpump_replay_action {
     uint32_t nacked; /* SQUASH: 1 when it did not fault itself, but an older one has */
 } gpump_replay_action;
 
-/* Filled by gpump_replay_config_preset only; every field may then be changed. */
+/* The configuration of the component. gpump_replay_config_preset fills the struct; the host may then change every
+ * field. */
 typedef struct gpump_replay_config {
     uint32_t struct_size; /* sizeof(gpump_replay_config) */
     uint32_t scheme;      /* gpump_replay_scheme */
@@ -210,12 +212,12 @@ GPUMP_API gpump_result gpump_replay_bytes(const gpump_replay_config *config, siz
 /* Makes the component without warps in `memory` and sets *replay; the log is shared by config.blocks. */
 GPUMP_API gpump_result gpump_replay_init(void *memory, size_t bytes, const gpump_replay_config *config,
                                          gpump_replay **replay, gpump_diag *diag);
-/* Takes over a byte copy and sets *replay. */
+/* Adopts a byte copy of the component and sets *replay. GPUMP_ERROR_FORMAT: any other bytes. */
 GPUMP_API gpump_result gpump_replay_adopt(void *memory, size_t bytes, const gpump_replay_config *config,
                                           gpump_replay **replay, gpump_diag *diag);
-/* Checks warps, entries and the log against each other. For memory from outside: once gpump_replay_adopt has taken it
- * over and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what contradicts
- * what. Cost: warps x 64 x 64 at worst. */
+/* Checks warps, entries and the log against each other. A host calls gpump_replay_check after gpump_replay_adopt when
+ * the bytes come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field
+ * describes the contradiction. Cost: warps x 64 x 64 at worst. */
 GPUMP_API gpump_result gpump_replay_check(const gpump_replay *replay, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear in warps and entries. */
 GPUMP_API uint64_t gpump_replay_hash(const gpump_replay *replay);
@@ -229,10 +231,11 @@ GPUMP_API gpump_result gpump_replay_bits(const gpump_replay_config *config, uint
 /* Shares the log among `blocks` running blocks: the kernel's occupancy, when the SM is set up for it; config.blocks
  * where kernels mix. GPUMP_ERROR_STATE while a log entry is taken. */
 GPUMP_API gpump_result gpump_replay_set_blocks(gpump_replay *replay, uint32_t blocks);
-/* Begins a warp in slot `warp`, of the block in slot `block`; its state is RUN. GPUMP_ERROR_STATE when one is there. */
+/* Begins a warp in slot `warp`, of the block in slot `block`. The warp's state is RUN. GPUMP_ERROR_STATE: the slot
+ * holds a warp. */
 GPUMP_API gpump_result gpump_replay_open(gpump_replay *replay, uint32_t warp, uint32_t block);
-/* Ends the warp in slot `warp`: it has exited, was flushed or killed, or is saved. Its entries are dropped, and its log
- * entries are free. GPUMP_ERROR_STATE when none is there. */
+/* Ends the warp in slot `warp`, which has exited, was flushed or killed, or is saved. Its entries are dropped, and its
+ * log entries are freed. GPUMP_ERROR_STATE: the slot holds no warp. */
 GPUMP_API gpump_result gpump_replay_close(gpump_replay *replay, uint32_t warp);
 
 /* ---- questions. Hot: a load and a mask unless said otherwise; `warp` and `entry` are trusted ---- */
@@ -261,9 +264,9 @@ GPUMP_INLINE int gpump_replay_releases_sources(const gpump_replay *replay, uint3
     return replay->config.scheme != GPUMP_REPLAY_QUEUE &&
            !(gpumpi_replay_slot_at(replay, entry)->entry.flags & GPUMP_REPLAY_HOLDS);
 }
-/* Returns GPUMP_REASON_YES when nothing older stands against the effect of memory instruction `entry` once its checks
- * have passed; MEMORY_ORDER: an older one has not taken effect; FAULTED: an older one is squashed, so this one will be.
- * Cost: ADDRESS may compare it with each older one. */
+/* Returns GPUMP_REASON_YES when no older instruction prevents the effect of memory instruction `entry` once its checks
+ * have passed. MEMORY_ORDER: an older instruction has not taken effect. FAULTED: an older instruction is squashed, so
+ * `entry` will be squashed too. Cost: ADDRESS may compare it with each older one. */
 GPUMP_INLINE gpump_reason gpump_replay_may_take_effect(const gpump_replay *replay, uint32_t entry);
 /* Returns GPUMP_REASON_YES when the warp may pass a barrier or fence, or exit: all its memory instructions have taken
  * effect. Else MEMORY_ORDER, FAULTED or REPLAYING. */
@@ -291,7 +294,7 @@ GPUMP_API int gpump_replay_waits_for_page(const gpump_replay *replay, uint32_t w
 GPUMP_INLINE gpump_replay_entry gpump_replay_look(const gpump_replay *replay, uint32_t entry) {
     return gpumpi_replay_slot_at(replay, entry)->entry;
 }
-/* Returns 1 when gpump_replay_next may have something. */
+/* Returns 1 when gpump_replay_next may have an action. */
 GPUMP_INLINE int gpump_replay_has_actions(const gpump_replay *replay) {
     return (replay->active[0] | replay->active[1] | replay->active[2] | replay->active[3]) != 0;
 }
@@ -327,27 +330,30 @@ GPUMP_API gpump_result gpump_replay_report_checked(gpump_replay *replay, uint32_
 GPUMP_API gpump_result gpump_replay_report_faulted(gpump_replay *replay, uint32_t entry);
 /* Reports that memory instruction `entry` has committed. GPUMP_ERROR_STATE before its effect. */
 GPUMP_API gpump_result gpump_replay_report_committed(gpump_replay *replay, uint32_t entry);
-/* Reports that nothing of a drained warp is in flight any more, and hands over entries[count], what it had fetched and
- * not issued, in program order (flags are ignored); the warp is HELD. Entries of an earlier replay that were not issued
- * again are still in the queue and must not be among them. Only QUEUE and LOG take entries: otherwise the host sets the
- * PC back to the oldest. GPUMP_ERROR_STATE before the action DRAINED, GPUMP_ERROR_ARGUMENT when sequences do not
- * ascend or exist already, GPUMP_ERROR_FULL beyond GPUMP_REPLAY_WINDOW. Cost: count x entries. */
+/* Reports that no instruction of a drained warp is in flight. The warp is then HELD. entries[count] are the
+ * instructions that the warp had fetched and not issued, in program order (flags are ignored). Entries of an earlier
+ * replay that were not issued again are still in the queue and must not be among them. Only QUEUE and LOG take entries;
+ * under other schemes the host sets the PC back to the oldest instruction. GPUMP_ERROR_STATE before the action DRAINED,
+ * GPUMP_ERROR_ARGUMENT when sequences do not ascend or exist already, GPUMP_ERROR_FULL beyond GPUMP_REPLAY_WINDOW.
+ * Cost: count x entries. */
 GPUMP_API gpump_result gpump_replay_report_unissued(gpump_replay *replay, uint32_t warp,
                                                     const gpump_replay_entry *entries, uint32_t count);
-/* Reports that all pages that the warp's instructions have faulted on are there. A warp in HELD replays; one in DRAIN
- * will. */
+/* Reports that all pages on which the warp has faulted are resident. A HELD warp then replays. A warp in DRAIN replays
+ * after it is HELD. */
 GPUMP_API gpump_result gpump_replay_report_served(gpump_replay *replay, uint32_t warp);
 /* Reports that pending `entry` of a warp in REPLAY has been issued. Memory instructions are in flight again under the
  * same handle; others leave the queue. GPUMP_BUSY when gpump_replay_may_reissue says no. */
 GPUMP_API gpump_result gpump_replay_report_reissued(gpump_replay *replay, uint32_t entry);
-/* Says that somebody wants the warp to leave, faulted or not: it drains, and what has not taken effect is squashed. It
- * is then HELD until gpump_replay_report_served, also when it never faulted. GPUMP_BUSY under STALL: wait. */
+/* Orders the warp to leave, faulted or not. The warp drains, and instructions that have not taken effect are squashed.
+ * The warp is then HELD until gpump_replay_report_served, also when it never faulted. GPUMP_BUSY: under STALL the host
+ * must wait. */
 GPUMP_API gpump_result gpump_replay_squash(gpump_replay *replay, uint32_t warp);
 
 /* ---- actions ---- */
 
-/* Hands over the next *action: of the lowest warp that has one; there SQUASH and REFETCH, then EFFECT (each the oldest
- * first), then DRAINED, REPLAY, FETCH. GPUMP_EMPTY when there is none. Cost: linear in the warp's entries. */
+/* Pulls the next action into *action. The lowest warp with an action is first. The order within a warp is SQUASH and
+ * REFETCH, then EFFECT (each oldest first), then DRAINED, REPLAY, FETCH. GPUMP_EMPTY: there is no action. Cost: linear
+ * in the warp's entries. */
 GPUMP_API gpump_result gpump_replay_next(gpump_replay *replay, gpump_replay_action *action);
 /* Lists the handles of a warp's entries that wait to be issued again, in program order. Cost: linear. */
 GPUMP_API gpump_result gpump_replay_pending(const gpump_replay *replay, uint32_t warp, uint32_t *entries,
@@ -360,11 +366,11 @@ GPUMP_API gpump_result gpump_replay_pending(const gpump_replay *replay, uint32_t
  * HELD, or in RUN with nothing in flight. Cost: linear. */
 GPUMP_API gpump_result gpump_replay_save(const gpump_replay *replay, uint32_t warp, gpump_replay_entry *entries,
                                          uint32_t capacity, uint32_t *count);
-/* Puts entries[count] of a saved warp back into slot `warp`, which has just been opened: it is HELD, and pages count as
- * awaited until gpump_replay_report_served (STALL: it stays in RUN, because it could not leave before its pages were
- * there). GPUMP_ERROR_STATE when the warp has entries, GPUMP_ERROR_FORMAT when they
- * contradict each other or the scheme, GPUMP_ERROR_FULL when the block's share of the log is too small: the SM must not
- * have been set up for more blocks than the one that saved. Cost: count squared. */
+/* Restores entries[count] of a saved warp into slot `warp`, which has just been opened. The warp is HELD, and its pages
+ * count as awaited until gpump_replay_report_served. Under STALL the warp stays in RUN, because it could not leave
+ * before its pages were resident. GPUMP_ERROR_STATE: the warp has entries. GPUMP_ERROR_FORMAT: the entries contradict
+ * each other or the scheme. GPUMP_ERROR_FULL: the block's share of the log is too small, because this SM is set up for
+ * more blocks than the SM that saved. Cost: count squared. */
 GPUMP_API gpump_result gpump_replay_restore(gpump_replay *replay, uint32_t warp, const gpump_replay_entry *entries,
                                             uint32_t count, gpump_diag *diag);
 /* Puts entries[count] into words[4 * count], the payload of a section GPUMP_CONTEXT_REPLAY. Cost: linear. */
@@ -382,7 +388,7 @@ GPUMP_API void gpump_replay_get_statistics(const gpump_replay *replay, gpump_rep
 GPUMP_API void gpump_replay_statistics_diff(const gpump_replay_statistics *earlier,
                                             const gpump_replay_statistics *later, gpump_replay_statistics *difference);
 /* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Any pointer may be NULL but statistics. */
+ * last. Every pointer except statistics may be NULL. */
 GPUMP_API gpump_result gpump_replay_statistics_field(const gpump_replay_statistics *statistics, uint32_t index,
                                                      const char **name, const char **unit, const char **description,
                                                      uint64_t *value);

@@ -1,5 +1,4 @@
-/* restart: where a warp can go back to, and what is done about exceptions and errors (hardware; per SM; iGPU 3.2
- * to 4.3)
+/* restart: restart PCs of warps, and recovery from exceptions and circuit errors (hardware; per SM; iGPU 3.2 to 4.3)
  *
  * A warp that has idempotent regions can execute the region again in which it stands. The component keeps two restart
  * PCs per warp, one for its sparse and one for its short region, each with the SIMT stack of that moment. Rewind, page
@@ -19,7 +18,7 @@
  *
  * Errors. The circuit detects an error `latency_cycles` after the instruction. Until then the instruction is
  * unverified. A warp may not cross a boundary, end, or do what must not be done twice before all that it has executed
- * is verified. Its stores wait in a store queue, because nobody can undo a store to a wrong address.
+ * is verified. Its stores wait in a store queue, because a store to a wrong address cannot be undone.
  *
  * The host keeps instructions, registers and time. A short region that starts where a sparse one starts is recorded
  * once. Without short regions both restart PCs are the same. Departures from the paper: docs/papers.md. */
@@ -31,7 +30,7 @@
 
 GPUMP_BEGIN
 
-/* Which of its two restart PCs a warp goes back to. */
+/* The restart PC to which a warp rewinds. */
 typedef enum gpump_restart_region {
     GPUMP_RESTART_SPARSE = 0,
     GPUMP_RESTART_SHORT,
@@ -51,8 +50,8 @@ typedef enum gpump_restart_patch {
 } gpump_restart_patch;
 /* How an exception is repaired. */
 typedef enum gpump_restart_repair {
-    GPUMP_RESTART_SERVED = 0, /* by somebody else; then the instruction executes: a page fault */
-    GPUMP_RESTART_EMULATED,   /* by emulating the instruction: an exception of arithmetic */
+    GPUMP_RESTART_SERVED = 0, /* by another component; the instruction then executes (a page fault) */
+    GPUMP_RESTART_EMULATED,   /* by emulating the instruction (an arithmetic exception) */
     GPUMP_RESTART_REPAIRS
 } gpump_restart_repair;
 /* How a warp executes. */
@@ -62,7 +61,7 @@ typedef enum gpump_restart_mode {
     GPUMP_RESTART_STEP,    /* one instruction at a time, and each lane by itself, until the next boundary */
     GPUMP_RESTART_MODES
 } gpump_restart_mode;
-/* What the host does about an exception. */
+/* The host's response to an exception. */
 typedef enum gpump_restart_answer {
     GPUMP_RESTART_GO_BACK = 0, /* gpump_restart_go_back, then run */
     GPUMP_RESTART_SPLIT,       /* a live-lock of the two PCs: gpump_regions_split, then gpump_restart_go_back; where the
@@ -79,7 +78,7 @@ typedef struct gpump_restart_frame {
     uint64_t lanes;
     uint32_t pc, reconvergence_pc;
 } gpump_restart_frame;
-/* What is decided about an exception. */
+/* The decision about an exception. */
 typedef struct gpump_restart_order {
     uint32_t answer; /* gpump_restart_answer */
     uint32_t region; /* gpump_restart_region to go back to */
@@ -87,7 +86,8 @@ typedef struct gpump_restart_order {
     uint32_t other;  /* the other PC of a live-lock; GPUMP_NONE where only a count of restarts showed it */
 } gpump_restart_order;
 
-/* Filled by gpump_restart_config_preset only; every field may then be changed. */
+/* The configuration of the component. gpump_restart_config_preset fills the struct; the host may then change every
+ * field. */
 typedef struct gpump_restart_config {
     uint32_t struct_size;    /* sizeof(gpump_restart_config) */
     uint32_t warps;          /* warp slots of the SM; 1 to 64; 48 (iGPU 3.2) */
@@ -172,12 +172,12 @@ GPUMP_API gpump_result gpump_restart_bytes(const gpump_restart_config *config, s
 /* Makes the component without warps in `memory` and sets *restart. */
 GPUMP_API gpump_result gpump_restart_init(void *memory, size_t bytes, const gpump_restart_config *config,
                                           gpump_restart **restart, gpump_diag *diag);
-/* Takes over a byte copy and sets *restart. */
+/* Adopts a byte copy of the component and sets *restart. GPUMP_ERROR_FORMAT: any other bytes. */
 GPUMP_API gpump_result gpump_restart_adopt(void *memory, size_t bytes, const gpump_restart_config *config,
                                            gpump_restart **restart, gpump_diag *diag);
-/* Checks warps and counts against each other. For memory from outside: once gpump_restart_adopt has taken it over and
- * this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what contradicts what.
- * Cost: linear in warps. */
+/* Checks warps and counts against each other. A host calls gpump_restart_check after gpump_restart_adopt when the bytes
+ * come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field describes the
+ * contradiction. Cost: linear in warps. */
 GPUMP_API gpump_result gpump_restart_check(const gpump_restart *restart, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear in warps and frames. */
 GPUMP_API uint64_t gpump_restart_hash(const gpump_restart *restart);
@@ -192,8 +192,8 @@ GPUMP_API gpump_result gpump_restart_bits(const gpump_restart_config *config, ui
 /* Begins a warp in slot `warp`. It cannot go back before gpump_restart_report_boundary. GPUMP_ERROR_STATE when one is
  * there. */
 GPUMP_API gpump_result gpump_restart_open(gpump_restart *restart, uint32_t warp);
-/* Ends the warp in slot `warp`: it has ended, was flushed, or is saved. What it has in the store queue is dropped.
- * GPUMP_ERROR_STATE when none is there. */
+/* Ends the warp in slot `warp`, which has ended, was flushed, or is saved. Its stores in the store queue are dropped.
+ * GPUMP_ERROR_STATE: the slot holds no warp. */
 GPUMP_API gpump_result gpump_restart_close(gpump_restart *restart, uint32_t warp);
 
 /* ---- questions. Hot: a load or two; `warp` is trusted ---- */
@@ -210,8 +210,8 @@ GPUMP_INLINE int gpump_restart_may_go_back(const gpump_restart *restart, uint32_
 GPUMP_INLINE int gpump_restart_is_verified(const gpump_restart *restart, uint32_t warp, uint64_t now) {
     return gpumpi_restart_at(restart, warp)->verified_cycle <= now;
 }
-/* Returns 1 while an error of the warp has not been detected. The circuit does not know that; a host that injects
- * errors asks so that it does not stop on addresses that are wrong for that reason. */
+/* Returns 1 while an error of the warp has not been detected. The circuit cannot observe this. A host that injects
+ * errors asks, so that it does not stop on addresses that are wrong because of an injected error. */
 GPUMP_INLINE int gpump_restart_errs(const gpump_restart *restart, uint32_t warp) {
     return (int)(restart->erring >> warp & 1u);
 }
@@ -275,11 +275,11 @@ GPUMP_API gpump_result gpump_restart_report_exception(gpump_restart *restart, ui
 GPUMP_API void gpump_restart_report_emulated(gpump_restart *restart, uint32_t warp);
 /* Makes the warp execute in single steps until its next boundary: the cure of a host that could not split. */
 GPUMP_API gpump_result gpump_restart_step(gpump_restart *restart, uint32_t warp);
-/* Sends the warp back: copies the SIMT stack that it goes on with into frames[capacity] and sets *depth. What it has
- * executed since counts as given up, and errors not detected yet and stores in the queue are gone with it. A patched
- * instruction stays patched. Only where a warp goes back to its sparse region, and its short one began further on, the
- * exceptions of that short region are forgotten. GPUMP_BUSY when it may not, and GPUMP_ERROR_CAPACITY: unchanged.
- * Cost: linear in depth. */
+/* Rewinds the warp to the start of `region`. Copies the SIMT stack with which the warp resumes into frames[capacity]
+ * and sets *depth. The instructions executed since then count as given up. Undetected errors and queued stores of the
+ * warp are discarded. A patched instruction stays patched. The exceptions of a short region are discarded when the warp
+ * rewinds to its sparse region and the short region began later. GPUMP_BUSY: the warp may not rewind; the state is
+ * unchanged. GPUMP_ERROR_CAPACITY: the state is unchanged. Cost: linear in depth. */
 GPUMP_API gpump_result gpump_restart_go_back(gpump_restart *restart, uint32_t warp, uint32_t region,
                                              gpump_restart_frame *frames, uint32_t capacity, uint32_t *depth);
 /* Reports that a store of the warp enters the store queue, where it waits `latency_cycles`; GPUMP_BUSY: it is full. */
@@ -295,9 +295,9 @@ GPUMP_API gpump_result gpump_restart_next(const gpump_restart *restart, uint64_t
 
 /* ---- contexts ---- */
 
-/* Writes what a warp that leaves takes along into words[capacity], the payload of a section GPUMP_CONTEXT_RESTART, and
- * sets *count: a word with depths, mode and flags, one with the exception PCs, one with the restarts, then two words
- * per frame. GPUMP_BUSY while it has an undetected error, GPUMP_ERROR_CAPACITY. Cost: linear in depth. */
+/* Writes the restart state of a leaving warp into words[capacity], the payload of a section GPUMP_CONTEXT_RESTART, and
+ * sets *count. The words are: depths, mode and flags; the exception PCs; the restarts; then two words per frame.
+ * GPUMP_BUSY: the warp has an undetected error. GPUMP_ERROR_CAPACITY. Cost: linear in depth. */
 GPUMP_API gpump_result gpump_restart_save(const gpump_restart *restart, uint32_t warp, uint64_t *words,
                                           uint32_t capacity, uint32_t *count);
 /* Puts words[count] of a saved warp back into slot `warp`, which has just been opened. GPUMP_ERROR_STATE when it has a
@@ -312,7 +312,7 @@ GPUMP_API void gpump_restart_statistics_diff(const gpump_restart_statistics *ear
                                              const gpump_restart_statistics *later,
                                              gpump_restart_statistics *difference);
 /* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Any pointer may be NULL but statistics. */
+ * last. Every pointer except statistics may be NULL. */
 GPUMP_API gpump_result gpump_restart_statistics_field(const gpump_restart_statistics *statistics, uint32_t index,
                                                       const char **name, const char **unit, const char **description,
                                                       uint64_t *value);

@@ -1,11 +1,11 @@
 /* tlb: a set-associative translation buffer with process tags that merges misses (hardware; Tanasic Table 6.1)
  *
- * The component remembers which pages are known, which look-ups wait for which page, and nothing of time or of physical
- * addresses: the host adds latencies, and sends the misses on to the next level, to a walker or to a fault unit. One
- * kind serves as L1 TLB (waiters are memory instructions) and as L2 TLB (waiters are SMs).
+ * The component holds the pages with a translation, and the look-ups that wait for a page. The component holds no times
+ * and no physical addresses: the host adds latencies and forwards misses to the next level, to a walker or to a fault
+ * unit. The same component serves as L1 TLB (waiters are memory instructions) and as L2 TLB (waiters are SMs).
  *
- * A fill hands over the waiters of its page, and they count as checked. They must not look up again: with two pages
- * that evict each other, a second look-up may miss for ever. */
+ * A fill returns the waiters of its page, and these waiters count as checked. A waiter must not look up again: with two
+ * pages that evict each other, a second look-up could miss for ever. */
 #ifndef GPUMP_TLB_H
 #define GPUMP_TLB_H
 
@@ -23,15 +23,15 @@ typedef enum gpump_tlb_right {
     GPUMP_TLB_RIGHTS = 7 /* all of them */
 } gpump_tlb_right;
 
-/* What a look-up has found. */
+/* Outcome of a look-up. */
 typedef enum gpump_tlb_outcome {
     GPUMP_TLB_HIT = 0, /* the page is known and allows the access */
-    GPUMP_TLB_MISS,    /* the page is unknown: send the miss on; the waiter comes back with the fill */
-    GPUMP_TLB_MERGED,  /* the miss is under way already; the waiter comes back with the fill */
+    GPUMP_TLB_MISS,    /* no translation: the host forwards the miss; the fill returns the waiter */
+    GPUMP_TLB_MERGED,  /* the miss is already in flight; the fill returns the waiter */
     GPUMP_TLB_DENIED   /* the page is known and does not allow the access: a fault of its own */
 } gpump_tlb_outcome;
 
-/* Filled by gpump_tlb_config_preset only; every field may then be changed. */
+/* The configuration of a TLB. gpump_tlb_config_preset fills the struct; the host may then change every field. */
 typedef struct gpump_tlb_config {
     uint32_t struct_size; /* sizeof(gpump_tlb_config) */
     uint32_t entries;     /* pages known at most; ways times a power of two, up to 65536 */
@@ -72,12 +72,12 @@ GPUMP_API gpump_result gpump_tlb_bytes(const gpump_tlb_config *config, size_t *b
 /* Makes an empty TLB in `memory` and sets *tlb. */
 GPUMP_API gpump_result gpump_tlb_init(void *memory, size_t bytes, const gpump_tlb_config *config, gpump_tlb **tlb,
                                       gpump_diag *diag);
-/* Takes over a byte copy of a TLB and sets *tlb. */
+/* Adopts a byte copy of a TLB and sets *tlb. */
 GPUMP_API gpump_result gpump_tlb_adopt(void *memory, size_t bytes, const gpump_tlb_config *config, gpump_tlb **tlb,
                                        gpump_diag *diag);
-/* Checks misses and waiters against each other. For memory from outside: once gpump_tlb_adopt has taken it over and
- * this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what contradicts what.
- * Cost: linear. */
+/* Checks misses and waiters against each other. A host calls gpump_tlb_check after gpump_tlb_adopt when the bytes come
+ * from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field describes the
+ * contradiction. Cost: linear. */
 GPUMP_API gpump_result gpump_tlb_check(const gpump_tlb *tlb, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear. */
 GPUMP_API uint64_t gpump_tlb_hash(const gpump_tlb *tlb);
@@ -86,9 +86,9 @@ GPUMP_API uint64_t gpump_tlb_hash(const gpump_tlb *tlb);
 GPUMP_API gpump_result gpump_tlb_bits(const gpump_tlb_config *config, uint64_t *bits, gpump_diag *diag);
 
 /* Looks up `page` of `process` for an access that needs `rights` (gpump_tlb_right bits, at least one), and sets
- * *outcome (gpump_tlb_outcome). After MISS and MERGED, `waiter` (any number of the host's) comes back with the fill.
- * GPUMP_BUSY when no miss or no waiter is free: nothing has changed, look up again later. Cost: the ways of a set, and
- * the misses under way in it. */
+ * *outcome (gpump_tlb_outcome). After MISS and MERGED, the fill returns `waiter` (any number of the host's).
+ * GPUMP_BUSY: no miss or no waiter is free; the state is unchanged, and the host looks up again later. Cost: the ways
+ * of a set, and the misses under way in it. */
 GPUMP_API gpump_result gpump_tlb_lookup(gpump_tlb *tlb, uint32_t process, uint64_t page, uint32_t rights,
                                         uint64_t waiter, uint32_t *outcome);
 /* Ends the miss of a page of `process`, if there is one: the page's least recently used place takes the translation
@@ -97,11 +97,12 @@ GPUMP_API gpump_result gpump_tlb_lookup(gpump_tlb *tlb, uint32_t process, uint64
  * miss is filled as well (a prefetch). Cost: the ways of a set, and the waiters. */
 GPUMP_API gpump_result gpump_tlb_fill(gpump_tlb *tlb, uint32_t process, uint64_t page, uint32_t rights,
                                       uint64_t *waiters, uint32_t capacity, uint32_t *count);
-/* Takes the first look-up with this `waiter` out of the miss of a page of `process`: its instruction was squashed. The
- * miss stays until its fill. GPUMP_EMPTY when none waits. Cost: the waiters of the page. */
+/* Removes the first look-up with this `waiter` from the miss of `page` of `process`, because its instruction was
+ * squashed. The miss stays until its fill. GPUMP_EMPTY: no such look-up waits. Cost: the waiters of the page. */
 GPUMP_API gpump_result gpump_tlb_cancel(gpump_tlb *tlb, uint32_t process, uint64_t page, uint64_t waiter);
-/* Forgets `pages` pages from `first` on, of one process or of GPUMP_TLB_ALL; `first` 0 and `pages` UINT64_MAX: all.
- * Misses under way stay: the host fills them with what the page table says then. Cost: linear in entries. */
+/* Invalidates `pages` pages from `first` on, of one `process` or of GPUMP_TLB_ALL; `first` 0 and `pages` UINT64_MAX:
+ * all pages. Misses in flight stay, and the host fills them from the page table as it is then. Cost: linear in
+ * entries. */
 GPUMP_API gpump_result gpump_tlb_invalidate(gpump_tlb *tlb, uint32_t process, uint64_t first, uint64_t pages);
 /* Returns the pages missed and not yet filled. */
 GPUMP_API uint32_t gpump_tlb_in_flight(const gpump_tlb *tlb);
@@ -112,7 +113,7 @@ GPUMP_API void gpump_tlb_get_statistics(const gpump_tlb *tlb, gpump_tlb_statisti
 GPUMP_API void gpump_tlb_statistics_diff(const gpump_tlb_statistics *earlier, const gpump_tlb_statistics *later,
                                          gpump_tlb_statistics *difference);
 /* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Any pointer may be NULL but statistics. */
+ * last. Every pointer except statistics may be NULL. */
 GPUMP_API gpump_result gpump_tlb_statistics_field(const gpump_tlb_statistics *statistics, uint32_t index,
                                                   const char **name, const char **unit, const char **description,
                                                   uint64_t *value);

@@ -1,9 +1,9 @@
-/* block: a thread block on an SM as decisions see it: name, state, parts, techniques, the choice of one (floor 1,
+/* block: a thread block on an SM as decisions see it: reference, state, parts, techniques, choice (floor 1,
  * calculation)
  *
  * gpump_sm_blocks fills views of its blocks. A host that keeps an SM of its own fills the same views itself. Every
- * decision (cost, victim, in_place) reads views and nothing else, and asks the predicates below instead of comparing
- * states. */
+ * decision (cost, victim, in_place) reads views and nothing else. Decisions call the predicates below instead of
+ * comparing states. */
 #ifndef GPUMP_BLOCK_H
 #define GPUMP_BLOCK_H
 
@@ -11,7 +11,7 @@
 
 GPUMP_BEGIN
 
-/* Names a block on one SM: the generation tells it from earlier and later blocks of the same slot. */
+/* Reference to a block on one SM. The generation tells the block from earlier and later blocks of the same slot. */
 typedef struct gpump_block_ref {
     uint32_t slot;       /* entry of the SM's allocation tables */
     uint32_t generation; /* of that entry */
@@ -23,10 +23,10 @@ typedef enum gpump_part {
     GPUMP_PART_REGISTERS = 1,     /* its range of the register file, or what that range held */
     GPUMP_PART_SHARED_MEMORY = 2, /* its range of shared memory, or what that range held */
     GPUMP_PART_STACKS = 4,        /* the SIMT stacks of its warps */
-    GPUMP_PART_BLOCK = 8,         /* which block it is, and how far it has come */
+    GPUMP_PART_BLOCK = 8,         /* the block's index and its progress */
     GPUMP_PART_SLOTS = 16,        /* its block slot, warp slots and thread slots */
     GPUMP_PART_REPLAY = 32,       /* instructions of its warps that wait to be issued again */
-    GPUMP_PART_LOG = 64,          /* the operands that these have logged */
+    GPUMP_PART_LOG = 64,          /* operands that the instructions waiting for replay have logged */
     GPUMP_PARTS_IN_PLACE = 3,     /* registers and shared memory: what a preempted block can leave on its SM */
     GPUMP_PARTS_METADATA = 12     /* SIMT stacks and block: what a save writes behind registers and shared memory */
 } gpump_part;
@@ -38,14 +38,14 @@ typedef enum gpump_technique {
     GPUMP_TECHNIQUE_DRAIN = 2,  /* let it run to its end */
     GPUMP_TECHNIQUE_REWIND = 3, /* drop its work since the last region boundaries, save what is live at them */
     GPUMP_TECHNIQUES = 4,       /* the techniques above: decisions choose among them */
-    GPUMP_TECHNIQUE_KILL = 4    /* drop the block for good: its process is aborted. No decision chooses it */
+    GPUMP_TECHNIQUE_KILL = 4    /* drop the block for good because its process is aborted; no decision chooses KILL */
 } gpump_technique;
 
 /* The life of a block on an SM. */
 typedef enum gpump_block_state {
     GPUMP_BLOCK_FREE = 0,  /* no block in this slot */
     GPUMP_BLOCK_RUNNING,   /* may issue */
-    GPUMP_BLOCK_BLOCKED,   /* resident, waits for something the host names */
+    GPUMP_BLOCK_BLOCKED,   /* resident; waits for an event that the host reports */
     GPUMP_BLOCK_DRAINING,  /* issues to its end, then leaves */
     GPUMP_BLOCK_STOPPING,  /* about to be saved: waits until its state is complete */
     GPUMP_BLOCK_SAVING,    /* its context is being written */
@@ -60,59 +60,64 @@ typedef enum gpump_block_state {
 
 /* One block that holds room on an SM. */
 typedef struct gpump_block_view {
-    uint64_t cookie;        /* the host's name for the block's whole life */
-    uint64_t executed;      /* warp instructions executed in this launch of the block */
-    uint64_t start_cycle;   /* when it began (or was restored) on this SM */
-    uint64_t cycles;        /* cycles it has run, earlier residences included */
-    uint64_t context_bytes; /* what a switch would save; registers and shared memory unless the host knows better */
+    uint64_t cookie;      /* the host's name for the block's whole life */
+    uint64_t executed;    /* warp instructions executed in this launch of the block */
+    uint64_t start_cycle; /* cycle at which the block started, or was restored, on this SM */
+    uint64_t cycles;      /* cycles that the block has run, earlier residences included */
+    /* Bytes that a switch would save: registers and shared memory, unless the host reports fewer. */
+    uint64_t context_bytes;
     gpump_block_ref block;
-    uint32_t kernel;   /* number of the launch, from 1: decides who may take whose place */
-    uint32_t function; /* number of the function it executes, from 1: decides which history is its own; 0: `kernel` */
-    uint32_t state;    /* gpump_block_state */
+    uint32_t kernel;        /* number of the launch, from 1; room is reserved per launch */
+    uint32_t function;      /* number of the executed function, from 1; selects the cost history; 0: `kernel` is used */
+    uint32_t state;         /* gpump_block_state */
     uint32_t register_base; /* first 32-bit register of its range */
     uint32_t registers;     /* length of that range; 0 when a parked block has given its registers up */
     uint32_t shared_base;   /* first byte of its shared memory */
     uint32_t shared_bytes;  /* length of that range; 0 likewise */
-    uint32_t threads;       /* thread slots it takes; 0 when it has left its slots (parked) */
-    uint32_t warps;         /* warp slots it takes; 0 likewise */
+    uint32_t threads;       /* thread slots of the block; 0 when the block is parked */
+    uint32_t warps;         /* warp slots of the block; 0 when the block is parked */
     uint32_t may;           /* bit t set: technique t is allowed now or after a bounded wait (see gpump_technique) */
     uint32_t group;         /* blocks of one kernel with the same group leave together; 0: no group */
     uint32_t technique;     /* STOPPING, SAVING: gpump_technique the block leaves by */
     uint32_t keep;          /* STOPPING, SAVING: gpump_part bits that stay in place when the block is PARKED; 0: none */
-    uint32_t faults;        /* granules that it waits for; 0: none */
-    /* Cycles until the last of them is there; GPUMP_UNKNOWN: cannot be told. 0 without faults. */
+    uint32_t faults;        /* granules of memory that the block waits for; 0: none */
+    /* Cycles until the last awaited granule is resident. GPUMP_UNKNOWN: no estimate. 0 without faults. */
     uint64_t fault_cycles;
-    /* 1: the block cannot be saved before its pages are there (stall on fault). 0: it leaves with its faults. */
+    /* 1: the block cannot be saved before its pages are resident (stall on fault). 0: the block is saved with its
+     * faults pending. */
     uint32_t fault_stalls;
     uint32_t unused;
 } gpump_block_view;
 
-/* How one block is to leave its SM. gpump_victim_decide, _reconsider and _vacate write choices; gpump_sm_preempt takes
- * them as they are. A host that chooses by itself sets all to zero, then block and technique. */
+/* How one block is to leave its SM. gpump_victim_decide, _reconsider and _vacate write choices. gpump_sm_preempt takes
+ * these choices unchanged. A host that chooses by itself sets all to zero, then block and technique. */
 typedef struct gpump_block_choice {
     gpump_block_ref block;
     uint32_t technique; /* gpump_technique */
     uint32_t keep; /* with switch and rewind: gpump_part bits that stay in place (Lin 2.3.1); 0: the block leaves */
-    /* With switch. 1: warps go on issuing until the host reports that none waits for a preemption point. */
+    /* With switch. 1: warps issue until the host reports that no warp is still short of its preemption point. */
     uint32_t to_point;
-    /* From here on gpump_sm_preempt reads nothing.
+    /* gpump_sm_preempt reads none of the fields from here on.
      *
-     * The technique to apply at gpump_victim_decision.ask_again if the block still runs then. The same as `technique`:
-     * there is no second technique. */
+     * The technique to apply at gpump_victim_decision.ask_again if the block still runs then. Equal to `technique` when
+     * the block has no second technique. */
     uint32_t otherwise;
     uint32_t sm; /* number of the SM (gpump_victim_sm.sm) */
     uint32_t unused;
     uint64_t cookie;
-    uint64_t latency;  /* estimated cycles until the block's room is free; GPUMP_UNKNOWN: cannot be told */
+    uint64_t latency;  /* estimated cycles until the block's room is free; GPUMP_UNKNOWN: no estimate */
     uint64_t overhead; /* estimated loss, warp instructions; GPUMP_UNKNOWN likewise */
 } gpump_block_choice;
 
-/* Checks the views of one SM's blocks for what no SM can hold: a block that is FREE or of no kernel, an unknown state,
- * technique or part, no threads in a block that is not parked, the same block twice, ranges of registers or shared
- * memory that overlap. Decisions assume that views pass this check: a host that fills views itself leaves it on while
- * it is being written. GPUMP_ERROR_ARGUMENT: diag->field names the field, diag->index the block, and diag->value what
- * it holds. Cost: count squared; a fifth of a
- * decision's time for 8 blocks, as much as a decision for 64 (bench/micro, sm_view_check). */
+/* Checks that blocks[count], the views of one SM, describe a state that an SM can have. Decisions assume that views
+ * pass this check. A host under development calls the check before each decision.
+ *
+ * The check refuses: a block that is FREE or of no kernel; an unknown state, technique or part; a block without threads
+ * that is not parked; the same block twice; overlapping ranges of registers or shared memory.
+ *
+ * GPUMP_ERROR_ARGUMENT: diag->field names the field, diag->index the block, and diag->value the value. Cost: count
+ * squared. The check takes a fifth of a decision's time for 8 blocks, and as much time as a decision for 64 blocks
+ * (bench/micro, sm_view_check). */
 GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, uint32_t count, gpump_diag *diag);
 
 /* ---- predicates ---- */
@@ -125,28 +130,27 @@ GPUMP_API const char *gpump_technique_name(uint32_t technique);
 GPUMP_INLINE int gpump_block_state_in(uint32_t state, uint32_t states) {
     return state < GPUMP_BLOCK_STATES && (states >> state & 1u);
 }
-/* Returns 1 when a block in this state holds its slots and nothing makes it leave them: it runs, is blocked, or is
- * being restored. Hot. */
+/* Returns 1 when a block in `state` holds its slots and is not leaving: RUNNING, BLOCKED or RESTORING. Hot. */
 GPUMP_INLINE int gpump_block_stays(uint32_t state) {
     return gpump_block_state_in(state,
                                 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_RESTORING);
 }
-/* Returns 1 when a block in this state gives up its slots, and the parts that it does not keep, without a further
- * decision. A parked block does not: its parts stay until somebody decides. Hot. */
+/* Returns 1 when a block in `state` gives up its slots, and the parts that it does not keep, without a further
+ * decision. Returns 0 for PARKED, because a parked block keeps its parts until a decision names the block. Hot. */
 GPUMP_INLINE int gpump_block_leaves(uint32_t state) {
     return gpump_block_state_in(state, 1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING |
                                            1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
                                            1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_DONE |
                                            1u << GPUMP_BLOCK_KILLED);
 }
-/* Returns 1 when a block in this state counts as executing, so that its cycles grow: from its start until its state is
- * complete. Hot. */
+/* Returns 1 when the cycles of a block in `state` are counted: from the block's start until its state is complete.
+ * Hot. */
 GPUMP_INLINE int gpump_block_executes(uint32_t state) {
     return gpump_block_state_in(state, 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED |
                                            1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING);
 }
-/* Returns 1 when a block in this state is about to be saved, or is being saved: gpump_block_view.technique and .keep
- * say how, and what stays. Hot. */
+/* Returns 1 when a block in `state` is about to be saved, or is being saved. gpump_block_view.technique and .keep then
+ * hold the technique and the parts that stay in place. Hot. */
 GPUMP_INLINE int gpump_block_is_saved_now(uint32_t state) {
     return state == GPUMP_BLOCK_STOPPING || state == GPUMP_BLOCK_SAVING;
 }
@@ -163,7 +167,7 @@ GPUMP_INLINE uint32_t gpump_block_parts_held(const gpump_block_view *view) {
            (view->state != GPUMP_BLOCK_PARKED && (view->threads | view->warps) ? (uint32_t)GPUMP_PART_SLOTS : 0u);
 }
 /* Returns the gpump_part bits that the block of a view gives up without a further decision; gpump_block_freed_after
- * says when. 0 for a block that stays or is parked. Hot. */
+ * returns the time. 0 for a block that stays or is parked. Hot. */
 GPUMP_INLINE uint32_t gpump_block_parts_freed(const gpump_block_view *view) {
     uint32_t keep = gpump_block_is_saved_now(view->state) ? view->keep : 0;
     return gpump_block_leaves(view->state) ? gpump_block_parts_held(view) & ~keep : 0;

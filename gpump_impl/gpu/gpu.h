@@ -11,12 +11,13 @@ GPUMP_BEGIN
 /* Where a number comes from. */
 typedef enum gpump_provenance {
     GPUMP_PROVENANCE_PUBLISHED, /* printed in the source named */
-    GPUMP_PROVENANCE_DERIVED,   /* computed from printed numbers */
-    GPUMP_PROVENANCE_ASSUMED    /* ours */
+    GPUMP_PROVENANCE_DERIVED,   /* computed from published numbers */
+    GPUMP_PROVENANCE_ASSUMED    /* chosen by this project */
 } gpump_provenance;
 
-/* A GPU as far as preemption sees it. Filled by gpump_gpu_config_preset only; every field may then be changed.
- * 0 is a value, never "default". Registers are 32-bit registers of one thread unless a name says otherwise. */
+/* The properties of a GPU that preemption depends on. gpump_gpu_config_preset fills the struct; the host may then
+ * change every field. 0 is a value, never "default". Registers are 32-bit registers of one thread unless a name says
+ * otherwise. */
 typedef struct gpump_gpu {
     uint32_t struct_size;  /* sizeof(gpump_gpu) */
     uint32_t sms;          /* streaming multiprocessors; 1 to 65536 */
@@ -36,7 +37,7 @@ typedef struct gpump_gpu {
     uint32_t memory_mb_per_s; /* memory bandwidth of the whole GPU, 10^6 bytes per second */
 } gpump_gpu;
 
-/* What one thread block takes on an SM. */
+/* The resources of an SM that one thread block occupies. */
 typedef struct gpump_footprint {
     uint32_t threads;      /* threads of the block; at least 1 */
     uint32_t registers;    /* 32-bit registers of the whole block (registers per thread x threads of its warps) */
@@ -67,12 +68,12 @@ typedef struct gpump_occupancy {
 GPUMP_API gpump_result gpump_gpu_config_preset(gpump_gpu *gpu, const char *preset);
 /* Returns the name of the index-th preset (from 0), NULL past the last. */
 GPUMP_API const char *gpump_gpu_preset_name(uint32_t index);
-/* Says where a preset's field comes from: *provenance and *source (a string constant: paper and table). `field` is the
- * member's name. GPUMP_ERROR_UNKNOWN_NAME for an unknown preset or field. */
+/* Sets *provenance and *source (a string constant: paper and table) to the origin of one field of a preset. `field` is
+ * the member's name. GPUMP_ERROR_UNKNOWN_NAME: unknown preset or field. Cost: a table look-up. */
 GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *field, gpump_provenance *provenance,
                                             const char **source);
-/* Checks every field of a GPU against its range and the others: GPUMP_ERROR_CONFIG, and diag names the first at fault.
- */
+/* Checks every field of *gpu against its range and against the other fields. GPUMP_ERROR_CONFIG: diag names the first
+ * field at fault. */
 GPUMP_API gpump_result gpump_gpu_check(const gpump_gpu *gpu, gpump_diag *diag);
 
 /* Computes how many blocks of the footprint *need (threads at least 1) fit on an empty SM and which resources stop one
@@ -86,9 +87,10 @@ GPUMP_API uint64_t gpump_gpu_context_bytes(const gpump_gpu *gpu, const gpump_foo
 /* Returns the cycles to move `bytes` between one SM and memory at the SM's share of the bandwidth, rounded up
  * (Tanasic 5.1, Table 5.2). */
 GPUMP_API uint64_t gpump_gpu_save_cycles(const gpump_gpu *gpu, uint64_t bytes);
-/* Returns the time to move `bytes` in picoseconds, rounded up, without going through the clock. */
+/* Returns the time to move `bytes` between one SM and memory in picoseconds, rounded up. The result is not rounded to
+ * SM cycles. */
 GPUMP_API uint64_t gpump_gpu_save_ps(const gpump_gpu *gpu, uint64_t bytes);
-/* Returns `ns` nanoseconds as cycles of the SM clock, rounded up; UINT64_MAX when that does not fit. */
+/* Returns `ns` nanoseconds as cycles of the SM clock, rounded up. UINT64_MAX: the result does not fit in 64 bits. */
 GPUMP_API uint64_t gpump_gpu_cycles_from_ns(const gpump_gpu *gpu, uint64_t ns);
 
 /* The resources of an SM in the order of gpump_resource's bits. */

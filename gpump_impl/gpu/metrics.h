@@ -28,8 +28,8 @@ typedef struct gpump_metrics {
 /* Returns the normalised turnaround time shared / alone of one program; 0 when alone is 0. Above 1: slowed down. */
 GPUMP_API double gpump_metrics_ntt(const gpump_metrics_run *run);
 
-/* Computes the metrics of a workload. runs: one per program; count: 1 or more. Returned in *metrics.
- * GPUMP_ERROR_ARGUMENT names the program whose time is 0. Cost: linear in count, no allocation. */
+/* Computes the metrics of a workload from runs[count], one run per program, count 1 or more. Fills *metrics.
+ * GPUMP_ERROR_ARGUMENT: diag->index is the program whose time is 0. Cost: linear in count, no allocation. */
 GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint32_t count, gpump_metrics *metrics,
                                              gpump_diag *diag);
 
@@ -40,13 +40,15 @@ typedef struct gpump_metrics_rate {
     double shared;
 } gpump_metrics_rate;
 
-/* The same from `rates`, one per program: NP = shared / alone (Lin 4.5: HSpeedup and WSpeedup over IPC).
- * GPUMP_ERROR_ARGUMENT names the program whose rate is not above 0. Returned in *metrics. Cost: linear in count. */
+/* Computes the metrics of a workload from rates[count], one rate per program, count 1 or more: NP = shared / alone (Lin
+ * 4.5: HSpeedup and WSpeedup over IPC). Fills *metrics. GPUMP_ERROR_ARGUMENT: diag->index is the program whose rate is
+ * not above 0. Cost: linear in count, no allocation. */
 GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count,
                                                    gpump_metrics *metrics, gpump_diag *diag);
 
 /* Returns the share of latencies above limit, 0 to 1: the violation rate of a latency constraint (Chimera; Shieh 5.2).
- * 0 for no latencies. An unknown latency (GPUMP_UNKNOWN) is a violation. Cost: linear in count. */
+ * `latencies` and `limit` have the same unit. Returns 0 when count is 0. An unknown latency (GPUMP_UNKNOWN) is a
+ * violation. Cost: linear in count. */
 GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_t count, uint64_t limit);
 
 GPUMP_END

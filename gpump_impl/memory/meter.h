@@ -1,10 +1,10 @@
-/* meter: what each kernel asks of issue slots, caches, network and DRAM (floor 2, hardware; Lin 3.4.1)
+/* meter: the use of issue slots, caches, network and DRAM by each kernel (floor 2, hardware; Lin 3.4.1)
  *
- * The host reports facts as they happen; the meter sums them per kernel, hands over what has passed since the last
- * window, and turns sums into the six utilisations of Lin 3.4.1. Kernel 0 is the traffic of contexts; kernels of the
- * host count from 1. A hop is a part of a request's way: the host reports when a request enters and leaves it, and the
- * meter keeps the number in flight, its integral over time and a histogram of latencies, so that Little's law can be
- * checked: `in_flight_cycles` is the sum of the latencies once every request that entered has left. */
+ * The host reports events as they happen. The meter sums them per kernel, returns the sums since the last window, and
+ * computes the six utilisations of Lin 3.4.1. Kernel 0 is the traffic of contexts. Kernels of the host count from 1. A
+ * hop is a section of a request's path. The host reports when a request enters and leaves a hop. The meter keeps the
+ * number of requests in flight, its integral over time and a histogram of latencies. Little's law can then be checked:
+ * `in_flight_cycles` is the sum of the latencies once every request that entered has left. */
 #ifndef GPUMP_METER_H
 #define GPUMP_METER_H
 
@@ -60,7 +60,7 @@ typedef enum gpump_meter_access {
     X(down_requests, "requests", "that have left the hop down")                     \
     X(down_latency_cycles, "network cycles", "their latencies, summed")
 /* clang-format on */
-/* What one kernel has asked for. */
+/* The traffic of one kernel. */
 typedef struct gpump_traffic {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
     GPUMP_TRAFFIC(GPUMPI_FIELD)
@@ -69,7 +69,7 @@ typedef struct gpump_traffic {
     uint64_t latencies[GPUMP_METER_HOPS][GPUMP_METER_BUCKETS]; /* requests by the logarithm of their latency */
 } gpump_traffic;
 
-/* Filled by gpump_meter_config_preset only; every field may then be changed. */
+/* The configuration of a meter. gpump_meter_config_preset fills the struct; the host may then change every field. */
 typedef struct gpump_meter_config {
     uint32_t struct_size;          /* sizeof(gpump_meter_config) */
     uint32_t kernels;              /* kernels beside kernel 0; 8; 1 to 65535 */
@@ -122,7 +122,7 @@ GPUMP_API gpump_result gpump_meter_bytes(const gpump_meter_config *config, size_
 /* Makes a meter with all sums 0 in `memory` and sets *meter. */
 GPUMP_API gpump_result gpump_meter_init(void *memory, size_t bytes, const gpump_meter_config *config,
                                         gpump_meter **meter, gpump_diag *diag);
-/* Takes over a byte copy of a meter and sets *meter. */
+/* Adopts a byte copy of a meter and sets *meter. */
 GPUMP_API gpump_result gpump_meter_adopt(void *memory, size_t bytes, const gpump_meter_config *config,
                                          gpump_meter **meter, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear in kernels. */
@@ -183,17 +183,17 @@ GPUMP_INLINE void gpump_meter_report_leave(gpump_meter *meter, uint64_t now, uin
 
 /* Returns the requests of a kernel that are in a hop (gpump_meter_hop) now. */
 GPUMP_API uint64_t gpump_meter_in_flight(const gpump_meter *meter, uint32_t kernel, uint32_t hop);
-/* Sets *traffic to what a kernel has asked for since the first cycle; `now` in SM cycles. GPUMP_ERROR_TIME. */
+/* Sets *traffic to the traffic of `kernel` since the first cycle. `now` is in SM cycles. GPUMP_ERROR_TIME. */
 GPUMP_API gpump_result gpump_meter_total(gpump_meter *meter, uint64_t now, uint32_t kernel, gpump_traffic *traffic);
-/* Hands over what each kernel has asked for since the last window, traffic[config.kernels + 1] by kernel number, and
- * starts the next window; `now` in SM cycles. GPUMP_ERROR_TIME. Cost: linear in kernels. */
+/* Copies the traffic of each kernel since the last window to traffic[config.kernels + 1], by kernel number, and starts
+ * the next window. `now` is in SM cycles. GPUMP_ERROR_TIME. GPUMP_ERROR_CAPACITY. Cost: linear in kernels. */
 GPUMP_API gpump_result gpump_meter_window(gpump_meter *meter, uint64_t now, gpump_traffic *traffic, uint32_t capacity);
 /* Adds the counters of *more to those of *sum, cycles excepted: the larger stays. */
 GPUMP_API void gpump_traffic_add(gpump_traffic *sum, const gpump_traffic *more);
 /* Sets *difference to later - earlier, counter by counter. */
 GPUMP_API void gpump_traffic_diff(const gpump_traffic *earlier, const gpump_traffic *later, gpump_traffic *difference);
 /* Sets *name, *unit and *description of the index-th counter and *value, its value in *traffic; GPUMP_EMPTY past the
- * last. Any pointer may be NULL but traffic. */
+ * last. Every pointer except traffic may be NULL. */
 GPUMP_API gpump_result gpump_traffic_field(const gpump_traffic *traffic, uint32_t index, const char **name,
                                            const char **unit, const char **description, uint64_t *value);
 /* Computes the six utilisations of *traffic over traffic->cycles on the machine of *config into *utilisation

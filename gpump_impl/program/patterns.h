@@ -1,10 +1,10 @@
 /* patterns: which registers hold one value, or a ramp, over the lanes of a warp (floor 2, program)
  *
  * A compiler can compress a register before the kernel runs when it knows how the register's value varies over the
- * lanes of a warp: not at all (uniform), or by the same step from lane to lane (affine). This analysis knows it from
- * what each instruction computes, which the host says by a rule per instruction. What it claims holds for all lanes
- * that have not exited. A register written by a part of the warp is unknown; therefore every write under divergence
- * is. */
+ * lanes of a warp: not at all (uniform), or by the same step from lane to lane (affine). This analysis derives the
+ * variation from what each instruction computes; the host gives one rule per instruction. The result holds for all
+ * lanes that have not exited. A register written by a part of the warp is unknown. Every write under divergence is
+ * therefore unknown. */
 #ifndef GPUMP_PATTERNS_H
 #define GPUMP_PATTERNS_H
 

@@ -3,8 +3,8 @@
  * The tables are those of Tanasic 5.2: command buffers, active queue, kernel and SM status tables, preempted-block
  * queues (PTBQs). The host reports facts: a command was submitted, an SM is set up, a block finished, a block left with
  * its context saved. The host pulls actions: set up an SM, issue a block, preempt an SM. A policy, a const struct of
- * hooks, decides which kernel gets which SM. The configuration's `mechanism` decides how an SM is vacated (switch,
- * drain, or per block as the victim component chooses); policies do not know it.
+ * hooks, decides which kernel gets which SM. The configuration's `mechanism` decides how an SM is vacated: switch,
+ * drain, or per block as the victim component chooses. Policies do not depend on the mechanism.
  *
  *   gpump_scheduler_submit fills a command buffer
  *   -> action KERNEL_START, once the policy's hook `admit` has let the command into the active queue
@@ -14,8 +14,8 @@
  *   -> action KERNEL_DONE after the kernel's last block; then its queue may submit again
  *   gpump_scheduler_abort -> actions KILL and KERNEL_DONE for all that the process has
  *
- * A kernel in the active queue has a number from 1, its row of the kernel status table; 0 is no kernel. A block on an
- * SM is named by the SM and a gpump_block_ref that the ISSUE action gives. */
+ * A kernel in the active queue has a number from 1, its row of the kernel status table. 0 is no kernel. The SM and the
+ * gpump_block_ref of the ISSUE action identify a block on an SM. */
 #ifndef GPUMP_SCHEDULER_H
 #define GPUMP_SCHEDULER_H
 
@@ -31,12 +31,12 @@ GPUMP_BEGIN
 
 /* How an SM is vacated. */
 typedef enum gpump_scheduler_mechanism {
-    GPUMP_SCHEDULER_SWITCH = 0, /* its blocks stop, are saved, and come back through the PTBQ (Tanasic 5.2.2) */
+    GPUMP_SCHEDULER_SWITCH = 0, /* its blocks stop, are saved, and are issued again from the PTBQ (Tanasic 5.2.2) */
     GPUMP_SCHEDULER_DRAIN = 1,  /* its blocks run to their ends, none is issued */
     GPUMP_SCHEDULER_SELECT = 2  /* the host asks the victim component, which picks a technique for every block */
 } gpump_scheduler_mechanism;
 
-/* The scheduling hardware. Filled by gpump_scheduler_config_preset only; every field may then be changed. */
+/* The scheduling hardware. gpump_scheduler_config_preset fills the struct; the host may then change every field. */
 typedef struct gpump_scheduler_config {
     uint32_t struct_size;   /* sizeof(gpump_scheduler_config) */
     uint32_t sms;           /* SMs; 1 to 65536; preset: the machine's (published) */
@@ -49,13 +49,14 @@ typedef struct gpump_scheduler_config {
     /* Entries of each kernel's PTBQ; 0 to sms x blocks_per_sm; preset: that product (Tanasic 5.2.3). */
     uint32_t saved_blocks;
     uint32_t mechanism; /* gpump_scheduler_mechanism; preset SWITCH */
-    /* 1; or 2: a reserved SM may take blocks of its next kernel beside the leaving ones (Shieh 3.2). Preset 1. */
+    /* Kernels on an SM, 1 or 2. 2: a reserved SM may take blocks of its next kernel beside the leaving blocks (Shieh
+     * 3.2). Preset 1. */
     uint32_t kernels_per_sm;
     /* Cycles from an event to the policy's decision; preset: one per SM (Tanasic 5.2.4). */
     uint32_t decision_cycles;
     uint32_t slice_cycles; /* time slice of the `time_slice` policy, cycles; at least 1; preset 1 ms (assumed) */
-    /* `dss_fault`: a kernel lends its SMs when few of its warps have been able to run for so long, cycles; preset 12 us
-     * (derived: the service of a fault over NVLink, Tanasic 6.5.3). */
+    /* Policy `dss_fault`: time with few warps able to run after which a kernel lends its SMs, cycles; preset 12 us
+     * (derived: service time of a fault over NVLink, Tanasic 6.5.3). */
     uint32_t lend_cycles;
 } gpump_scheduler_config;
 
@@ -72,9 +73,9 @@ typedef struct gpump_scheduler_command {
     uint64_t cookie;  /* the host's name for the launch */
     uint64_t blocks;  /* blocks of the grid; 1 to GPUMP_SCHEDULER_MAX_BLOCKS */
     uint32_t process; /* row of the process table, from gpump_scheduler_open */
-    /* How many of them one SM holds; 1 to the configuration's. gpump_scheduler_issue_extra goes beyond. */
+    /* Blocks of the launch that one SM holds; 1 to config.blocks_per_sm. gpump_scheduler_issue_extra issues more. */
     uint32_t blocks_per_sm;
-    uint32_t saved_limit; /* how many saved contexts its preallocated memory holds; 0: it can only be drained */
+    uint32_t saved_limit; /* saved contexts that the kernel's memory holds; 0: the kernel can only be drained */
     uint32_t unused;
 } gpump_scheduler_command;
 
@@ -86,7 +87,7 @@ typedef struct gpump_scheduler_process_row {
     uint64_t serial; /* tells processes apart that had this row at different times; 0: the row is free */
     uint32_t priority, weight;
     uint32_t commands; /* commands of it that are buffered or active */
-    uint32_t aborted;  /* 1: gpump_scheduler_abort ended it; it submits nothing more */
+    uint32_t aborted;  /* 1: gpump_scheduler_abort ended the process; its submissions are refused */
 } gpump_scheduler_process_row;
 
 typedef enum gpump_scheduler_buffer_state {
@@ -113,14 +114,14 @@ typedef struct gpump_scheduler_kernel {
     uint64_t next_block;  /* the first block never issued */
     uint64_t start_cycle; /* when it entered the active queue */
     uint64_t arrival;     /* sequence number of its submission */
-    uint64_t
-        waits_since; /* since when few of its warps can run (gpump_scheduler_report_running); GPUMP_UNKNOWN: not so */
+    uint64_t waits_since; /* cycle since which few of its warps can run (gpump_scheduler_report_running); GPUMP_UNKNOWN:
+                             enough can run */
     uint32_t queue, process;
     uint32_t blocks_per_sm, saved_limit;
     uint32_t resident;    /* blocks on SMs now, leaving ones included */
     uint32_t saved;       /* blocks in its PTBQ */
-    uint32_t saved_first; /* ring position of the next one to come back */
-    uint32_t leaving;     /* blocks that have been told to switch: room in the PTBQ is kept for them */
+    uint32_t saved_first; /* ring position of the next saved block to issue */
+    uint32_t leaving;     /* blocks that are being switched; room in the PTBQ is kept for them */
     uint32_t budget;      /* tokens it was given */
     uint32_t tokens;      /* GPUMP_SCHEDULER_TOKEN_ZERO + budget - owned - reserved */
     uint32_t owned;       /* SMs that run it or are being set up for it, reserved ones not counted */
@@ -145,13 +146,13 @@ typedef enum gpump_scheduler_sm_flag {
     GPUMP_SCHEDULER_SM_SETUP_RUNNING = 4,  /* SETUP handed over, report_ready awaited */
     GPUMP_SCHEDULER_SM_SETUP_STALE = 8,    /* ... for a kernel that no longer gets the SM */
     GPUMP_SCHEDULER_SM_NEXT_READY = 16,    /* kernels_per_sm 2: set up for its next kernel beside the leaving one */
-    GPUMP_SCHEDULER_SM_SWITCHING = 32,     /* its blocks were told to switch (or to leave as selected), not to drain */
+    GPUMP_SCHEDULER_SM_SWITCHING = 32,     /* its blocks switch, or leave as selected; they do not drain */
     GPUMP_SCHEDULER_SM_KILL_DUE = 64,      /* KILL is about to be handed over, for the blocks of kernel */
     GPUMP_SCHEDULER_SM_KILL_NEXT_DUE = 128 /* likewise, for the blocks of next (kernels_per_sm 2) */
 } gpump_scheduler_sm_flag;
 /* SM status table. */
 typedef struct gpump_scheduler_sm {
-    uint64_t process_serial; /* whose page table and caches it was last set up for; 0: none yet */
+    uint64_t process_serial; /* serial of the process that the SM was last set up for; 0: none yet */
     uint64_t slots;          /* bit per slot that holds a block */
     uint32_t state;          /* gpump_scheduler_sm_state */
     uint32_t flags;          /* gpump_scheduler_sm_flag bits */
@@ -160,11 +161,11 @@ typedef struct gpump_scheduler_sm {
     uint32_t blocks;         /* resident blocks of kernel */
     uint32_t next_blocks;    /* resident blocks of next (kernels_per_sm 2) */
     uint32_t room;           /* blocks of next that may be issued at once (gpump_scheduler_report_room) */
-    uint32_t leaving;        /* blocks told to switch that are still here */
+    uint32_t leaving;        /* blocks that are being switched and are still on the SM */
     uint32_t previous_sm, next_sm; /* neighbours in the owner's list */
 } gpump_scheduler_sm;
 
-/* What a hook sees: the tables as they are. All pointers are good until the hook returns. */
+/* The tables as a hook reads them. All pointers are valid until the hook returns. */
 typedef struct gpump_scheduler_view {
     const gpump_scheduler_config *config;
     const gpump_scheduler_process_row *processes; /* config->processes rows */
@@ -179,7 +180,7 @@ typedef struct gpump_scheduler_view {
     uint32_t open_processes; /* processes open now */
     uint32_t idle_sm;        /* the lowest idle SM; GPUMP_NONE: none is idle */
     uint32_t reserved_sms;   /* SMs in state reserved */
-    uint32_t queue;          /* tokens: whose command enters; otherwise GPUMP_NONE */
+    uint32_t queue;          /* hook `tokens`: queue of the command that enters; otherwise GPUMP_NONE */
 } gpump_scheduler_view;
 
 #define GPUMP_SCHEDULER_STATE_WORDS 16
@@ -196,39 +197,40 @@ typedef struct gpump_scheduler_step {
 } gpump_scheduler_step;
 
 /* A scheduling policy: constant, with any hook NULL for the default that is stated. Each hook takes the policy itself
- * and one struct of arguments. Hooks decide from these alone, so that the same state always gives the same decision.
- * Every answer is checked: an impossible one ends the run of the policy and counts as policy_errors. */
+ * and one struct of arguments. A hook reads nothing else, so that the same state always gives the same decision. The
+ * scheduler checks every result. An invalid result ends the run of the policy and increments policy_errors. */
 typedef struct gpump_scheduler_policy {
     uint32_t struct_size; /* sizeof(gpump_scheduler_policy) */
     uint32_t unused;
     const char *name;
     const char *description; /* one sentence */
     void *user;
-    /* Which waiting command enters the active queue next: its queue, or GPUMP_NONE for none. Called while the active
-     * queue has a free row. NULL: commands enter in the order of their arrival. */
+    /* Returns the queue whose waiting command enters the active queue next, or GPUMP_NONE for none. Called while the
+     * active queue has a free row. NULL: commands enter in the order of their arrival. */
     uint32_t (*admit)(const struct gpump_scheduler_policy *policy, const gpump_scheduler_view *view);
-    /* How many tokens the kernel of view->queue starts with, 0 to GPUMP_SCHEDULER_MAX_BUDGET. NULL: 0. */
+    /* Returns the tokens that the kernel of view->queue starts with, 0 to GPUMP_SCHEDULER_MAX_BUDGET. NULL: 0. */
     uint32_t (*tokens)(const struct gpump_scheduler_policy *policy, const gpump_scheduler_view *view);
-    /* The next step of a repartitioning: GPUMP_OK and *step, or GPUMP_EMPTY when no SM is to change hands. Called until
-     * it returns GPUMP_EMPTY. NULL: idle SMs go to the first kernel of the active queue that has blocks to issue. */
+    /* Sets *step to the next step of a repartitioning and returns GPUMP_OK. GPUMP_EMPTY: no SM changes its kernel.
+     * Called until the result is GPUMP_EMPTY. NULL: idle SMs go to the first kernel of the active queue that has blocks
+     * to issue. */
     gpump_result (*step)(const struct gpump_scheduler_policy *policy, const gpump_scheduler_view *view,
                          gpump_scheduler_step *step);
-    /* The cycle at which the policy runs although nothing was reported; GPUMP_UNKNOWN: never. Called after every run.
-     * NULL: never. */
+    /* Returns the cycle at which the policy runs without a report; GPUMP_UNKNOWN: never. Called after every run. NULL:
+     * never. */
     uint64_t (*wake)(const struct gpump_scheduler_policy *policy, const gpump_scheduler_view *view);
 } gpump_scheduler_policy;
 
-/* Returns the blocks of a kernel that could be issued now: saved ones and those never issued. */
+/* Returns the number of blocks of a kernel that can be issued now: saved blocks and blocks never issued. */
 GPUMP_INLINE uint64_t gpump_scheduler_to_issue(const gpump_scheduler_kernel *kernel) {
     return kernel->blocks - kernel->next_block + kernel->saved;
 }
-/* Returns 1 when a kernel has blocks to issue beyond what the SMs being set up for it will take: it can use an idle SM.
- */
+/* Returns 1 when a kernel can use an idle SM: it has more blocks to issue than the SMs being set up for it will
+ * hold. */
 GPUMP_INLINE int gpump_scheduler_wants_idle(const gpump_scheduler_kernel *kernel) {
     return gpump_scheduler_to_issue(kernel) > (uint64_t)kernel->setting_up * kernel->blocks_per_sm;
 }
-/* Returns 1 when it has some even beyond what the SMs being vacated for it will take: one more may be reserved for it.
- */
+/* Returns 1 when one more SM may be reserved for a kernel: it has more blocks to issue than the SMs being set up or
+ * vacated for it will hold. */
 GPUMP_INLINE int gpump_scheduler_wants_more(const gpump_scheduler_kernel *kernel) {
     return gpump_scheduler_to_issue(kernel) > (uint64_t)(kernel->setting_up + kernel->reserved) * kernel->blocks_per_sm;
 }
@@ -276,7 +278,7 @@ typedef struct gpump_scheduler_action {
     uint32_t mechanism;
     uint32_t reason;     /* PREEMPT: gpump_reason why it is DRAIN after all; 0 */
     uint32_t invalidate; /* SETUP: gpump_scheduler_invalidate bits; 0 within one process */
-    uint32_t beside;     /* SETUP: 1: the blocks of another kernel are still leaving (kernels_per_sm 2) */
+    uint32_t beside;     /* SETUP: 1: blocks of another kernel are still leaving the SM (kernels_per_sm 2) */
     uint32_t saved;      /* ISSUE: 1: a saved block */
     uint32_t aborted;    /* KERNEL_DONE: 1: its process was aborted. A kernel that never started has the number 0 */
 } gpump_scheduler_action;
@@ -310,23 +312,26 @@ typedef struct gpump_scheduler_statistics {
 
 typedef struct gpump_scheduler gpump_scheduler;
 
-/* Fills *config for a machine of gpump_gpu_config_preset. */
+/* Fills *config for a preset of gpump_gpu_config_preset. GPUMP_ERROR_UNKNOWN_NAME: any other name. */
 GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *config, const char *preset);
-/* Sets *bytes to the memory it needs. GPUMP_ERROR_CONFIG names the field at fault. */
+/* Sets *bytes to the memory that a scheduler of this configuration needs. GPUMP_ERROR_CONFIG: diag names the field at
+ * fault. */
 GPUMP_API gpump_result gpump_scheduler_bytes(const gpump_scheduler_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes a scheduler with all SMs idle in `memory` (8-byte aligned, at least that size). Nothing is allocated, then or
- * later. GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
+/* Makes a scheduler with all SMs idle in `memory` (8-byte aligned, at least gpump_scheduler_bytes) and sets *scheduler.
+ * The scheduler never allocates memory. GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
 GPUMP_API gpump_result gpump_scheduler_init(void *memory, size_t bytes, const gpump_scheduler_config *config,
                                             gpump_scheduler **scheduler, gpump_diag *diag);
-/* Takes over a byte copy of a scheduler of the same configuration and build. GPUMP_ERROR_FORMAT for anything else. */
+/* Adopts a byte copy of a scheduler of the same configuration and build, and sets *scheduler. GPUMP_ERROR_FORMAT: any
+ * other bytes. */
 GPUMP_API gpump_result gpump_scheduler_adopt(void *memory, size_t bytes, const gpump_scheduler_config *config,
                                              gpump_scheduler **scheduler, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear in the tables. */
 GPUMP_API uint64_t gpump_scheduler_hash(const gpump_scheduler *scheduler);
 
-/* Checks every table against the others: counts, lists, queues, tokens, states and flags. For memory from outside: once
- * gpump_scheduler_adopt has taken it over and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and
- * diag->field says what contradicts what. Cost: linear in the tables; SMs x active kernels / 64. */
+/* Checks every table against the others: counts, lists, queues, tokens, states and flags. A host calls
+ * gpump_scheduler_check after gpump_scheduler_adopt when the bytes come from outside the program. On GPUMP_OK every
+ * later call is safe. GPUMP_ERROR_FORMAT: diag->field describes the contradiction. Cost: linear in the tables; SMs x
+ * active kernels / 64. */
 GPUMP_API gpump_result gpump_scheduler_check(const gpump_scheduler *scheduler, gpump_diag *diag);
 
 /* The SRAM that the tables take, in bits (Tanasic 5.2.3). */
@@ -343,65 +348,70 @@ GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *config
 
 /* ---- facts; an error leaves the state as it was ---- */
 
-/* Opens a process and sets *row, its row of the process table. GPUMP_ERROR_FULL: the table has no free row. */
+/* Opens the process *process and sets *row, its row of the process table. GPUMP_ERROR_FULL: the table has no free
+ * row. */
 GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *scheduler, uint64_t now,
                                             const gpump_scheduler_process *process, uint32_t *row, gpump_diag *diag);
-/* Changes priority and weight of an open process. The policy sees the priority at its next run; a weight counts for
- * kernels that enter the active queue later. */
+/* Changes `priority` and `weight` of the open process in row `process`. The policy uses the new priority at its next
+ * run. The new weight applies to kernels that enter the active queue later. GPUMP_ERROR_STATE: the process is not
+ * open. */
 GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *scheduler, uint64_t now, uint32_t process,
                                                     uint32_t priority, uint32_t weight);
-/* Aborts a process: an access of it was invalid (gpump_fault_next, ABORT). Its waiting commands end at once, its
- * kernels issue nothing more and forget the blocks in their PTBQs, and KILL follows for every SM that holds blocks of
- * it. The host drops their saved contexts. KERNEL_DONE follows for each of its commands; then it can be closed. Other
- * processes keep their SMs, tokens and queues. GPUMP_ERROR_STATE when it is not open, or aborted already. Cost: linear
- * in SMs and queues, for each of its kernels. */
+/* Aborts the process in row `process`, after an invalid access (gpump_fault_next, ABORT).
+ *   commands  The process's waiting commands end at once. KERNEL_DONE follows for each command of the process.
+ *   kernels   The process's kernels issue no further block, and the blocks in their PTBQs are discarded.
+ *   SMs       KILL follows for every SM that holds blocks of the process.
+ * The host drops the saved contexts of the process. The process can be closed after its last KERNEL_DONE. Other
+ * processes keep their SMs, tokens and queues. GPUMP_ERROR_STATE: the process is not open, or is already aborted. Cost:
+ * linear in SMs and queues, for each kernel of the process. */
 GPUMP_API gpump_result gpump_scheduler_abort(gpump_scheduler *scheduler, uint64_t now, uint32_t process);
-/* Closes a process. GPUMP_ERROR_STATE while it has commands. */
+/* Closes the process in row `process`. GPUMP_ERROR_STATE: the process has commands. */
 GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *scheduler, uint64_t now, uint32_t process);
-/* Puts a kernel launch, *command, into the buffer of `queue`. GPUMP_BUSY while the queue's last command has not been
- * handed over as KERNEL_DONE. GPUMP_ERROR_STATE for a process that is not open, or was aborted. */
+/* Puts a kernel launch, *command, into the buffer of `queue`. GPUMP_BUSY: the KERNEL_DONE of the queue's last command
+ * has not been pulled. GPUMP_ERROR_STATE: the process is not open, or is aborted. */
 GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *scheduler, uint64_t now, uint32_t queue,
                                               const gpump_scheduler_command *command, gpump_diag *diag);
-/* Says that the SETUP of `sm` is finished. GPUMP_ERROR_STATE when none was under way. */
+/* Reports that the SETUP of `sm` is finished. GPUMP_ERROR_STATE: no SETUP of this SM was under way. */
 GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *scheduler, uint64_t now, uint32_t sm);
-/* Says that `block` of `sm`, as ISSUE named it, ran to its end, or was killed. GPUMP_ERROR_STALE when it is not
- * resident. */
+/* Reports that `block` of `sm` ran to its end, or was killed. `block` is the reference from its ISSUE action.
+ * GPUMP_ERROR_STALE: the block is not resident. */
 GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
                                                        gpump_block_ref block);
-/* Says that `block` has left `sm`, which is under preemption. `handle` (which block, and where its context lies) comes
- * back with the ISSUE that resumes the block; the handle of a flushed block names no context. GPUMP_ERROR_STATE when
- * the SM is not being preempted, GPUMP_ERROR_FULL when the kernel can hold no more saved blocks. A block of an aborted
- * process counts as killed. */
+/* Reports that `block` has left `sm`, which is being preempted. `handle` is the host's number for the block and its
+ * context. The ISSUE action that resumes the block carries `handle`. The handle of a flushed block names no context. A
+ * block of an aborted process counts as killed. GPUMP_ERROR_STATE: the SM is not being preempted. GPUMP_ERROR_FULL: the
+ * kernel can hold no more saved blocks. */
 GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
                                                         gpump_block_ref block, uint64_t handle);
-/* Says that of the `warps` warps of `kernel`, those of preempted blocks included, `running` can run; the others wait
- * for pages. They are few when they are less than a quarter (assumed). Only the policy `dss_fault` reads this.
- * GPUMP_ERROR_STATE when the kernel is not active. Source: Tanasic 7.2.3. */
+/* Reports that `running` of the `warps` warps of `kernel` can run, and that the others wait for pages. `warps` includes
+ * the warps of preempted blocks. The running warps count as few below a quarter of `warps` (assumed). Only the policy
+ * `dss_fault` uses this report. GPUMP_ERROR_STATE: the kernel is not active. Source: Tanasic 7.2.3. */
 GPUMP_API gpump_result gpump_scheduler_report_running(gpump_scheduler *scheduler, uint64_t now, uint32_t kernel,
                                                       uint32_t running, uint32_t warps);
-/* kernels_per_sm 2: says that `blocks` blocks of the next kernel fit on `sm` beside the blocks that are still leaving.
- * GPUMP_ERROR_STATE when the SM is not reserved and ready for a next kernel. */
+/* kernels_per_sm 2: reports that `blocks` blocks of the next kernel fit on `sm` beside the blocks that are still
+ * leaving. GPUMP_ERROR_STATE: the SM is not reserved, or not set up for its next kernel. */
 GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
                                                    uint32_t blocks);
 
-/* Hands over the next *action: kernels that ended, then kernels that start, then SM by SM, then what *policy decides
- * once its decision is due. `now` below GPUMP_UNKNOWN. GPUMP_EMPTY: none now. GPUMP_ERROR_REFUSED: the policy gave an
- * impossible answer, which was dropped. */
+/* Pulls the next action into *action: first ended kernels, then starting kernels, then SM by SM, then the steps of
+ * *policy once its decision is due. `now` is below GPUMP_UNKNOWN. GPUMP_EMPTY: there is no action now.
+ * GPUMP_ERROR_REFUSED: the policy's result was invalid and was dropped. */
 GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *scheduler, const gpump_scheduler_policy *policy,
                                             uint64_t now, gpump_scheduler_action *action);
-/* Returns when the next action may come if nothing is reported: a cycle, GPUMP_UNKNOWN for never. */
+/* Returns the cycle of the next action that needs no further report; GPUMP_UNKNOWN: every action needs a report
+ * first. */
 GPUMP_API uint64_t gpump_scheduler_next_cycle(const gpump_scheduler *scheduler);
 
 /* Issues a block on `sm` at once and sets *action to that ISSUE, also when the SM holds as many blocks as its kernel's
- * command said. For a host that has taken blocks of the SM off the chip because they wait for pages, and has room for
- * another (gpump_block_switch, NEW); blocks off the chip stay counted on the SM. They go to the PTBQ with
- * gpump_scheduler_report_preempted once the SM is under preemption. GPUMP_EMPTY when the SM is not ready, when its
- * kernel has no block to issue, or when all slots of config.blocks_per_sm are taken. Source: Tanasic 6.4.1. */
+ * command said. A host calls the function when it has moved blocks that wait for pages off the SM and has room for
+ * another block (gpump_block_switch, NEW). The moved blocks stay counted on the SM. gpump_scheduler_report_preempted
+ * puts them into the PTBQ once the SM is being preempted. GPUMP_EMPTY when the SM is not ready, when its kernel has no
+ * block to issue, or when all slots of config.blocks_per_sm are taken. Source: Tanasic 6.4.1. */
 GPUMP_API gpump_result gpump_scheduler_issue_extra(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
                                                    gpump_scheduler_action *action);
 
 /* ---- views ---- */
-/* Returns the tables as a policy sees them, good until the next call that changes them. */
+/* Returns the tables as a policy reads them. The pointers are valid until the next call that changes the scheduler. */
 GPUMP_API gpump_scheduler_view gpump_scheduler_look(const gpump_scheduler *scheduler);
 /* Copies the counters since gpump_scheduler_init into *statistics. */
 GPUMP_API void gpump_scheduler_get_statistics(const gpump_scheduler *scheduler, gpump_scheduler_statistics *statistics);
@@ -410,7 +420,7 @@ GPUMP_API void gpump_scheduler_statistics_diff(const gpump_scheduler_statistics 
                                                const gpump_scheduler_statistics *later,
                                                gpump_scheduler_statistics *difference);
 /* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Any pointer may be NULL but statistics. */
+ * last. Every pointer except statistics may be NULL. */
 GPUMP_API gpump_result gpump_scheduler_statistics_field(const gpump_scheduler_statistics *statistics, uint32_t index,
                                                         const char **name, const char **unit, const char **description,
                                                         uint64_t *value);

@@ -18,14 +18,11 @@ GPUMP_BEGIN
  *   ppq_shared  like ppq, but SMs that the highest priority leaves free go to lower ones (Tanasic Fig. 5.5b)
  *   dss         dynamic spatial sharing: as many tokens as the process's weight (Tanasic 5.2.4)
  *   dss_fault   like dss, but a kernel of which few warps have been able to run for lend_cycles lends its SMs, all but
- *               one, to kernels that do not wait. The borrower pays with its tokens, so dss's own rule returns the SMs
- *               when the pages have come (named in Tanasic 7.2.3; this form is ours)
- *   equal       dss with floor(SMs / processes) tokens each; the remainder goes one by one to the kernels that come
- *               first (Tanasic 5.3.4)
- *   weighted    dss with SMs x weight / sum of weights tokens
- *   time_slice  the whole GPU to one process after the other, slice_cycles each (named in Tanasic 5.2.3; this form is
- *               ours)
- */
+ *               one, to kernels that do not wait. The borrower spends its tokens, so dss's own rule returns the SMs
+ * when the pages are resident (named in Tanasic 7.2.3; this form is not in the paper) equal       dss with floor(SMs /
+ * processes) tokens each; the remainder goes one by one to the kernels that come first (Tanasic 5.3.4) weighted    dss
+ * with SMs x weight / sum of weights tokens time_slice  the whole GPU to one process after the other, slice_cycles each
+ * (named in Tanasic 5.2.3; this form is not in the paper) */
 GPUMP_API const gpump_scheduler_policy *gpump_scheduler_find(const char *name);
 /* Returns the index-th built-in policy, NULL past the last. */
 GPUMP_API const gpump_scheduler_policy *gpump_scheduler_policy_at(uint32_t index);

@@ -2,9 +2,9 @@
  * 4)
  *
  * Kernels that co-run have the same number of blocks on every SM that they share. A request describes each kernel by
- * its block's footprint, its class, and a curve that says what the kernel asks of the network and of DRAM, and how fast
- * it is, with 1, 2, ... blocks on each SM. A policy answers with the blocks of each kernel, its shares of bandwidth,
- * and the limits that gpump_rate enforces on each SM. Nothing is kept between calls and nothing is allocated. */
+ * its block's footprint, its class, and a curve: network load, DRAM load and speed with 1, 2, ... blocks on each SM. A
+ * policy returns the blocks of each kernel, its shares of bandwidth, and the limits that gpump_rate enforces on each
+ * SM. No state is kept between calls, and no memory is allocated. */
 #ifndef GPUMP_PARTITION_H
 #define GPUMP_PARTITION_H
 
@@ -26,7 +26,8 @@ typedef enum gpump_partition_class {
     GPUMP_PARTITION_CLASSES = 3
 } gpump_partition_class;
 
-/* The machine that kernels share. Filled by gpump_partition_config_preset only; every field may then be changed. */
+/* The machine that kernels share. gpump_partition_config_preset fills the struct; the host may then change every
+ * field. */
 typedef struct gpump_partition_config {
     uint32_t struct_size;               /* sizeof(gpump_partition_config) */
     uint32_t flit_bytes;                /* width of the network; 32 (Lin 4.3.1); 1 to 1024 */
@@ -40,13 +41,13 @@ typedef struct gpump_partition_config {
     gpump_meter_config meter; /* clocks, network ports and peak bandwidths */
 } gpump_partition_config;
 
-/* What a kernel asks for while it runs, all SMs together (Lin 4.5.3). */
+/* The bandwidth demand and speed of a running kernel, all SMs together (Lin 4.5.3). */
 typedef struct gpump_demand {
     uint32_t network_q16;        /* percent of the network's sustainable bandwidth, the busier direction, Q16.16 */
     uint32_t dram_q16;           /* percent of DRAM's sustainable bandwidth, Q16.16 */
     uint32_t up_bytes_q16;       /* bytes that one L1 miss sends to L2, Q16.16 */
-    uint32_t down_bytes_q16;     /* bytes that it brings back */
-    uint32_t dram_bytes_q16;     /* bytes that it moves to and from DRAM */
+    uint32_t down_bytes_q16;     /* bytes that L2 returns for one L1 miss, Q16.16 */
+    uint32_t dram_bytes_q16;     /* bytes that one L1 miss moves to and from DRAM, Q16.16 */
     uint32_t speed_q16;          /* warp instructions per cycle and SM, Q16.16 */
     uint32_t misses_per_1000_q4; /* L1 misses per 1000 warp instructions, in sixteenths */
     uint32_t unused;
@@ -81,28 +82,28 @@ typedef struct gpump_partition_request {
     const gpump_partition_kernel *kernels; /* count of them */
 } gpump_partition_request;
 
-/* What one kernel gets. */
+/* The share of one kernel. */
 typedef struct gpump_partition_share {
     uint32_t blocks;          /* on each of its SMs; 0: nothing fits */
     uint32_t first_sm;        /* its SMs: first_sm to first_sm + sms - 1 */
     uint32_t sms;             /* kernels that share SMs have the same ones */
     uint32_t network_q16;     /* percent of the network's sustainable bandwidth, Q16.16; 0 where the policy sets none */
     uint32_t dram_q16;        /* percent of DRAM's */
-    uint32_t first_memory;    /* the first of its eighths of L2 and DRAM ... */
-    uint32_t memory;          /* ... and how many it has for itself; 0: it shares all of them */
+    uint32_t first_memory;    /* index of its first eighth of L2 and DRAM */
+    uint32_t memory;          /* eighths of L2 and DRAM reserved for the kernel; 0: the kernel shares all eighths */
     gpump_rate_limits limits; /* of each SM */
 } gpump_partition_share;
 
 struct gpump_partition_policy;
 
-/* What a decide hook sees. */
+/* Arguments of a decide hook. */
 typedef struct gpump_partition_args {
     const struct gpump_partition_policy *policy;
     const gpump_partition_request *request;
     const gpump_occupancy *occupancy; /* of each kernel alone */
 } gpump_partition_args;
 
-/* A policy: constant. What the hook answers is checked. */
+/* A policy: a constant struct. gpump_partition_decide checks the result of the hook. */
 typedef struct gpump_partition_policy {
     uint32_t struct_size; /* sizeof(gpump_partition_policy) */
     uint32_t candidates;  /* answers that a group tries out, by request->candidate; 0 or 1: one, which is not tried */
@@ -119,7 +120,8 @@ GPUMP_API const gpump_partition_policy *gpump_partition_find(const char *name);
 /* Returns the index-th built-in policy, NULL past the last. */
 GPUMP_API const gpump_partition_policy *gpump_partition_policy_at(uint32_t index);
 
-/* A division that its user names, as vendors' tools do. The policy points to the struct, which must not move. */
+/* A fixed division given as text, as in vendors' tools. The policy points to the struct, so the struct must not be
+ * moved. */
 typedef struct gpump_partition_fixed {
     gpump_partition_policy policy; /* its name is `text` */
     char text[48];
@@ -136,46 +138,50 @@ typedef struct gpump_partition_fixed {
 GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump_gpu *gpu, gpump_partition_fixed *fixed,
                                                    gpump_diag *diag);
 
-/* A policy that holds a tail latency. Where kernels of two priorities meet, those of the highest are requests, and the
- * others keep `share_q16` of their blocks and of the misses that the network can answer. The policy points to the
- * struct, which must not move. It needs no samples (gpump_sharing_config.unsampled). */
+/* A policy that bounds a tail latency. Kernels of the highest priority are requests. While a request runs, kernels of
+ * lower priority keep `share_q16` of their blocks and of the misses that the network can serve. The policy points to
+ * the struct, so the struct must not be moved. The policy needs no samples (gpump_sharing_config.unsampled). */
 typedef struct gpump_partition_hold {
     gpump_partition_policy policy;
-    uint64_t limit_cycles;  /* a request that takes longer is late */
+    uint64_t limit_cycles;  /* a request that takes longer than this is late */
     uint32_t late_permille; /* requests that may be late; 10 holds a p99 */
-    uint32_t share_q16;     /* of the others while a request runs, Q16.16: 0 to 65536; 0 at first */
-    uint64_t debt_q16;      /* what late requests would have taken below 0, and requests in time give back first */
+    uint32_t share_q16;     /* share of lower priorities while a request runs, Q16.16: 0 to 65536; 0 at first */
+    uint64_t debt_q16;      /* decreases that would have made share_q16 negative; increases pay this debt first */
 } gpump_partition_hold;
 /* Fills *hold for requests of which `late_permille` (0 to 1000) may take longer than `limit_cycles`.
  * GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_partition_hold_init(gpump_partition_hold *hold, uint64_t limit_cycles,
                                                  uint32_t late_permille, gpump_diag *diag);
-/* Reports a request that has taken `latency_cycles`. A late one lowers the others' share by a quarter, times the part
- * that need not be late; one in time raises it by a quarter, times the part that may be: the share rests where the
- * promised part is late. The share begins at 0 and remembers what it could not give, so that of n requests at most the
- * promised part of n, and one more, are late: unless some are late beside others that keep nothing. */
+/* Reports a request that has taken `latency_cycles`, and adjusts share_q16. With p = late_permille / 1000, and shares
+ * as parts of 65536:
+ *   late     share_q16 falls by (1 - p) / 4
+ *   in time  share_q16 rises by p / 4
+ * The share is stable where a part p of the requests is late. The share starts at 0, and debt_q16 keeps the decreases
+ * below 0. So at most p x n + 1 of n requests are late, unless requests are late even at a share of 0. Cost:
+ * constant. */
 GPUMP_API void gpump_partition_hold_report(gpump_partition_hold *hold, uint64_t latency_cycles);
 
 /* Fills *config for a preset of gpump_gpu_config_preset. */
 GPUMP_API gpump_result gpump_partition_config_preset(gpump_partition_config *config, const char *preset);
-/* Checks every field of a configuration: GPUMP_ERROR_CONFIG, and diag names the first at fault. */
+/* Checks every field of *config. GPUMP_ERROR_CONFIG: diag names the first field at fault. */
 GPUMP_API gpump_result gpump_partition_config_check(const gpump_partition_config *config, gpump_diag *diag);
 
 /* ---- what a kernel asks for ---- */
 
-/* Computes the `demand` of a kernel, what it asks for, from what it did in traffic->cycles on `sms` SMs, projected to
- * all SMs of the machine (Lin 4.5.3; derived, the thesis's text ends before it). With fewer SMs than the machine has,
- * the kernel was sampled on some of them. GPUMP_ERROR_CONFIG; GPUMP_EMPTY, and all 0, when no cycle has passed. */
+/* Computes *demand of a kernel from its *traffic on `sms` SMs in traffic->cycles, projected to all SMs of the machine
+ * (Lin 4.5.3; derived, because the thesis's text ends before the formula). `sms` is smaller than the machine's SM count
+ * when the kernel was sampled on some SMs. GPUMP_ERROR_CONFIG. GPUMP_EMPTY, with a demand of 0: traffic->cycles is
+ * 0. */
 GPUMP_API gpump_result gpump_partition_demand(const gpump_partition_config *config, const gpump_traffic *traffic,
                                               uint32_t sms, gpump_demand *demand, gpump_diag *diag);
-/* Returns the gpump_partition_class of a kernel with this demand (derived: below the threshold on network and DRAM it
- * is latency sensitive, else the busier of the two decides). `previous` is the class that it has, or
- * GPUMP_PARTITION_CLASSES: it leaves or enters LATENCY only outside the margin around the threshold. */
+/* Returns the gpump_partition_class of a kernel with `demand` (derived). Below the threshold on both network and DRAM
+ * the class is LATENCY; otherwise it is the busier of the two. `previous` is the kernel's present class, or
+ * GPUMP_PARTITION_CLASSES for none. A kernel leaves or enters LATENCY only outside the margin around the threshold. */
 GPUMP_API uint32_t gpump_partition_classify(const gpump_partition_config *config, const gpump_demand *demand,
                                             uint32_t previous);
-/* Returns how many L1 misses a kernel of this `demand` may send per unit and SM, Q16.16, to use `network_q16` and
- * `dram_q16` percent of the sustainable bandwidths at most (Lin 4.5.3; derived). GPUMP_RATE_NO_LIMIT when its misses
- * move no bytes. */
+/* Returns the L1 misses per unit and SM, Q16.16, with which a kernel of `demand` uses at most `network_q16` and
+ * `dram_q16` percent of the sustainable bandwidths (Lin 4.5.3; derived). GPUMP_RATE_NO_LIMIT: the kernel's misses move
+ * no bytes. */
 GPUMP_API uint32_t gpump_partition_rate(const gpump_partition_config *config, const gpump_demand *demand,
                                         uint32_t network_q16, uint32_t dram_q16);
 
@@ -186,8 +192,8 @@ GPUMP_API uint32_t gpump_partition_rate(const gpump_partition_config *config, co
 GPUMP_API int gpump_partition_fits(const gpump_partition_request *request, const uint32_t *blocks);
 /* Decides the blocks and limits of each kernel by a policy and writes them to shares[request->count]. Algorithm 1 of
  * Lin 4.5.2 is policy "ccbp". GPUMP_ERROR_ARGUMENT, also for a kernel whose block fits no SM; GPUMP_ERROR_CONFIG;
- * GPUMP_ERROR_REFUSED when an own policy's answer does not fit. Cost: ccbp 100 steps per kernel and blocks; crisp tries
- * every combination. */
+ * GPUMP_ERROR_REFUSED: the result of a host's own policy does not fit. Cost: ccbp takes 100 steps per kernel and number
+ * of blocks; crisp tries every combination. */
 GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *policy,
                                               const gpump_partition_request *request, gpump_partition_share *shares,
                                               gpump_diag *diag);

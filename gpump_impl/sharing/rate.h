@@ -1,9 +1,9 @@
 /* rate: what each kernel of a shared SM may issue and send (floor 2, hardware; Lin 4.5.1, SMK, Dai et al.)
  *
- * Kernels that share an SM compete for issue slots and for memory bandwidth. This component limits each of them at
- * three places: warp instructions per epoch (SMK), memory instructions in flight (Dai et al.), and L1 misses per unit
- * of time (Lin's issue-rate controller at the L1 miss queue). At each place the host asks one question, a load and a
- * mask, and reports what has passed. A kernel without limits passes every gate. */
+ * Kernels that share an SM compete for issue slots and for memory bandwidth. This component limits each kernel at three
+ * places: warp instructions per epoch (SMK), memory instructions in flight (Dai et al.), and L1 misses per unit of time
+ * (Lin's issue-rate controller at the L1 miss queue). At each place the host calls one question (a load and a mask),
+ * then reports the instruction or miss that passed. A kernel without limits passes every gate. */
 #ifndef GPUMP_RATE_H
 #define GPUMP_RATE_H
 
@@ -17,7 +17,8 @@ GPUMP_BEGIN
 #define GPUMP_RATE_ACCESSES 1024            /* L1 accesses after which such a limit is renewed (Dai et al.) */
 #define GPUMP_RATE_MISS UINT32_C(0x10000)   /* one L1 miss, Q16.16 */
 
-/* Filled by gpump_rate_config_preset only; every field may then be changed. */
+/* The configuration of a rate controller. gpump_rate_config_preset fills the struct; the host may then change every
+ * field. */
 typedef struct gpump_rate_config {
     uint32_t struct_size;  /* sizeof(gpump_rate_config) */
     uint32_t kernels;      /* kernels that share the SM; 2; 1 to GPUMP_RATE_KERNELS */
@@ -90,7 +91,7 @@ GPUMP_API gpump_result gpump_rate_bytes(const gpump_rate_config *config, size_t 
 /* Makes a rate controller without limits in `memory` and sets *rate. */
 GPUMP_API gpump_result gpump_rate_init(void *memory, size_t bytes, const gpump_rate_config *config, gpump_rate **rate,
                                        gpump_diag *diag);
-/* Takes over a byte copy of a rate controller and sets *rate. */
+/* Adopts a byte copy of a rate controller and sets *rate. */
 GPUMP_API gpump_result gpump_rate_adopt(void *memory, size_t bytes, const gpump_rate_config *config, gpump_rate **rate,
                                         gpump_diag *diag);
 /* Checks every field of a rate controller whose bytes come from outside: GPUMP_ERROR_FORMAT, and diag names the first
@@ -115,15 +116,15 @@ GPUMP_API gpump_result gpump_rate_bits(const gpump_rate_config *config, uint64_t
 
 /* ---- questions. Hot: a load and a mask. `kernel` is 0 to config.kernels - 1 ---- */
 
-/* Returns 1 when the kernel may issue a warp instruction: its epoch's quota is not used up. */
+/* Returns 1 when `kernel` may issue a warp instruction, because its quota of the epoch is not used up. */
 GPUMP_INLINE int gpump_rate_may_issue(const gpump_rate *rate, uint32_t kernel) {
     return !(gpumpi_rate_kernel_of(rate, kernel)->closed & GPUMPI_RATE_ISSUE);
 }
-/* Returns 1 when the kernel may issue a memory instruction: fewer than its limit are in flight. */
+/* Returns 1 when `kernel` may issue a memory instruction, because fewer than its limit are in flight. */
 GPUMP_INLINE int gpump_rate_may_issue_memory(const gpump_rate *rate, uint32_t kernel) {
     return !(gpumpi_rate_kernel_of(rate, kernel)->closed & GPUMPI_RATE_MEMORY);
 }
-/* Returns 1 when an L1 miss of the kernel may leave the miss queue: it has a token. */
+/* Returns 1 when an L1 miss of `kernel` may leave the miss queue, because the kernel has a token. */
 GPUMP_INLINE int gpump_rate_may_send(const gpump_rate *rate, uint32_t kernel) {
     return !(gpumpi_rate_kernel_of(rate, kernel)->closed & GPUMPI_RATE_SEND);
 }
@@ -157,21 +158,22 @@ GPUMP_INLINE void gpump_rate_report_sent(gpump_rate *rate, uint32_t kernel, uint
     k->tokens_q16 -= (int64_t)lines * GPUMP_RATE_MISS;
     if (k->tokens_q16 < GPUMP_RATE_MISS) k->closed |= GPUMPI_RATE_SEND;
 }
-/* Reports that no kernel with quota left has a warp that is ready, while another kernel has one: the next epoch begins
- * at once (SMK). GPUMP_ERROR_TIME. */
+/* Reports that no kernel with quota left has a ready warp, while another kernel has one. The next epoch then begins at
+ * once (SMK). GPUMP_ERROR_TIME. */
 GPUMP_API gpump_result gpump_rate_report_starved(gpump_rate *rate, uint64_t now);
 
 /* ---- limits and time ---- */
 
-/* Gives a kernel new limits from cycle `now` on. Allowances that are left shrink to the new limits; a kernel that had
- * no limit starts with one full epoch and one full unit. Limits of 0 zero what is left, as for a kernel that is
- * preempted. Errors: GPUMP_ERROR_TIME. */
+/* Sets the `limits` of `kernel` from cycle `now` on. Remaining allowances shrink to the new limits. A kernel that had
+ * no limit starts with one full epoch and one full unit. Limits of 0 set the remaining allowances to 0, as for a
+ * preempted kernel. GPUMP_ERROR_TIME. */
 GPUMP_API gpump_result gpump_rate_set(gpump_rate *rate, uint64_t now, uint32_t kernel, const gpump_rate_limits *limits);
 /* Returns the limits of a kernel that has none. */
 GPUMP_API gpump_rate_limits gpump_rate_limits_none(void);
-/* Brings units and epochs up to cycle `now`: each unit adds the rate to the tokens, up to rate + 1, each epoch renews
- * the quotas. Call it before the questions of a cycle, or at the cycles of gpump_rate_next_cycle. GPUMP_ERROR_TIME.
- * Cost: linear in kernels when a unit or an epoch has begun, else a compare; any number of units at once. */
+/* Advances units and epochs to cycle `now`. Each unit adds the rate to the tokens, up to rate + 1. Each epoch renews
+ * the quotas. A host calls the function before the questions of a cycle, or at the cycles of gpump_rate_next_cycle.
+ * GPUMP_ERROR_TIME. Cost: linear in kernels when a unit or an epoch has begun, else a compare; any number of units at
+ * once. */
 GPUMP_API gpump_result gpump_rate_advance(gpump_rate *rate, uint64_t now);
 /* Returns the next cycle at which a gate that is closed now may open by itself; GPUMP_UNKNOWN when no gate is closed,
  * or only by limits of 0 or by memory instructions in flight. Cost: linear in kernels. */
@@ -183,7 +185,7 @@ GPUMP_API gpump_result gpump_rate_get_statistics(const gpump_rate *rate, uint32_
 GPUMP_API void gpump_rate_statistics_diff(const gpump_rate_statistics *earlier, const gpump_rate_statistics *later,
                                           gpump_rate_statistics *difference);
 /* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Any pointer may be NULL but statistics. */
+ * last. Every pointer except statistics may be NULL. */
 GPUMP_API gpump_result gpump_rate_statistics_field(const gpump_rate_statistics *statistics, uint32_t index,
                                                    const char **name, const char **unit, const char **description,
                                                    uint64_t *value);

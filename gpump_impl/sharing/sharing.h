@@ -1,19 +1,19 @@
 /* sharing: a group of kernels that run on the same SMs at once (floor 4, hardware; Lin 4.5)
  *
- * The group finds out what each kernel asks for with 1, 2, ... blocks on an SM, lets a policy decide, and moves all SMs
- * to the decision. To measure, it gives each SM to one kernel: SM j runs kernel j mod K, with one block more on every
- * K-th SM; or all SMs to one kernel after the other (in_turn). The host reports blocks and traffic, asks whether a
+ * The group measures each kernel with 1, 2, ... blocks on an SM. A policy then decides, and the group moves all SMs to
+ * the decision. During a measurement each SM runs one kernel: SM j runs kernel j mod K, with one more block on every
+ * K-th SM. With in_turn, all SMs run one kernel after the other. The host reports blocks and traffic, asks whether a
  * block may be placed, and carries out the actions:
  *
  *     MOVE (blocks above their caps leave) -> WARM -> SAMPLE -> REPORT (the host reports each SM) -> a decision
  *     MOVE -> RUN -> back to the first MOVE when a kernel joins, leaves, or changes its class
  *
  * A policy with several candidates (gpump_partition_policy.candidates) is tried out before RUN: each kernel alone on
- * all SMs, then each candidate, by MOVE -> WARM -> SAMPLE -> REPORT (the host reports each member). The candidate with
- * the largest harmonic mean of speeds is decided for.
+ * all SMs, then each candidate, by MOVE -> WARM -> SAMPLE -> REPORT (the host reports each member). The group chooses
+ * the candidate with the largest harmonic mean of speeds.
  *
- * A kernel alone runs at once with all its blocks. The group decides inside its SMs; which SMs it has is the
- * scheduler's. A kernel of the group is a member, named by its index. */
+ * A kernel that is alone in the group runs at once with all its blocks. The scheduler decides which SMs the group has.
+ * A member is a kernel of the group; its index identifies it. */
 #ifndef GPUMP_SHARING_H
 #define GPUMP_SHARING_H
 
@@ -25,7 +25,7 @@
 
 GPUMP_BEGIN
 
-/* Where the group is. */
+/* State of a group. */
 typedef enum gpump_sharing_state {
     GPUMP_SHARING_EMPTY = 0, /* no member */
     GPUMP_SHARING_MOVE,      /* blocks above their caps have to leave before the next state begins */
@@ -38,12 +38,12 @@ typedef enum gpump_sharing_state {
 
 /* How blocks above a cap leave; the host carries it out. */
 typedef enum gpump_sharing_mechanism {
-    GPUMP_SHARING_DRAIN = 0, /* they run to their end */
+    GPUMP_SHARING_DRAIN = 0, /* the blocks run to their ends */
     GPUMP_SHARING_VICTIM,    /* gpump_victim_decide chooses blocks and techniques */
-    GPUMP_SHARING_PARK       /* they are parked in place, and go on when the cap rises */
+    GPUMP_SHARING_PARK       /* the blocks are parked in place, and resume when the cap rises */
 } gpump_sharing_mechanism;
 
-/* Filled by gpump_sharing_config_preset only; every field may then be changed. */
+/* The configuration of a group. gpump_sharing_config_preset fills the struct; the host may then change every field. */
 typedef struct gpump_sharing_config {
     uint32_t struct_size;   /* sizeof(gpump_sharing_config) */
     uint32_t members;       /* kernels of the group at most; 2; 1 to GPUMP_PARTITION_KERNELS */
@@ -52,11 +52,13 @@ typedef struct gpump_sharing_config {
     uint32_t sample_cycles; /* 10000 (Warped-Slicer's sampling time); at least 1 */
     uint32_t class_windows; /* windows in a row that change a class; 2 (assumed); at least 1 */
     uint32_t mechanism;     /* gpump_sharing_mechanism of VACATE */
-    /* 0: all kernels are measured at once, each on its part of the SMs (Lin's sampling as we read it). 1: one after the
-     * other on all SMs, which takes longer, and does not measure a kernel while another one slows it down. */
+    /* 0: all kernels are measured at once, each on its part of the SMs (a reading of Lin's sampling). 1: the kernels
+     * are measured one after the other on all SMs. This takes longer, but no other kernel slows the measured kernel
+     * down. */
     uint32_t in_turn;
-    /* 1: nothing is measured, and the policy decides as soon as a kernel joins or leaves. It is told that every kernel
-     * is latency sensitive, and as fast as it has blocks. For divisions that need no measurement. */
+    /* 1: no kernel is measured, and the policy decides as soon as a kernel joins or leaves. The policy's request then
+     * has every kernel in class LATENCY, with a speed proportional to its blocks. For divisions that need no
+     * measurement. */
     uint32_t unsampled;
 } gpump_sharing_config;
 
@@ -153,7 +155,7 @@ GPUMP_API gpump_result gpump_sharing_bytes(const gpump_sharing_config *config, s
 /* Makes an empty group in `memory` and sets *sharing. */
 GPUMP_API gpump_result gpump_sharing_init(void *memory, size_t bytes, const gpump_sharing_config *config,
                                           gpump_sharing **sharing, gpump_diag *diag);
-/* Takes over a byte copy of a group and sets *sharing. */
+/* Adopts a byte copy of a group and sets *sharing. */
 GPUMP_API gpump_result gpump_sharing_adopt(void *memory, size_t bytes, const gpump_sharing_config *config,
                                            gpump_sharing **sharing, gpump_diag *diag);
 /* Checks every field of a group whose bytes come from outside: GPUMP_ERROR_FORMAT. Cost: linear in SMs x members. */
@@ -167,26 +169,28 @@ GPUMP_API gpump_result gpump_sharing_bits(const gpump_sharing_config *config, ui
 /* ---- facts ---- */
 
 /* Reports that a kernel joins the group and sets *member to its index. All SMs are measured anew, unless it is alone.
- * GPUMP_ERROR_FULL when the group has no place; a kernel that has
- * left keeps its place until its last block is reported gone. Cost: linear in SMs x members. */
+ * GPUMP_ERROR_FULL: the group has no free index. A kernel that has left keeps its index until
+ * gpump_sharing_report_blocks has reported 0 blocks for it on every SM. Cost: linear in SMs x members. */
 GPUMP_API gpump_result gpump_sharing_join(gpump_sharing *sharing, uint64_t now, const gpump_sharing_kernel *kernel,
                                           uint32_t *member, gpump_diag *diag);
-/* Reports that a member ends, or is preempted: its caps become 0, its limits end, so that what it has in flight gets
- * home, what was measured is discarded, and the other members are measured anew. GPUMP_ERROR_STATE when there is no
- * such member. */
+/* Reports that `member` ends, or is preempted. Its caps become 0. Its limits end, so that its requests in flight
+ * complete. All measurements are discarded, and the other members are measured anew. GPUMP_ERROR_STATE: there is no
+ * such member. Cost: linear in SMs x members. */
 GPUMP_API gpump_result gpump_sharing_leave(gpump_sharing *sharing, uint64_t now, uint32_t member);
 /* Reports that a member has `blocks` blocks on SM number `sm` now. GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_sharing_report_blocks(gpump_sharing *sharing, uint64_t now, uint32_t sm, uint32_t member,
                                                    uint32_t blocks);
-/* Reports in state REPORT what the member of SM `sm` (gpump_sharing_sampled) of *machine did there since MEASURE, in
- * traffic->cycles. GPUMP_ERROR_STATE in other states. */
+/* Reports in state REPORT the *traffic on SM `sm` of *machine since MEASURE. The SM ran the member
+ * gpump_sharing_sampled. GPUMP_ERROR_STATE: the group is in another state. */
 GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint64_t now, uint32_t sm,
                                                    const gpump_partition_config *machine, const gpump_traffic *traffic,
                                                    gpump_diag *diag);
-/* Reports what a trial has measured: in state REPORT, when gpump_sharing_trial is not 0, the *traffic of each member on
- * all SMs of *machine since MEASURE. In state RUN: the *traffic of a member in a window. A bandwidth-intensive member
- * that leaves its share unused, or a latency-sensitive one that uses more than the threshold, config.class_windows
- * times in a row, changes its class, and all members are measured anew. Ignored in other states. */
+/* Reports the *traffic of `member` on all SMs of *machine. Other states ignore the report.
+ *   REPORT  in a trial (gpump_sharing_trial is not 0): the traffic since MEASURE, once for each member
+ *   RUN     the traffic of one window
+ * In state RUN a member changes its class after config.class_windows consecutive windows in which it contradicts the
+ * class: a bandwidth-intensive member leaves its share unused, or a latency-sensitive member uses more than the
+ * threshold. All members are then measured anew. */
 GPUMP_API gpump_result gpump_sharing_report_window(gpump_sharing *sharing, uint64_t now, uint32_t member,
                                                    const gpump_partition_config *machine, const gpump_traffic *traffic,
                                                    gpump_diag *diag);
@@ -216,16 +220,15 @@ GPUMP_API gpump_result gpump_sharing_share(const gpump_sharing *sharing, uint32_
 
 /* ---- actions and time ---- */
 
-/* Brings the group up to cycle `now`: states that have lasted long enough end, and when every SM has reported, `policy`
- * decides for the machine *machine, whose SMs are the group's. Errors are those of gpump_partition_decide;
- * GPUMP_ERROR_TIME. */
+/* Advances the group to cycle `now`. A state whose time has elapsed ends. When every SM has reported, *policy decides
+ * for *machine, whose SMs are those of the group. Errors: those of gpump_partition_decide, and GPUMP_ERROR_TIME. */
 GPUMP_API gpump_result gpump_sharing_advance(gpump_sharing *sharing, uint64_t now, const gpump_partition_policy *policy,
                                              const gpump_partition_config *machine, gpump_diag *diag);
-/* Hands over the next *action: for each SM and member its CAP and RATE, and VACATE where it has too many blocks, or
- * MEASURE. GPUMP_EMPTY when none is left. */
+/* Pulls the next action into *action: CAP and RATE for each SM and member, VACATE where a member has more blocks than
+ * its cap, or MEASURE. GPUMP_EMPTY: no action is left. Cost: linear in SMs x members at worst. */
 GPUMP_API gpump_result gpump_sharing_next(gpump_sharing *sharing, gpump_sharing_action *action);
-/* Returns the cycle at which gpump_sharing_advance changes something without further facts; GPUMP_UNKNOWN: only a fact
- * does. */
+/* Returns the cycle at which gpump_sharing_advance changes the state without a further report; GPUMP_UNKNOWN: every
+ * change needs a report first. */
 GPUMP_API uint64_t gpump_sharing_next_cycle(const gpump_sharing *sharing);
 
 GPUMP_END

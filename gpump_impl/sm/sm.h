@@ -1,8 +1,8 @@
 /* sm: slots, register and shared-memory allocation tables, block life cycle, preemption (hardware)
  *
  * One streaming multiprocessor (SM) as preemption sees it (Lin 2.3.1, Tanasic 5.2.2, Shieh 3.2 and 3.4.4). The host
- * executes instructions. The SM records which block holds which registers and shared memory, how far each block is,
- * and what must happen next:
+ * executes instructions. The SM records the registers and shared memory that each block holds, the state of each block,
+ * and the next action:
  *
  *   gpump_sm_place            -> RUNNING; for a saved block RESTORING, and a RESTORE action
  *   gpump_sm_preempt, flush   -> FLUSHED, DROP action;  report_dropped -> FREED action
@@ -25,7 +25,7 @@
 
 GPUMP_BEGIN
 
-/* How ranges of registers and shared memory are found. */
+/* How the SM chooses ranges of registers and shared memory. */
 typedef enum gpump_sm_placement {
     /* The lowest free range, for registers and for shared memory separately. */
     GPUMP_SM_FIRST_FIT = 0,
@@ -34,7 +34,7 @@ typedef enum gpump_sm_placement {
     GPUMP_SM_ALIGNED = 1
 } gpump_sm_placement;
 
-/* Who times the transfer of contexts. */
+/* What determines the time of a context transfer. */
 typedef enum gpump_sm_timing {
     /* The host moves the bytes through its own memory model and reports when they are saved and restored. */
     GPUMP_SM_TIMING_HOST = 0,
@@ -50,7 +50,7 @@ typedef enum gpump_sm_wait {
     GPUMP_SM_WAIT_INSTRUCTION_MISSES = 8,
     GPUMP_SM_WAIT_SCOREBOARD = 16,
     GPUMP_SM_WAIT_PREEMPTION_POINT = 32,
-    GPUMP_SM_WAIT_FAULT = 64, /* pages that the block waits for, where a faulted block cannot be saved (stall) */
+    GPUMP_SM_WAIT_FAULT = 64, /* pages that the block waits for; only where a faulted block cannot be saved (stall) */
     GPUMP_SM_WAIT_ALL = 127
 } gpump_sm_wait;
 
@@ -85,28 +85,29 @@ typedef struct gpump_sm_config {
     uint64_t context_bytes;
 } gpump_sm_config;
 
-/* What happened to a block before it came here. SAVE and FREED hand it to the host, gpump_sm_place takes it back. */
+/* What happened to a block before its present residence on the SM. SAVE and FREED hand the history to the host.
+ * gpump_sm_place takes the history of a saved block as an argument. */
 typedef struct gpump_sm_history {
     uint64_t executed;       /* warp instructions since the block was launched */
-    uint64_t cycles;         /* cycles it has been on an SM since then */
+    uint64_t cycles;         /* cycles that the block has been on an SM since its launch */
     uint64_t register_bytes; /* bytes of registers in its saved context */
     uint64_t shared_bytes;   /* bytes of shared memory in its saved context */
     uint32_t clobbered;      /* 1: the block has overwritten something that it read, and may never be flushed */
     uint32_t unused;
 } gpump_sm_history;
 
-/* A block that asks for room. */
+/* A request to place a block on the SM. */
 typedef struct gpump_sm_request {
     uint64_t cookie;      /* the host's name for the block's whole life */
-    uint32_t kernel;      /* number of the launch, from 1: gpump_sm_reserve and context room go by it */
+    uint32_t kernel;      /* number of the launch, from 1; gpump_sm_reserve and the context room use this number */
     uint32_t group;       /* blocks of one group leave together; 0: no group */
     gpump_footprint need; /* threads, registers, shared memory of the whole block */
-    /* Number of the function that the launch executes, from 1, the same each time it is launched: views and actions
-     * carry it, and the host keeps its histories by it. 0: the launch's number, where nothing is launched twice. */
+    /* Number of the function that the launch executes, from 1. Every launch of the function has the same number. Views
+     * and actions carry the number, and the host indexes its cost histories by it. 0: the launch's number is used. */
     uint32_t function;
 } gpump_sm_request;
 
-/* What the host has to do, or to know. */
+/* Orders to the host, and notices for the host. */
 typedef enum gpump_sm_action_kind {
     /* Issue no more instructions of this block. With to_point each warp first runs to its preemption point. Then report
      * waits. */
@@ -117,10 +118,12 @@ typedef enum gpump_sm_action_kind {
     GPUMP_SM_ACTION_SAVE,
     /* Read `parts` of the context into the given ranges. Under timing HOST, report restored. */
     GPUMP_SM_ACTION_RESTORE,
-    /* The restore has ended and the block may issue. Only under timing PORT, because under HOST the host knows. */
+    /* The restore has ended and the block may issue. Only under timing PORT: under HOST the host itself reports the
+     * end. */
     GPUMP_SM_ACTION_RESUME,
-    /* Squash what is in flight and forget the block. Then report dropped. If the exit of the block's last thread is in
-     * flight, the host may let it end instead, and reports done; not after kill. */
+    /* Squash the block's instructions in flight and discard the block. Then report dropped. If the exit of the block's
+     * last thread is in flight, the host may let the exit commit instead and report done. After kill the host reports
+     * dropped in every case. */
     GPUMP_SM_ACTION_DROP,
     /* The block has left its warp slots. `parts` stay in place. */
     GPUMP_SM_ACTION_PARKED,
@@ -128,7 +131,7 @@ typedef enum gpump_sm_action_kind {
     GPUMP_SM_ACTION_FREED
 } gpump_sm_action_kind;
 
-/* One action. Ranges are those that the block has (DROP and FREED: had).
+/* One action. Ranges are the block's own. With DROP and FREED they are the ranges that the block held before.
  *
  * REWIND: a warp that has neither ended nor waits at a barrier goes back to the region boundary that it passed last.
  * What the warp has in flight is squashed, its PC and SIMT stack become those recorded at the boundary, and
@@ -138,19 +141,19 @@ typedef enum gpump_sm_action_kind {
 typedef struct gpump_sm_action {
     uint64_t cookie;
     uint64_t bytes;       /* SAVE, RESTORE: bytes to move */
-    uint64_t start_cycle; /* SAVE, RESTORE: when the SM's memory port is free for it */
-    uint64_t end_cycle;   /* SAVE, RESTORE: when the last byte has passed, at the SM's share of the bandwidth */
+    uint64_t start_cycle; /* SAVE, RESTORE: cycle at which the SM's memory port starts the transfer */
+    uint64_t end_cycle;   /* SAVE, RESTORE: cycle of the last byte, at the SM's share of the bandwidth */
     gpump_sm_history history;
     gpump_block_ref block;
     uint32_t kind;      /* gpump_sm_action_kind */
     uint32_t why;       /* gpump_block_state: SAVED, FLUSHED, KILLED or DONE with FREED */
-    uint32_t technique; /* gpump_technique it was told to leave by; GPUMP_NONE: none */
+    uint32_t technique; /* gpump_technique by which the block was ordered to leave; GPUMP_NONE: none */
     uint32_t parts;     /* gpump_part bits: what to move (SAVE, RESTORE), what stays (PARKED) */
     uint32_t kernel;
     uint32_t register_base, registers;
     uint32_t shared_base, shared_bytes;
     uint32_t threads, warps;
-    uint32_t function; /* the number by which the host keeps its history: gpump_sm_request.function, or the kernel's */
+    uint32_t function; /* index of the host's cost history: gpump_sm_request.function, or `kernel` when that is 0 */
 } gpump_sm_action;
 
 /* Counters since gpump_sm_init; names, units and descriptions by gpump_sm_statistics_field. */
@@ -248,22 +251,23 @@ GPUMP_INLINE int gpumpi_sm_names(const gpump_sm *sm, gpump_block_ref block) {
 /* Fills *config for an SM of a preset of gpump_gpu_config_preset: its largest shared-memory size, one kernel at a time,
  * first fit, all waits, host timing, unlimited context space. GPUMP_ERROR_UNKNOWN_NAME otherwise. */
 GPUMP_API gpump_result gpump_sm_config_preset(gpump_sm_config *config, const char *preset);
-/* Fills *config for an SM of any valid *gpu in the same way; shared_bytes is one of its options
- * (gpump_occupancy.shared_bytes). GPUMP_ERROR_ARGUMENT. */
+/* Fills *config for an SM of any valid *gpu, with the defaults of gpump_sm_config_preset. `shared_bytes` is one of the
+ * GPU's shared-memory sizes, in bytes (gpump_occupancy.shared_bytes). GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const gpump_gpu *gpu, uint32_t shared_bytes);
 /* Sets *bytes to the memory an SM of this configuration needs. GPUMP_ERROR_CONFIG names the field at fault in diag. */
 GPUMP_API gpump_result gpump_sm_bytes(const gpump_sm_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes an empty SM in `memory` (8-byte aligned, at least gpump_sm_bytes) and sets *sm. Nothing is allocated, then or
- * later. GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
+/* Makes an empty SM in `memory` (8-byte aligned, at least gpump_sm_bytes) and sets *sm. The SM never allocates memory.
+ * GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
 GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
                                      gpump_diag *diag);
-/* Takes over a byte copy of an SM of the same configuration and build and sets *sm. GPUMP_ERROR_FORMAT for anything
- * else. */
+/* Adopts a byte copy of an SM of the same configuration and build, and sets *sm. GPUMP_ERROR_FORMAT: any other
+ * bytes. */
 GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
                                       gpump_diag *diag);
-/* Checks states, ranges, counts and pending actions against each other. For memory from outside: once gpump_sm_adopt
- * has taken it over and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what
- * contradicts what, diag->index in which slot or kernel. Cost: slots squared. */
+/* Checks states, ranges, counts and pending actions against each other. A host calls gpump_sm_check after
+ * gpump_sm_adopt when the bytes come from outside the program. On GPUMP_OK every later call is safe.
+ * GPUMP_ERROR_FORMAT: diag->field describes the contradiction, and diag->index is the slot or kernel. Cost: slots
+ * squared. */
 GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear in the slots. */
 GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm);
@@ -278,15 +282,16 @@ typedef struct gpump_sm_storage {
 } gpump_sm_storage;
 /* Sets *bits to the SRAM that an SM of this configuration needs, all tables together. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, uint64_t *bits, gpump_diag *diag);
-/* Fills *storage with the same, table by table. GPUMP_ERROR_CONFIG. */
+/* Fills *storage with the SRAM bits of each table. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag);
 
 /* ---- facts ---- */
 
-/* Gives a block (*request) its room at cycle `now`. `saved` is NULL for a block that starts, else the history that came
- * with its SAVE or FREED: then it is RESTORING and a RESTORE action follows. Sets *block. GPUMP_BUSY when there is no
- * room now, with the reason in diag (threads, warps, slots, registers, shared memory, kernels, reserved);
- * GPUMP_ERROR_REFUSED with NEVER_FITS when there never will be. Cost: slots squared at worst. */
+/* Places the block *request on the SM at cycle `now` and sets *block. `saved` is NULL for a block that starts. For a
+ * saved block, `saved` is the history from its SAVE or FREED action; the block then is RESTORING, and a RESTORE action
+ * follows. GPUMP_BUSY: there is no room now; diag holds the reason (threads, warps, slots, registers, shared memory,
+ * kernels, reserved). GPUMP_ERROR_REFUSED with NEVER_FITS: the block is larger than an empty SM. Cost: slots squared at
+ * worst. */
 GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm_request *request,
                                       const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag);
 /* Places a block as gpump_sm_place does from `request` and `saved`, but in the entry `slot` of the tables: for a host
@@ -295,64 +300,68 @@ GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm
  * `slot` is not below config.entries; else as gpump_sm_place. */
 GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t slot, const gpump_sm_request *request,
                                          const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag);
-/* Counts `warp_instructions` more warp instructions of a block. Hot: no time, no search. GPUMP_ERROR_STALE if it is not
- * here. */
+/* Adds `warp_instructions` to the executed warp instructions of `block`. GPUMP_ERROR_STALE: the block is not on this
+ * SM. Hot: no search. */
 GPUMP_INLINE gpump_result gpump_sm_report_executed(gpump_sm *sm, gpump_block_ref block, uint32_t warp_instructions) {
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
     gpumpi_sm_slots(sm)[block.slot].executed += warp_instructions;
     return GPUMP_OK;
 }
-/* Counts `warp_instructions` of a block that its warps have given up by going back to a region boundary: they are
- * wasted, and no longer part of what the block has executed. GPUMP_ERROR_STATE unless the block is STOPPING by rewind,
- * GPUMP_ERROR_ARGUMENT when it has executed less, GPUMP_ERROR_STALE. */
+/* Moves `warp_instructions` of `block` from executed to wasted, because its warps have rewound to a region boundary.
+ * GPUMP_ERROR_STATE: the block is not STOPPING by rewind. GPUMP_ERROR_ARGUMENT: the block has executed fewer.
+ * GPUMP_ERROR_STALE. Cost: constant. */
 GPUMP_API gpump_result gpump_sm_report_rewound(gpump_sm *sm, gpump_block_ref block, uint64_t warp_instructions);
-/* Clears a block's flush bit: it did an atomic, or a store to something its launch has read. Hot. GPUMP_ERROR_STALE. */
+/* Clears the flush bit of `block`, which has executed an atomic, or a store to an address that its launch has read. The
+ * block is never flushed again in this launch. GPUMP_ERROR_STALE. Hot. */
 GPUMP_INLINE gpump_result gpump_sm_report_clobber(gpump_sm *sm, gpump_block_ref block) {
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
     gpumpi_sm_slots(sm)[block.slot].clobbered = 1;
     return GPUMP_OK;
 }
-/* Says what a STOPPING block still waits for, all its warps together: `waits`, gpump_sm_wait bits among config.waits;
- * 0: its state is complete, and SAVE follows. GPUMP_ERROR_STATE in other states. */
+/* Reports `waits`, the events that the STOPPING block still waits for over all its warps: gpump_sm_wait bits among
+ * config.waits. 0: the block's state is complete, and SAVE follows. GPUMP_ERROR_STATE: the block is not STOPPING. */
 GPUMP_API gpump_result gpump_sm_report_waits(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t waits);
-/* Says how many bytes a switch of this block would move, register_bytes and shared_bytes (what is live, compressed
- * ...); until then, what is allocated. GPUMP_ERROR_STATE once the block is SAVING. */
+/* Reports the bytes that a switch of `block` would move: `register_bytes` and `shared_bytes`, for example live or
+ * compressed bytes. Without a report the SM uses the allocated bytes. GPUMP_ERROR_STATE: the block is already
+ * SAVING. */
 GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block, uint64_t register_bytes,
                                                      uint64_t shared_bytes);
-/* Says that a running block as a whole waits for something (blocked = 1), or no longer does (0). GPUMP_ERROR_STATE when
- * that is no change. */
+/* Reports that a running block is blocked as a whole (`blocked` = 1), or that it runs again (0). GPUMP_ERROR_STATE: the
+ * block's state would not change. */
 GPUMP_API gpump_result gpump_sm_report_blocked(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t blocked);
-/* Says that a block waits for `faults` granules, the last of which is there at `ready_cycle` (gpump_fault_pending,
- * gpump_fault_ready_cycle); 0, 0: for none any more. Views carry it. GPUMP_ERROR_STATE once the block has left. */
+/* Reports that `block` waits for `faults` granules, of which the last is resident at cycle `ready_cycle`
+ * (gpump_fault_pending, gpump_fault_ready_cycle). 0, 0: the block waits for none. gpump_block_view.faults and
+ * .fault_cycles carry the report. GPUMP_ERROR_STATE: the block has left. */
 GPUMP_API gpump_result gpump_sm_report_faults(gpump_sm *sm, gpump_block_ref block, uint32_t faults,
                                               uint64_t ready_cycle);
-/* Says that the context of a block whose SAVE was handed over has been written (timing HOST). GPUMP_ERROR_STATE. */
+/* Reports that the context of `block` is written (timing HOST). GPUMP_ERROR_STATE: its SAVE action was not pulled. */
 GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Says that the context of a block whose RESTORE was handed over has been read: it runs (timing HOST).
- * GPUMP_ERROR_STATE. */
+/* Reports that the context of `block` is read (timing HOST). The block runs from then on. GPUMP_ERROR_STATE: its
+ * RESTORE action was not pulled. */
 GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Says that the last thread of the block has ended. Allowed while the block runs, is blocked, drains or stops, and also
- * after it was told to flush or while it is being saved: its last exit may then be in the pipeline. The block counts as
- * done in all of these cases. What it executed is not wasted, a pending STOP, REWIND, DROP or SAVE is withdrawn, and
- * the host forgets one that it has pulled already: it reports neither dropped nor saved. FREED follows, with why DONE.
- * GPUMP_ERROR_STATE once the block is saved, dropped or parked. */
+/* Reports that the last thread of `block` has ended. FREED follows, with why DONE. The call is allowed while the block
+ * runs, is blocked, drains, stops, is being flushed or is being saved, because its last exit may be in the pipeline. In
+ * all of these cases the block counts as done, and no instruction is wasted. A pending STOP, REWIND, DROP or SAVE is
+ * withdrawn. The host ignores such an action that it has already pulled: the host reports neither dropped nor saved.
+ * GPUMP_ERROR_STATE: the block is saved, dropped or parked. */
 GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Says that nothing of a flushed or killed block whose DROP was handed over is in flight any more. GPUMP_ERROR_STATE.
- */
+/* Reports that no instruction of the flushed or killed `block` is in flight. GPUMP_ERROR_STATE: its DROP action was not
+ * pulled. */
 GPUMP_API gpump_result gpump_sm_report_dropped(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Lets time pass; only needed under timing PORT by hosts that ask questions before they pull actions. Cost: linear in
- * the slots. */
+/* Advances the SM to cycle `now`. Only a host under timing PORT that asks questions before it pulls actions needs this
+ * call. Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_advance(gpump_sm *sm, uint64_t now);
 
-/* Reserves the SM for one kernel (Tanasic 5.2.2): only blocks of `kernel` are placed; 0 lifts it. */
+/* Reserves the SM for one kernel (Tanasic 5.2.2): only blocks of `kernel` are placed. `kernel` 0 ends the
+ * reservation. */
 GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel);
-/* Says how many `bytes` are left of the space preallocated for contexts of a kernel that has blocks here
- * (GPUMP_ERROR_ARGUMENT for others). It starts at config.context_bytes with the kernel's first block; switching takes
- * from it, a restore that has ended gives back, up to config.context_bytes. Where several SMs share the space
- * (gpump_context_pool), say what is left before asking or preempting. */
+/* Sets the space left for contexts of `kernel` to `bytes`. The space starts at config.context_bytes with the kernel's
+ * first block. A switch takes from the space. The end of a restore gives the bytes back, up to config.context_bytes.
+ * Where several SMs share the space (gpump_context_pool), the host sets the space before it asks or preempts.
+ * GPUMP_ERROR_ARGUMENT: the kernel has no block on this SM. */
 GPUMP_API gpump_result gpump_sm_set_context_room(gpump_sm *sm, uint32_t kernel, uint64_t bytes);
-/* Changes the size of shared memory to `bytes`, at most what gpump_sm_init got (GPUMP_ERROR_ARGUMENT): nothing may lie
- * beyond the new end (GPUMP_ERROR_STATE). Cost: linear in the slots. */
+/* Changes the size of shared memory to `bytes`. GPUMP_ERROR_ARGUMENT: `bytes` is larger than config.shared_bytes was at
+ * gpump_sm_init. GPUMP_ERROR_STATE: a block holds shared memory beyond the new end. Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag);
 
 /* ---- questions ---- */
@@ -368,21 +377,23 @@ GPUMP_INLINE int gpump_sm_may_issue(const gpump_sm *sm, uint32_t slot) {
 GPUMP_INLINE uint32_t gpump_sm_state(const gpump_sm *sm, uint32_t slot) {
     return gpumpi_sm_slots_const(sm)[slot].state;
 }
-/* Returns 0 when gpump_sm_next would answer GPUMP_EMPTY at cycle `now`, so that a host need not call it; 1 when it may
- * have an action. Time need not pass in between: no call is due while the answer is 0. Hot: two loads, no search. */
+/* Returns 0 when gpump_sm_next would return GPUMP_EMPTY at cycle `now`, and 1 when gpump_sm_next may have an action.
+ * While the result is 0 a host need not call gpump_sm_next or gpump_sm_advance. Hot: two loads, no search. */
 GPUMP_INLINE int gpump_sm_has_action(const gpump_sm *sm, uint64_t now) {
     return sm->pending != 0 || now >= sm->wake_cycle;
 }
-/* Returns whether a block may leave by a technique now, or after a wait that ends by itself; else why not. */
+/* Returns GPUMP_REASON_YES when `block` may leave by `technique` now, or after a wait that ends without a further
+ * decision. Any other reason is the cause of the refusal. Cost: constant. */
 GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, uint32_t technique);
-/* Returns the first thing a STOPPING block waits for, YES for nothing; *waits gets all of them, *since when it was
- * stopped (both may be NULL). NOT_RUNNING in other states. */
+/* Returns the first event that the STOPPING `block` waits for, or GPUMP_REASON_YES when it waits for none. *waits gets
+ * all gpump_sm_wait bits, and *since the cycle at which the block was stopped; both may be NULL. NOT_RUNNING: the block
+ * is not STOPPING. */
 GPUMP_API gpump_reason gpump_sm_waits_for(const gpump_sm *sm, gpump_block_ref block, uint32_t *waits, uint64_t *since);
-/* Returns whether a block of this kernel and footprint *need finds room now; else which resource is short. Cost: slots
- * squared at worst. */
+/* Returns GPUMP_REASON_YES when a block of `kernel` with the footprint *need has room now. Any other reason names the
+ * resource that is short. Cost: slots squared at worst. */
 GPUMP_API gpump_reason gpump_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need);
-/* Lists the blocks here, by slot, as decisions see them, in blocks[capacity] (64 always suffice) and sets *count. `now`
- * dates .cycles. GPUMP_ERROR_CAPACITY. Cost: linear in the slots. */
+/* Writes the views of this SM's blocks to blocks[capacity], in slot order, and sets *count. A capacity of 64 always
+ * suffices. The field `cycles` of each view counts up to `now`. GPUMP_ERROR_CAPACITY. Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_block_view *blocks, uint32_t capacity,
                                        uint32_t *count);
 /* Fills the view of one block. GPUMP_ERROR_STALE. */
@@ -392,31 +403,36 @@ GPUMP_API uint64_t gpump_sm_context_room(const gpump_sm *sm, uint32_t kernel);
 
 /* ---- decisions carried out ---- */
 
-/* Makes the blocks of choices[count] leave, each by its own technique: all of them or, on an error, none; diag.index is
- * the choice at fault and diag.reason why (GPUMP_ERROR_REFUSED). Blocks may be running, blocked or draining; a stopping
- * or parked one may be flushed, and a parked one switched again to give up more. GPUMP_TECHNIQUE_KILL is allowed,
- * whatever the flush bit and config.techniques, for every block but those about to be freed: a save or a restore under
- * way ends, and the host reports neither. Groups must be complete. Cost: linear in the slots and choices. */
+/* Preempts the blocks of choices[count], each by its own technique. On an error no block is preempted. The allowed
+ * states are:
+ *   flush                  running, blocked, draining, stopping, parked
+ *   switch, rewind, drain  running, blocked, draining; a parked block may be switched again to give up more parts
+ *   kill                   every block that is not about to be freed, whatever its flush bit and config.techniques
+ * A kill ends a save or restore under way. The host then reports neither. The choices must contain every block of a
+ * group. GPUMP_ERROR_REFUSED: diag->index is the choice at fault, and diag->reason the cause. Cost: linear in the slots
+ * and choices. */
 GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_block_choice *choices, uint32_t count,
                                         gpump_diag *diag);
-/* Brings a parked block back: takes warp slots and the ranges it gave up, then RESTORE (0 bytes when all stayed in
- * place). GPUMP_BUSY with the reason when there is no room, GPUMP_ERROR_STATE when it is not parked. */
+/* Reactivates the parked `block`: the SM allocates its warp slots and the ranges that it gave up. A RESTORE action
+ * follows, of 0 bytes when every part stayed in place. GPUMP_BUSY: there is no room; diag holds the reason.
+ * GPUMP_ERROR_STATE: the block is not parked. */
 GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_diag *diag);
-/* Hands over the next action, by slot, in each slot in the order of its life. GPUMP_EMPTY when there is none
- * (gpump_sm_has_action asks that inline). Cost: constant; linear in the slots in a cycle in which a transfer ends
- * (timing PORT). */
+/* Pulls the next action into *action. Actions are ordered by slot, then by time within a slot. GPUMP_EMPTY: there is no
+ * action (gpump_sm_has_action is the inline test). Cost: constant; linear in the slots in a cycle in which a transfer
+ * ends (timing PORT). */
 GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action *action);
-/* Returns the cycle of the next action that comes by itself: the present one when one is ready, GPUMP_UNKNOWN when only
- * a fact can bring one. Cost: linear in the slots. */
+/* Returns the cycle of the next action that needs no further report: the present cycle when an action is ready,
+ * GPUMP_UNKNOWN when an action needs a report first. Cost: linear in the slots. */
 GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm);
 
-/* Copies the counters into *statistics; residents' instructions are in gpump_sm_blocks. */
+/* Copies the counters into *statistics. The instructions of resident blocks are not among them: gpump_sm_blocks has
+ * these. */
 GPUMP_API void gpump_sm_get_statistics(const gpump_sm *sm, gpump_sm_statistics *statistics);
 /* Sets *difference to later - earlier, field by field: a region of interest. */
 GPUMP_API void gpump_sm_statistics_diff(const gpump_sm_statistics *earlier, const gpump_sm_statistics *later,
                                         gpump_sm_statistics *difference);
 /* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Any pointer may be NULL but statistics. */
+ * last. Every pointer except statistics may be NULL. */
 GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *statistics, uint32_t index,
                                                  const char **name, const char **unit, const char **description,
                                                  uint64_t *value);

@@ -1,9 +1,10 @@
-/* warp_gate: may this warp go on? One word per warp, with a bit per right and asker (floor 2, calculation)
+/* warp_gate: one word per warp that holds every objection to the warp's progress, one bit per right and asker (floor 2,
+ * calculation)
  *
- * Preemption, faults, rate control and residency each answer "may this warp go on?" alone. A host that adopts one of
- * them asks it directly. A host that adopts several keeps a gpump_warp_gate per warp: each asker closes and opens its
- * own bit, and the hot path is a load and a mask. The bits that are set are the reasons. Amounts, such as the room in a
- * log, are asked of their owner. */
+ * Preemption, faults, rate control and residency each decide separately whether a warp may proceed. A host that uses
+ * one of these mechanisms calls it directly. A host that uses several keeps a gpump_warp_gate per warp. Each asker
+ * closes and opens its own bits. The hot path is a load and a mask. The set bits are the reasons. A gate holds no
+ * amounts: the room in an operand log is asked of the log's component. */
 #ifndef GPUMP_WARP_GATE_H
 #define GPUMP_WARP_GATE_H
 
@@ -20,14 +21,14 @@ typedef enum gpump_warp_right {
     GPUMP_WARP_RIGHTS = 4
 } gpump_warp_right;
 
-/* Who may object. */
+/* Mechanisms that may object to a right. */
 typedef enum gpump_warp_asker {
     GPUMP_WARP_PIPELINE = 0,   /* a branch, barrier or exit is in flight: the next PC is unknown */
     GPUMP_WARP_BARRIER = 1,    /* the warp waits at a barrier */
-    GPUMP_WARP_PREEMPTION = 2, /* its block is told to stop */
-    GPUMP_WARP_FAULT = 3,      /* a page fault of it is not resolved, or its instructions await replay */
-    GPUMP_WARP_RATE = 4,       /* its kernel has spent its quota */
-    GPUMP_WARP_RESIDENCY = 5,  /* it is swapped out, or has no slot */
+    GPUMP_WARP_PREEMPTION = 2, /* the warp's block is being preempted */
+    GPUMP_WARP_FAULT = 3,      /* a page fault of the warp is unresolved, or its instructions await replay */
+    GPUMP_WARP_RATE = 4,       /* the warp's kernel has spent its quota */
+    GPUMP_WARP_RESIDENCY = 5,  /* the warp is swapped out, or has no slot */
     GPUMP_WARP_DEBUG = 6,      /* a debugger or a test holds it */
     GPUMP_WARP_HOST = 7,       /* the host's own reason */
     GPUMP_WARP_ASKERS = 8

@@ -1,10 +1,11 @@
 /* cost: latency and overhead of each technique for each block of an SM (calculation and one small table; Shieh 3.3.2)
  *
- * The estimates are the published ones, and leave three things out. A flush takes 0 cycles: the pipeline has still to
- * be squashed, which took 13 to 51 cycles in GPGPU-Sim. A block past the mean length of finished blocks has a drain of
- * 0 cycles left, however long it still runs: GPUMP_COST_DRAIN_CAREFUL takes the longest block of the window in place of
- * the mean for blocks that may not be flushed, and gpump_victim_reconsider looks again at blocks that drain. A switch
- * begins at once: the time until the block's state is complete is not in it. */
+ * The estimates are the published ones. They omit three times:
+ *    flush   The estimate is 0 cycles. Squashing the pipeline took 13 to 51 cycles in GPGPU-Sim.
+ *    drain   A block past the mean length of finished blocks is estimated at 0 cycles, however long it still runs.
+ *            GPUMP_COST_DRAIN_CAREFUL replaces the mean by the longest block of the window for blocks that may not be
+ *            flushed. gpump_victim_reconsider decides again about blocks that drain.
+ *    switch  The estimate starts at once. It excludes the time until the block's state is complete. */
 #ifndef GPUMP_COST_H
 #define GPUMP_COST_H
 
@@ -17,9 +18,8 @@ GPUMP_BEGIN
 /* Number of finished blocks of a function that the estimates use. */
 #define GPUMP_COST_WINDOW 64
 
-/* The finished blocks of one function, whichever launch they were of. The struct is held by value, has no pointers, and
- * is copied by assignment. A zeroed struct is an empty history. CPI is cycles per warp instruction of one block,
- * Q16.16. */
+/* The finished blocks of one function, over all launches. The struct has no pointers and is copied by assignment. A
+ * struct of zeros is an empty history. CPI is cycles per warp instruction of one block, Q16.16. */
 typedef struct gpump_cost_history {
     uint64_t finished;          /* blocks ever recorded */
     uint64_t instructions_sum;  /* over the window */
@@ -30,19 +30,19 @@ typedef struct gpump_cost_history {
     uint32_t cpi[GPUMP_COST_WINDOW];          /* Q16.16, saturated */
 } gpump_cost_history;
 
-/* Where the drain estimate takes its CPI from. */
+/* Source of the CPI in the drain estimate. */
 typedef enum gpump_cost_cpi {
     /* Of the two sources below, the one with the smaller standard deviation (Shieh). A tie is RUNNING. */
     GPUMP_COST_CPI_SMALLER_DEVIATION = 0,
     GPUMP_COST_CPI_RUNNING = 1,  /* the block's own CPI so far (Chimera, as recalled: docs/papers.md) */
     GPUMP_COST_CPI_FINISHED = 2, /* mean CPI of the last finished blocks */
-    GPUMP_COST_CPI_LARGER = 3,   /* the larger of the two, or the one that is known (ours): fewer drains are late */
+    GPUMP_COST_CPI_LARGER = 3, /* the larger of the two, or the known one (not in the papers); fewer drains are late */
     GPUMP_COST_CPI_SOURCES = 4
 } gpump_cost_cpi;
 
 /* Bits of gpump_cost_options.flags. DRAIN_LOSES: a drain is charged with the issue slots that idle until the last block
  * of the SM has left (Chimera). DRAIN_CAREFUL: a block that may not be flushed is assumed to run as long as the longest
- * block of the window instead of the mean one (ours). */
+ * block of the window instead of the mean one (not in the papers). */
 #define GPUMP_COST_DRAIN_LOSES 1u
 #define GPUMP_COST_DRAIN_CAREFUL 2u
 
@@ -61,7 +61,7 @@ typedef struct gpump_cost_rewind {
 
 /* One block's cost by each gpump_technique. */
 typedef struct gpump_cost_estimate {
-    uint64_t latency[GPUMP_TECHNIQUES];  /* cycles until its room is free; GPUMP_UNKNOWN: cannot be told */
+    uint64_t latency[GPUMP_TECHNIQUES];  /* cycles until the block's room is free; GPUMP_UNKNOWN: no estimate */
     uint64_t overhead[GPUMP_TECHNIQUES]; /* warp instructions lost; GPUMP_UNKNOWN likewise */
 } gpump_cost_estimate;
 
@@ -83,20 +83,17 @@ GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
 
 /* Estimates every block of one SM by every technique (Shieh 3.3.2).
  *   gpu        clock and bandwidth: a switch moves context_bytes at the SM's share (1/sms)
- *   histories  indexed by function (gpump_block_function); entries past history_count, or NULL, know nothing
- *   blocks     the SM's resident blocks, count up to 64
- *   rewind     parallel to blocks, or NULL: no rewind
- *   options    NULL: Shieh's
- *   estimates  out, parallel to blocks
- * flush: 0 cycles, all executed instructions. switch: bytes over bandwidth; the function's mean IPC of a block on this
- * SM x 2 latencies (saved and restored). drain: (mean instructions of finished blocks - executed) x CPI, at least 0;
- * nothing lost. rewind: its bytes over bandwidth; the instructions since the boundary and the two stalls as in switch.
- * A block that waits for pages (gpump_block_view.fault_cycles) drains that much later, and so does a switch where
- * faults stall; elsewhere the two stalls of a switch or a rewind lose nothing while the block would have waited anyway.
- * The function does not ask whether a technique is allowed (gpump_block_view.may). An estimate without enough samples
- * is GPUMP_UNKNOWN: a deviation needs two samples, an average one. Each block is estimated alone; gpump_cost_port has
- * the times of several saves that share the SM's port. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT.
- */
+ *   histories  histories[history_count], indexed by function (gpump_block_function); NULL or a missing entry: empty
+ * history blocks     the SM's resident blocks, count up to 64 rewind     parallel to blocks, or NULL: no rewind options
+ * NULL: Shieh's estimates  out, parallel to blocks flush: 0 cycles, all executed instructions. switch: bytes over
+ * bandwidth; the function's mean IPC of a block on this SM x 2 latencies (saved and restored). drain: (mean
+ * instructions of finished blocks - executed) x CPI, at least 0; nothing lost. rewind: its bytes over bandwidth; the
+ * instructions since the boundary and the two stalls as in switch. Faults: a block that waits for pages drains
+ * gpump_block_view.fault_cycles later. A switch is delayed by the same time where faults stall. Where faults do not
+ * stall, the two stalls of a switch or a rewind lose nothing while the block would have waited for its pages. The
+ * function does not ask whether a technique is allowed (gpump_block_view.may). An estimate without enough samples is
+ * GPUMP_UNKNOWN: a deviation needs two samples, an average one. Each block is estimated alone; gpump_cost_port has the
+ * times of several saves that share the SM's port. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories,
                                                   uint32_t history_count, const gpump_block_view *blocks,
                                                   uint32_t count, const gpump_cost_rewind *rewind,

@@ -1,10 +1,10 @@
 /* victim: which blocks of which SM leave, each by which technique (floor 3, calculation; Shieh chapter 3, Chimera,
  * Tanasic 7.2.1)
  *
- * Views in, decision out. A kernel that comes in gets predetermined positions on each SM (Shieh 3.2, Fig 3.7); the
- * blocks that lie on a position are its candidate victim set (3.3.1); a policy prices every block by every technique it
- * may leave by and picks candidates until the request is met (Algorithm 1). Nothing is kept between calls and nothing
- * is allocated. */
+ * The input is views, the output is a decision. An incoming kernel has predetermined positions on each SM (Shieh 3.2,
+ * Fig 3.7). The blocks that lie on a position are its candidate victim set (3.3.1). A policy prices every block by
+ * every technique that the block may leave by. The policy then picks candidates until the request is met (Algorithm 1).
+ * No state is kept between calls, and no memory is allocated. */
 #ifndef GPUMP_VICTIM_H
 #define GPUMP_VICTIM_H
 
@@ -48,8 +48,8 @@ typedef struct gpump_victim_geometry {
 /* One SM as a decision sees it. */
 typedef struct gpump_victim_sm {
     const gpump_block_view *blocks; /* every block that holds room there, those of the incoming kernel included */
-    const gpump_cost_estimate
-        *estimates;    /* parallel to blocks; from gpump_cost_estimate_blocks, or true costs for an oracle */
+    /* Parallel to blocks: from gpump_cost_estimate_blocks, or true costs. */
+    const gpump_cost_estimate *estimates;
     uint64_t reserved; /* positions already promised to the incoming kernel and not yet filled */
     uint32_t count;    /* 0 to GPUMP_VICTIM_BLOCKS */
     uint32_t sm;       /* its number, copied to the decision */
@@ -61,8 +61,8 @@ typedef struct gpump_victim_sm {
  * latencies of switch and rewind add up. */
 #define GPUMP_VICTIM_PARALLEL_SAVES 1u
 
-/* Who wants room, how much, and by when. gpump_victim_request_init fills it; a request of zeros has a limit of 0
- * cycles, which means now. */
+/* A request for room: the kernel, the number of blocks and the deadline. gpump_victim_request_init fills the struct. A
+ * struct of zeros has a limit of 0 cycles, not an unlimited one. */
 typedef struct gpump_victim_request {
     uint32_t struct_size;  /* sizeof(gpump_victim_request) */
     uint32_t kernel;       /* number of the incoming launch; its own blocks are never victims */
@@ -105,9 +105,9 @@ typedef struct gpump_victim_decision {
 /* ---- policies ---- */
 
 /* Bits of gpump_victim_policy.flags. */
-/* An SM is handed over only when all its blocks have left (Chimera, Tanasic). */
+/* An SM changes its kernel only when all its blocks have left (Chimera, Tanasic). */
 #define GPUMP_VICTIM_WHOLE_SM 1u
-/* The estimates should be true costs: the host forks, or knows them. */
+/* The policy needs true costs as estimates. The host measures them in forks of the simulation, or knows them. */
 #define GPUMP_VICTIM_TRUE_COSTS 2u
 /* A block that leaves already, or that was chosen for another position, does not count for the latency of a position
  * (Shieh Fig 3.9). */
@@ -119,7 +119,7 @@ typedef struct gpump_victim_decision {
 
 struct gpump_victim_policy;
 
-/* What a technique hook sees. */
+/* Arguments of a technique hook. */
 typedef struct gpump_victim_technique_args {
     const struct gpump_victim_policy *policy;
     const gpump_victim_request *request;
@@ -142,7 +142,7 @@ typedef struct gpump_victim_candidate {
     uint32_t late; /* victims past the limit */
 } gpump_victim_candidate;
 
-/* What a candidate hook sees. */
+/* Arguments of a candidate hook. */
 typedef struct gpump_victim_candidate_args {
     const struct gpump_victim_policy *policy;
     const gpump_victim_request *request;
@@ -150,7 +150,7 @@ typedef struct gpump_victim_candidate_args {
     uint32_t count;                           /* at least 1 */
 } gpump_victim_candidate_args;
 
-/* What a plan hook sees of an SM. Masks have a bit per block of sm->blocks, or per position. */
+/* Arguments of a plan hook for one SM. Masks have a bit per block of sm->blocks, or per position. */
 typedef struct gpump_victim_plan_args {
     const struct gpump_victim_policy *policy;
     const gpump_victim_request *request;
@@ -177,7 +177,7 @@ typedef struct gpump_victim_plan_args {
     uint8_t allowed[GPUMP_VICTIM_BLOCKS]; /* per block: bits 1 << gpump_technique that it may leave by */
 } gpump_victim_plan_args;
 
-/* What a plan hook answers. */
+/* Result of a plan hook. */
 typedef struct gpump_victim_plan {
     uint64_t positions; /* mask of the positions taken */
     uint64_t victims;   /* mask of the blocks that leave */
@@ -188,13 +188,13 @@ typedef struct gpump_victim_plan {
     uint8_t technique[GPUMP_VICTIM_BLOCKS]; /* gpump_technique of each victim */
 } gpump_victim_plan;
 
-/* A policy: constant, with any hook NULL. What the hooks answer is checked. */
+/* A policy: a constant struct. Any hook may be NULL. gpump_victim_decide checks the results of the hooks. */
 typedef struct gpump_victim_policy {
     uint32_t struct_size; /* sizeof(gpump_victim_policy) */
     uint32_t flags;       /* GPUMP_VICTIM_... */
     uint32_t techniques;  /* those it uses, as bits 1 << gpump_technique */
     uint32_t unused;
-    gpump_cost_options cost; /* how its estimates are to be made */
+    gpump_cost_options cost; /* options of gpump_cost_estimate_blocks for this policy */
     const char *name;
     const char *description; /* one sentence */
     void *user;
@@ -242,8 +242,8 @@ GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions
  *   sets, positions  candidate sets as above; `open` masks those that take part
  *   technique        out, per block of the view; GPUMP_VICTIM_NO_TECHNIQUE for blocks in no set or with none allowed
  *   chosen           out: position, victims, latency, overhead, late
- * Returns GPUMP_EMPTY when no candidate can leave. Looks at registers and shared memory only; gpump_victim_decide at
- * all four. Cost: linear in blocks x positions. */
+ * Returns GPUMP_EMPTY when no candidate can leave. gpump_victim_select considers registers and shared memory only.
+ * gpump_victim_decide also considers warp, thread and block slots. Cost: linear in blocks x positions. */
 GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                            const gpump_victim_sm *sm, const uint64_t *sets, uint32_t positions,
                                            uint64_t open, uint8_t *technique, gpump_victim_candidate *chosen);
@@ -258,10 +258,11 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpum
  * the stack). */
 GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count);
 
-/* A question about SMs, and where the answer goes. Set it to zero, then fill what the call names. */
+/* Input and output arrays of gpump_victim_decide, _vacate and _reconsider. The host sets the struct to zero, then fills
+ * the fields that the call reads. */
 typedef struct gpump_victim_question {
     const gpump_victim_policy *policy;     /* of gpump_victim_find, or the caller's */
-    const gpump_victim_request *request;   /* who wants room, how much, and by when */
+    const gpump_victim_request *request;   /* the kernel that needs room, its blocks and the deadline */
     const gpump_victim_geometry *geometry; /* decide only: of gpump_victim_geometry_init, the same for all SMs */
     const gpump_victim_sm *sms;            /* sm_count views; estimates made with policy->cost */
     void *scratch;                         /* decide only: 8-byte aligned; NULL when gpump_victim_scratch_bytes is 0 */
@@ -275,38 +276,39 @@ typedef struct gpump_victim_question {
 } gpump_victim_question;
 
 /* Decides which blocks leave, and how, so that request->positions blocks of the incoming kernel can start (Shieh 3.1 to
- * 3.3). Positions that are empty are taken first, then Algorithm 1 picks candidates until the request is met or nothing
- * is left. Where fewer positions are wanted than the SMs have, the SM whose next position is best goes next. Where
- * registers and shared memory of a position are free but warp slots, threads or a block slot are short, further victims
- * are added, best first.
+ * 3.3). Empty positions are taken first. Then Algorithm 1 picks candidates until the request is met or no candidate is
+ * left. Where fewer positions are wanted than the SMs have, the next position is taken on the SM whose next candidate
+ * is best. Where registers and shared memory of a position are free but warp slots, threads or a block slot are short,
+ * further victims are added, best first.
  *
- * Fills question->places and question->choices. The choices of one SM follow each other, saves in the order in which
- * they should be done, and go to gpump_sm_preempt as they are. The host dispatches at places with latency 0 at once, at
- * the others when their victims are out, and sends no new blocks of other kernels to SMs that have a place open.
+ * Fills question->places and question->choices. The choices of one SM are contiguous, with saves in the order in which
+ * they should be made. The host passes them to gpump_sm_preempt unchanged. The host dispatches a block to a place with
+ * latency 0 at once, and to another place when its victims have left. Until then the host dispatches no block of other
+ * kernels to that SM.
  *
  * Returns GPUMP_OK even when fewer positions can be had than asked for: decision->missing says how many, and
  * decision->reason why. Errors: GPUMP_ERROR_ARGUMENT, also for a block outside the register file or shared memory of
- * the geometry. GPUMP_ERROR_CAPACITY: decision->places and decision->choices say how many, the arrays are untouched.
- * GPUMP_ERROR_REFUSED: a hook's answer breaks the rules, with the reason. Cost: linear in the SMs. */
+ * the geometry. GPUMP_ERROR_CAPACITY: decision->places and decision->choices say how many, the arrays are unchanged.
+ * GPUMP_ERROR_REFUSED: the result of a hook is invalid; diag->reason is the cause. Cost: linear in the SMs. */
 GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question, gpump_victim_decision *decision,
                                            gpump_diag *diag);
 
-/* Says how each block leaves, within the request's limit, when whole SMs are handed over: the question of a scheduler
- * that preempts an SM (Tanasic 5.2.3) and leaves the technique open. Each block takes the technique that the policy
- * gives it (Algorithm 1, lines 3 to 14, where the policy has no hook); request->positions is not read, and blocks of
- * request->kernel stay (0: none). A block that may leave by no technique of the policy gets no choice, nor does a block
- * of its group.
+/* Chooses a technique for every block of whole SMs, within the request's limit. A scheduler that preempts an SM without
+ * naming a technique asks this question (Tanasic 5.2.3). Each block gets the technique that the policy's hook returns;
+ * a policy without a hook uses Algorithm 1, lines 3 to 14. request->positions is ignored. Blocks of request->kernel
+ * stay (0: none stays). A block that may leave by no technique of the policy gets no choice. The other blocks of its
+ * group get none either.
  *
- * Fills question->choices in the order of the views. decision->missing counts the blocks without a choice that stay,
- * decision->reason says why the first of them does. decision->ask_again as in gpump_victim_decide. Errors as
+ * Fills question->choices in the order of the views. decision->missing counts the blocks that stay without a choice.
+ * decision->reason is the cause for the first of them. decision->ask_again as in gpump_victim_decide. Errors as
  * gpump_victim_decide. Cost: linear in the blocks. */
 GPUMP_API gpump_result gpump_victim_vacate(const gpump_victim_question *question, gpump_victim_decision *decision,
                                            gpump_diag *diag);
 
-/* Looks again at blocks that drain, at the cycle decision->ask_again of an earlier answer: which of them are to leave
- * in another way now. Policies that never ask again change nothing. question->sms holds fresh views and estimates,
- * question->request is the earlier one with a new `now`. Fills question->choices; decision->ask_again may name a
- * further cycle. Errors and cost as gpump_victim_decide. */
+/* Decides at the cycle decision->ask_again of an earlier decision which draining blocks must change their technique. A
+ * policy that never sets ask_again changes nothing. question->sms holds fresh views and estimates. question->request is
+ * the earlier request with a new `now`. Fills question->choices; decision->ask_again may name a further cycle. Errors
+ * and cost as gpump_victim_decide. */
 GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_question *question, gpump_victim_decision *decision,
                                                gpump_diag *diag);
 
@@ -322,8 +324,8 @@ typedef struct gpump_victim_config {
     uint32_t counter_bits; /* executed instructions, and issue cycle, per block; published: 32 each */
 } gpump_victim_config;
 
-/* Fills *config for a preset of gpump_gpu_config_preset: the paper's table for gtx480_shieh; elsewhere the preset's
- * SMs, block slots and address widths (derived). */
+/* Fills *config for a preset of gpump_gpu_config_preset. gtx480_shieh: the numbers of the paper's table. Other presets:
+ * their SMs, block slots and address widths (derived). GPUMP_ERROR_UNKNOWN_NAME. */
 GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, const char *preset);
 /* Sets *bits to the storage that victim selection adds to the GPU, all SMs together. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *bits, gpump_diag *diag);
