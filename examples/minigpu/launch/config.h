@@ -125,8 +125,6 @@ typedef enum sm_form {
     X(saved_blocks_per_slot, 4, "contexts", ASSUMED, \
       "saved contexts the machine has room for, per block slot of all SMs") \
     X(resume_elsewhere, 1, "flag", ASSUMED, "a preempted block goes to another SM than it left, where there is one") \
-    X(restore_by_sections, 0, "flag", ASSUMED, \
-      "1: a warp is restored when what its own sections hold has arrived; 0: all warps of a block count alike") \
     X(overwrite_freed, 1, "flag", ASSUMED, \
       "freed registers and shared memory are overwritten, so that nothing survives there by accident") \
     X(exception_cycles, 400, "cycles", ASSUMED, "from an exception of arithmetic until its warp goes on") \

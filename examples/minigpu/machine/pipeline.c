@@ -171,6 +171,18 @@ void pipeline_squash_block(machine *m, sm *s, uint32_t block_index) {
         issue_queue_forget(s->queue, m->warps[m->blocks[block_index].warps[i]].slot);
 }
 
+void pipeline_squash_fetches(const machine *m, sm *s, uint32_t block_index) {
+    pipe_stage *p = &s->pipes[PIPE_FETCH];
+    const uint32_t count = p->count;
+    uint32_t i;
+    p->count = 0;
+    for (i = 0; i < count; i++) {
+        const pipe_entry entry = p->entries[(p->head + i) & p->mask];
+        if (m->warps[entry.item].block != block_index) p->entries[(p->head + p->count++) & p->mask] = entry;
+    }
+    p->due = p->count ? p->entries[p->head].cycle : NEVER;
+}
+
 /* Takes back what fetch has counted for the instructions of a warp in the issue queue. */
 static void uncount_queued(sm *s, const warp *w, block *b, uint32_t *in_flight) {
     const instruction_window *window = &s->queue->windows[w->slot];
@@ -1024,7 +1036,7 @@ uint64_t pipeline_issue(machine *m, sm *s) {
     while ((record = take_from(s, PIPE_OPERANDS)) != NONE) read_operands(m, s, record);
     while ((fetched = pipe_take(&s->pipes[PIPE_FETCH], s->now)) != NONE) {
         const warp *w = &m->warps[fetched];
-        if (w->sm == s->index && gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched |= BIT(w->slot);
+        if (gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched |= BIT(w->slot);
     }
     if (s->calling) next = end_calls(m, s);
     if (HAS(s, queue)) {

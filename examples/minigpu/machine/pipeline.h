@@ -49,6 +49,8 @@ SM_PATH pipeline_replay_result pipeline_replay(machine *m, sm *s, uint32_t slot,
 SM_PATH uint32_t pipeline_hold_record(machine *m, sm *s, const warp *w, const gpump_replay_entry *what);
 /* Makes everything in flight of a block vanish without effect. */
 SM_PATH void pipeline_squash_block(machine *m, sm *s, uint32_t block_index);
+/* Forgets what is being fetched for a block that leaves: its warps' memory may soon be those of another one. */
+SM_PATH void pipeline_squash_fetches(const machine *m, sm *s, uint32_t block_index);
 /* Makes everything in flight of a warp vanish without effect, and forgets what its scoreboard and counters knew of it.
  */
 SM_PATH void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index);

@@ -423,7 +423,7 @@ static void report_waits(machine *m, sm *s, block *b) {
     b->last_waits = waits;
     if (!waits) { /* its state is complete: now its size is known */
         const kernel *k = &m->kernels[b->kernel];
-        uint64_t bytes = b->context_bytes = context_bytes_measure(m, b);
+        uint64_t bytes = b->context_bytes = preemption_context_now(m, b);
         bytes -= b->keep & GPUMP_PART_SHARED_MEMORY ? 0 : k->shared_bytes;
         machine_must(m, "gpump_sm_report_context_bytes",
                      gpump_sm_report_context_bytes(s->gpump, b->ref, bytes, k->shared_bytes), NULL);
@@ -638,6 +638,7 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
         if (action->why == GPUMP_BLOCK_FLUSHED) entry->wasted_warp_instructions += action->history.executed;
         if (++entry->left == entry->blocks) entry->end_cycle = m->now;
     }
+    pipeline_squash_fetches(m, s, index);
     for (i = 0; i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
         if (s->faults) faults_close_warp(m, s, w);

@@ -133,10 +133,48 @@ static void get_restart(machine *m, const warp *w, gpump_context_reader *reader)
     if (m->sms[w->sm]->shared_log) restart_forbid(m->sms[w->sm], w); /* what it had overwritten is not in the context */
 }
 
+/* Do the registers of a block stay in place, or does a test leave them out? */
+static int without_registers(const machine *m, const block *b) {
+    return m->omit_section == GPUMP_CONTEXT_REGISTERS || b->keep & GPUMP_PART_REGISTERS;
+}
+
+/* Writes the sections of one warp; `alone`: its registers have none of their own. Returns how many vector registers are
+ * among them. `w` NULL counts the most that a warp can have. */
+static uint32_t walk_warp(machine *m, const kernel *k, const block *b, const warp *w, uint32_t index, int alone,
+                          gpump_context_writer *writer) {
+    gpump_context_stack_entry entries[SIMT_DEPTH];
+    const uint32_t depth = w ? w->stack.depth : SIMT_DEPTH, omit = m ? m->omit_section : 0;
+    uint32_t n, registers = 0;
+    if (w && alone) registers = context_forms_write_warp(m, k, b, w, writer);
+    if (!w && k->registers) /* raw, and what the heads and masks of other forms add */
+        gpump_context_reserve(writer, GPUMP_CONTEXT_REGISTERS, index,
+                              8 + (uint64_t)k->registers * LANES * 4 + 32 + k->registers);
+    if (omit != GPUMP_CONTEXT_STACK) {
+        memset(entries, 0, sizeof entries);
+        for (n = 0; w && n < depth; n++) {
+            entries[n].pc = w->stack.entries[n].pc;
+            entries[n].reconvergence_pc = w->stack.entries[n].reconvergence;
+            entries[n].lanes = w->stack.entries[n].mask;
+        }
+        gpump_context_put_stack(writer, index, entries, depth);
+    }
+    if (!depth) return registers; /* a warp that has ended needs nothing more */
+    if (omit != GPUMP_CONTEXT_PREDICATES && k->program->predicates) {
+        uint64_t words[SCOREBOARD_IDS];
+        for (n = 0; n < k->program->predicates; n++)
+            words[n] = w ? warp_predicates(m, &m->warps[b->warps[index]])[n] : 0;
+        gpump_context_put_words(writer, GPUMP_CONTEXT_PREDICATES, index, words, k->program->predicates);
+    }
+    if (w && faults_is_held(m, w)) put_replays(m, w, writer);
+    if (w && m->restarts_travel && omit != GPUMP_CONTEXT_RESTART) put_restart(m, w, writer);
+    return registers;
+}
+
 /* Writes a block's context, or measures it when the writer has no memory. `b` NULL measures the largest one of the
  * kernel. */
 static void walk(machine *m, const kernel *k, const block *b, gpump_context_writer *writer) {
-    uint32_t i, n, warps = k->warps, omit = m ? m->omit_section : 0;
+    uint32_t i, warps = k->warps, omit = m ? m->omit_section : 0;
+    int alone;
     if (omit != GPUMP_CONTEXT_BLOCK) {
         gpump_context_block header;
         memset(&header, 0, sizeof header);
@@ -170,30 +208,8 @@ static void walk(machine *m, const kernel *k, const block *b, gpump_context_writ
         }
         gpump_context_put_control(writer, &control);
     }
-    if (omit != GPUMP_CONTEXT_REGISTERS && !(b && (b->keep & GPUMP_PART_REGISTERS)))
-        context_forms_write(m, k, b, writer);
-    for (i = 0; i < warps; i++) {
-        const warp *w = b ? &m->warps[b->warps[i]] : NULL;
-        gpump_context_stack_entry entries[SIMT_DEPTH];
-        uint32_t depth = w ? w->stack.depth : SIMT_DEPTH;
-        if (omit != GPUMP_CONTEXT_STACK) {
-            memset(entries, 0, sizeof entries);
-            for (n = 0; w && n < depth; n++) {
-                entries[n].pc = w->stack.entries[n].pc;
-                entries[n].reconvergence_pc = w->stack.entries[n].reconvergence;
-                entries[n].lanes = w->stack.entries[n].mask;
-            }
-            gpump_context_put_stack(writer, i, entries, depth);
-        }
-        if (!depth) continue; /* a warp that has ended needs nothing more */
-        if (omit != GPUMP_CONTEXT_PREDICATES && k->program->predicates) {
-            uint64_t words[SCOREBOARD_IDS];
-            for (n = 0; n < k->program->predicates; n++) words[n] = w ? warp_predicates(m, w)[n] : 0;
-            gpump_context_put_words(writer, GPUMP_CONTEXT_PREDICATES, i, words, k->program->predicates);
-        }
-        if (w && faults_is_held(m, w)) put_replays(m, w, writer);
-        if (w && m->restarts_travel && omit != GPUMP_CONTEXT_RESTART) put_restart(m, w, writer);
-    }
+    alone = b && !without_registers(m, b) && !context_forms_write_block(m, k, b, writer);
+    for (i = 0; i < warps; i++) walk_warp(m, k, b, b ? &m->warps[b->warps[i]] : NULL, i, alone, writer);
     if (omit != GPUMP_CONTEXT_BARRIERS) {
         uint64_t words[BARRIER_WORDS(BLOCK_WARPS_MAX)], *next = words;
         memset(words, 0, sizeof words);
@@ -242,28 +258,28 @@ static uint64_t context_address(const machine *m, uint64_t context) {
     return m->context_base + context * m->context_stride;
 }
 
+/* Begins to measure: patterns are seen only in registers that are read, so what compresses is written for real, and
+ * forgotten. */
+static void begin_to_measure(const machine *m, gpump_context_writer *writer) {
+    gpump_context_begin(writer, m->context_scratch, m->context_scratch ? m->context_stride : 0);
+}
+
 uint64_t preemption_context_now(machine *m, const block *b) {
     gpump_context_writer writer;
     uint64_t bytes = 0;
-    if (m->context_form == CONTEXT_NAIVE)
-        gpump_context_begin(&writer, NULL, 0);
-    else /* patterns are seen only in registers that are read, so it is written for real, and forgotten */
-        gpump_context_begin(&writer, m->context_scratch, m->context_stride);
+    begin_to_measure(m, &writer);
     walk(m, &m->kernels[b->kernel], b, &writer);
     gpump_context_end(&writer, &bytes);
     return bytes;
 }
 
-uint64_t context_bytes_measure(machine *m, const block *b) {
+uint64_t context_bytes_of_warp(machine *m, const block *b, const warp *w, uint32_t *registers) {
     gpump_context_writer writer;
     uint64_t bytes = 0;
-    if (m->context_form == CONTEXT_NAIVE)
-        gpump_context_begin(&writer, NULL, 0);
-    else /* what compresses has to be written for that */
-        gpump_context_begin(&writer, device_memory(m, context_address(m, b->context)), m->context_stride);
-    walk(m, &m->kernels[b->kernel], b, &writer);
+    begin_to_measure(m, &writer);
+    *registers = walk_warp(m, &m->kernels[b->kernel], b, w, w->index, !without_registers(m, b), &writer);
     gpump_context_end(&writer, &bytes);
-    return bytes;
+    return bytes - GPUMP_CONTEXT_HEADER_BYTES;
 }
 
 void context_bytes_write(machine *m, const block *b) {

@@ -10,8 +10,9 @@
 uint64_t preemption_context_bytes(const kernel *k);
 /* Returns the bytes that a context of a running block would take if it were written now, in the machine's form. */
 uint64_t preemption_context_now(machine *m, const block *b);
-/* The same for a block whose state is complete and that has a place in the context pool. */
-uint64_t context_bytes_measure(machine *m, const block *b);
+/* Returns what the sections of a warp of the block would take, with their heads, and how many vector registers are
+ * among them. `w` may be a copy of the warp that stands elsewhere. */
+uint64_t context_bytes_of_warp(machine *m, const block *b, const warp *w, uint32_t *registers);
 /* Writes the block to its place in the context pool. */
 void context_bytes_write(machine *m, const block *b);
 /* Sets bytes[warp] to what the sections of each warp take in the block's context, with their heads. Registers

@@ -55,72 +55,46 @@ static gpump_compress_layout one_warp(const gpump_compress_layout *block, uint32
     return layout;
 }
 
-void context_forms_write(machine *m, const kernel *k, const block *b, gpump_context_writer *writer) {
-    static const uint32_t allowed[CONTEXT_FORMS] = {
-        0, GPUMP_COMPRESS_ALLOW_RAW | GPUMP_COMPRESS_ALLOW_LIVE,
-        GPUMP_COMPRESS_ALLOW_RAW | GPUMP_COMPRESS_ALLOW_LIVE | GPUMP_COMPRESS_ALLOW_WARP, GPUMP_COMPRESS_ALLOW_ALL};
-    uint64_t live[BLOCK_WARPS_MAX][CONTEXT_LIVE_WORDS], packed[BLOCK_WARPS_MAX * (GPUMP_COMPRESS_MAX_REGISTERS / 64u)];
-    uint32_t i, n, words = gpump_bits_words(k->registers), form = b ? m->context_form : CONTEXT_NAIVE;
-    gpump_compress_layout layout, warp_layout;
-    const uint8_t *frame;
-    uint64_t bytes;
-    if (!k->registers) return;
-    if (form != CONTEXT_NAIVE && !make_layout(k, &layout)) form = CONTEXT_NAIVE;
-    for (i = 0; i < k->warps; i++) {
-        const warp *w = b ? &m->warps[b->warps[i]] : NULL;
-        if (!b) { /* the most any form can take: raw, and what its own heads and masks add */
-            gpump_context_reserve(writer, GPUMP_CONTEXT_REGISTERS, i,
-                                  8 + (uint64_t)k->registers * LANES * 4 + 32 + k->registers);
-            continue;
-        }
-        if (form != CONTEXT_NAIVE) {
-            live_of(m, b, w, live[i]);
-            for (n = 0; n < words; n++) packed[i * words + n] = live[i][n];
-        }
-        if (!w->stack.depth || form == CONTEXT_TB) continue;
-        if (m->duet && (frame = duet_frame(m, w, &bytes)) != NULL) { /* switched out: as it lies */
-            if (m->omit_section != GPUMP_CONTEXT_FRAME) gpump_context_put(writer, GPUMP_CONTEXT_FRAME, i, frame, bytes);
-            continue;
-        }
-        if (form == CONTEXT_NAIVE) {
-            gpump_context_put_registers(writer, i, warp_registers(m, b, w), k->registers, LANES);
-            continue;
-        }
-        warp_layout = one_warp(&layout, i);
-        (void)gpump_context_put_compressed(writer, i, &warp_layout, warp_registers(m, b, w), live[i], allowed[form],
-                                           NULL);
-    }
-    if (form == CONTEXT_TB) {
-        layout.live_stride = words;
-        (void)gpump_context_put_compressed(writer, GPUMP_NONE, &layout, warp_registers(m, b, &m->warps[b->warps[0]]),
-                                           packed, allowed[form], NULL);
-    }
-}
+static const uint32_t allowed[CONTEXT_FORMS] = {
+    0, GPUMP_COMPRESS_ALLOW_RAW | GPUMP_COMPRESS_ALLOW_LIVE,
+    GPUMP_COMPRESS_ALLOW_RAW | GPUMP_COMPRESS_ALLOW_LIVE | GPUMP_COMPRESS_ALLOW_WARP, GPUMP_COMPRESS_ALLOW_ALL};
 
-uint64_t context_forms_warp_bytes(machine *m, const kernel *k, const block *b, const warp *w, uint32_t *registers) {
-    uint64_t live[CONTEXT_LIVE_WORDS], frame = 0, bytes = GPUMP_CONTEXT_SECTION_BYTES + w->stack.depth * 16u;
+uint32_t context_forms_write_warp(machine *m, const kernel *k, const block *b, const warp *w,
+                                  gpump_context_writer *writer) {
+    uint64_t live[CONTEXT_LIVE_WORDS], bytes;
     gpump_compress_layout layout;
-    gpump_compress_counts counts;
-    if (k->program->predicates) bytes += GPUMP_CONTEXT_SECTION_BYTES + k->program->predicates * 8u;
-    *registers = b->keep & GPUMP_PART_REGISTERS ? 0 : k->registers;
-    if (!*registers) return bytes;
-    bytes += GPUMP_CONTEXT_SECTION_BYTES;
-    if (m->duet && duet_frame(m, w, &frame) != NULL) {
-        *registers = (uint32_t)(frame / GPUMP_DUET_GRANULE_BYTES);
-        return bytes + frame;
+    const uint8_t *frame;
+    if (!k->registers || !w->stack.depth) return 0;
+    if (m->duet && (frame = duet_frame(m, w, &bytes)) != NULL) { /* switched out: as it lies */
+        if (m->omit_section != GPUMP_CONTEXT_FRAME)
+            gpump_context_put(writer, GPUMP_CONTEXT_FRAME, w->index, frame, bytes);
+        return (uint32_t)(bytes / GPUMP_DUET_GRANULE_BYTES);
     }
-    if (m->context_form == CONTEXT_NAIVE || !make_layout(k, &layout))
-        return bytes + 8 + (uint64_t)k->registers * LANES * 4;
+    if (m->context_form == CONTEXT_NAIVE || !make_layout(k, &layout)) {
+        gpump_context_put_registers(writer, w->index, warp_registers(m, b, w), k->registers, LANES);
+        return k->registers;
+    }
     layout = one_warp(&layout, w->index);
     live_of(m, b, w, live);
-    *registers = gpump_bits_count(live, CONTEXT_LIVE_WORDS);
-    if (gpump_compress_count(&layout, m->sms[b->sm]->registers + w->register_base, live, 0, &counts, NULL) != GPUMP_OK)
-        return bytes;
-    /* heads and rounding of the section, and the registers in the smallest form allowed */
-    if (m->context_form == CONTEXT_LIVE_COMPRESS &&
-        counts.bytes[GPUMP_COMPRESS_FORM_WARP] < counts.bytes[GPUMP_COMPRESS_FORM_LIVE])
-        return bytes + (32 + counts.bytes[GPUMP_COMPRESS_FORM_WARP] + 7) / 8 * 8;
-    return bytes + (32 + counts.bytes[GPUMP_COMPRESS_FORM_LIVE] + 7) / 8 * 8;
+    (void)gpump_context_put_compressed(writer, w->index, &layout, warp_registers(m, b, w), live,
+                                       allowed[m->context_form], NULL);
+    return gpump_bits_count(live, CONTEXT_LIVE_WORDS);
+}
+
+int context_forms_write_block(machine *m, const kernel *k, const block *b, gpump_context_writer *writer) {
+    uint64_t live[CONTEXT_LIVE_WORDS], packed[BLOCK_WARPS_MAX * (GPUMP_COMPRESS_MAX_REGISTERS / 64u)];
+    const uint32_t words = gpump_bits_words(k->registers);
+    gpump_compress_layout layout;
+    uint32_t i, n;
+    if (m->context_form != CONTEXT_TB || !k->registers || !make_layout(k, &layout)) return 0;
+    for (i = 0; i < k->warps; i++) {
+        live_of(m, b, &m->warps[b->warps[i]], live);
+        for (n = 0; n < words; n++) packed[i * words + n] = live[n];
+    }
+    layout.live_stride = words;
+    (void)gpump_context_put_compressed(writer, GPUMP_NONE, &layout, warp_registers(m, b, &m->warps[b->warps[0]]),
+                                       packed, allowed[CONTEXT_TB], NULL);
+    return 1;
 }
 
 int context_forms_read(machine *m, const block *b, gpump_context_reader *reader) {

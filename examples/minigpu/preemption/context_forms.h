@@ -22,11 +22,13 @@ const char *context_form_name(uint32_t form);
  * what it would write there is estimated from what it would write here. */
 int context_runs_on(machine *m, const block *b, const warp *w);
 
-/* Writes the registers of a block's warps in the machine's form; `b` NULL measures the most that any form can take. */
-void context_forms_write(machine *m, const kernel *k, const block *b, gpump_context_writer *writer);
-/* Returns the bytes of one warp's sections (registers in the machine's form, stack, predicates) and how many vector
- * registers are among them. Not for CONTEXT_TB. */
-uint64_t context_forms_warp_bytes(machine *m, const kernel *k, const block *b, const warp *w, uint32_t *registers);
+/* Writes the registers of a warp of the block in the machine's form. Returns how many vector registers are among them;
+ * 0: it has ended, and nothing is written. `w` may be a copy of the warp that stands elsewhere. */
+uint32_t context_forms_write_warp(machine *m, const kernel *k, const block *b, const warp *w,
+                                  gpump_context_writer *writer);
+/* Writes the registers of all warps of a block as one section, if that is the machine's form. Returns 1; 0: it is not,
+ * and each warp has a section of its own. */
+int context_forms_write_block(machine *m, const kernel *k, const block *b, gpump_context_writer *writer);
 /* Reads them back, in whatever form they are. Returns 0, or -1 for a context that contradicts the kernel. */
 int context_forms_read(machine *m, const block *b, gpump_context_reader *reader);
 #endif

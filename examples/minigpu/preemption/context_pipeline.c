@@ -64,42 +64,41 @@ static void report_warp(machine *m, sm *s, block *b, uint32_t index, uint32_t re
 }
 
 void context_pipeline_watch(machine *m, sm *s, block *b) {
-    const kernel *k = &m->kernels[b->kernel];
     uint32_t i, left = 0;
     if (b->job == NONE || m->context_form == CONTEXT_TB || b->atomics)
         return; /* over the whole block: only when all of it is there */
     for (i = 0; i < b->warp_count; i++) left += !(b->reported >> i & 1);
     for (i = 0; i < b->warp_count && left > 1; i++) {
         const warp *w = &m->warps[b->warps[i]];
-        uint32_t registers = 0;
+        uint32_t registers;
         uint64_t bytes;
         if (b->reported >> i & 1 ||
             (w->stack.depth && (!gate_stopped(w) || w->in_flight || w->stores || w->speculates)))
             continue;
-        bytes = w->stack.depth ? context_forms_warp_bytes(m, k, b, w, &registers) : 0;
+        bytes = context_bytes_of_warp(m, b, w, &registers);
         report_warp(m, s, b, i, registers, bytes);
         left--;
     }
 }
 
+/* What a context of `bytes` holds beside `of_warps` and shared memory. */
+static uint32_t rest_of(uint64_t bytes, uint64_t of_warps, uint64_t shared) {
+    return bytes > of_warps + shared ? (uint32_t)(bytes - of_warps - shared) : 0;
+}
+
 void context_pipeline_save(machine *m, sm *s, block *b, uint64_t bytes) {
     const kernel *k = &m->kernels[b->kernel];
-    uint64_t rest, shared = moved_shared(m, b);
-    uint32_t i, registers;
+    uint64_t of_warps[BLOCK_WARPS_MAX];
+    uint32_t i, registers = b->keep & GPUMP_PART_REGISTERS ? 0 : k->registers;
+    context_bytes_of_warps(m, b, of_warps);
     for (i = 0; i < b->warp_count; i++) {
-        const warp *w = &m->warps[b->warps[i]];
         if (b->reported >> i & 1) continue;
-        registers = 0;
-        if (m->context_form == CONTEXT_TB) {
-            rest = bytes > shared + BLOCK_BYTES ? bytes - shared - BLOCK_BYTES : 0;
-            report_warp(m, s, b, i, b->keep & GPUMP_PART_REGISTERS ? 0 : k->registers, rest / b->warp_count);
-        } else {
-            report_warp(m, s, b, i, registers, w->stack.depth ? context_forms_warp_bytes(m, k, b, w, &registers) : 0);
-        }
+        if (m->context_form != CONTEXT_TB) context_bytes_of_warp(m, b, &m->warps[b->warps[i]], &registers);
+        report_warp(m, s, b, i, registers, of_warps[i]);
     }
-    rest = b->moved_bytes + shared;
     machine_must(m, "gpump_spill_report_metadata",
-                 gpump_spill_report_metadata(s->spill, b->job, bytes > rest ? (uint32_t)(bytes - rest) : 0), NULL);
+                 gpump_spill_report_metadata(s->spill, b->job, rest_of(bytes, b->moved_bytes, moved_shared(m, b))),
+                 NULL);
     b->moving = REQUEST_SAVE;
     if (s->wake > m->now + 1) s->wake = m->now + 1;
 }
@@ -116,20 +115,19 @@ void context_pipeline_cancel(machine *m, sm *s, block *b) {
 void context_pipeline_restore(machine *m, sm *s, block *b, uint64_t bytes) {
     const kernel *k = &m->kernels[b->kernel];
     gpump_spill_warp warps[BLOCK_WARPS_MAX];
-    uint64_t of_warps[BLOCK_WARPS_MAX], shared = moved_shared(m, b) < bytes ? moved_shared(m, b) : bytes;
-    uint64_t rest = bytes - shared;
+    uint64_t of_warps[BLOCK_WARPS_MAX], sum = 0;
+    const uint32_t shared = moved_shared(m, b);
     uint32_t i;
     memset(warps, 0, sizeof warps);
-    for (i = 0; i < b->warp_count; i++) of_warps[i] = rest > BLOCK_BYTES ? (rest - BLOCK_BYTES) / b->warp_count : 0;
-    if (m->config.restore_by_sections) context_bytes_of_warps(m, b, of_warps);
+    context_bytes_of_warps(m, b, of_warps);
     for (i = 0; i < b->warp_count; i++) {
         warps[i].registers = k->registers ? k->registers : 1;
         warps[i].bytes = (uint32_t)of_warps[i];
-        rest -= of_warps[i];
+        sum += of_warps[i];
     }
     machine_must(m, "gpump_spill_restore",
-                 gpump_spill_restore(s->spill, m->now, (uint64_t)(b - m->blocks), warps, b->warp_count,
-                                     (uint32_t)shared, (uint32_t)rest, &b->job),
+                 gpump_spill_restore(s->spill, m->now, (uint64_t)(b - m->blocks), warps, b->warp_count, shared,
+                                     rest_of(bytes, sum, shared), &b->job),
                  NULL);
     b->moving = REQUEST_RESTORE;
     b->sent_bytes = 0;

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "preemption/context_forms.h"
 #include "preemption/context_bytes.h"
 #include "preemption/requests.h"
 #include "machine/fault_unit.h"
@@ -59,7 +58,7 @@ static void price_rewind(machine *m, const block *b, gpump_cost_rewind *rewind) 
             restart_where(s, w, GPUMP_RESTART_SPARSE, &there.stack);
             rewind->executed += gpump_restart_since(s->restart, w->slot, GPUMP_RESTART_SPARSE);
         }
-        rewind->bytes += context_forms_warp_bytes(m, k, b, &there, &registers);
+        rewind->bytes += context_bytes_of_warp(m, b, &there, &registers);
     }
 }
 
