@@ -22,5 +22,7 @@
 #define HAS(s, part) ((s)->part != NULL)
 #define IS_PLAIN 0
 #endif
+/* Has no SM of a machine such a part? All forms do the same with such a machine. */
+#define IS_PLAIN_MACHINE(m) (IS_PLAIN || (m)->plain)
 
 #endif

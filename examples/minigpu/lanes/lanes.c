@@ -157,6 +157,12 @@ void lanes_write(const operand *o, uint32_t mask, const lanes_operand *value, ui
     }
 }
 
+void lanes_write_all(const instruction *i, uint32_t mask, const lanes_operand *values, uint32_t *registers,
+                     uint32_t *predicates) {
+    for (uint32_t k = 0; k < i->destination_count; k++)
+        lanes_write(&i->destinations[k], mask, &values[k], registers, predicates);
+}
+
 void lanes_find_sources(const instruction *i, const uint32_t *registers, const uint32_t *predicates,
                         const lanes_environment *e, lanes_operand *captured, const lanes_operand **sources) {
     sources[0] = sources[1] = sources[2] = captured; /* operations read as many as their widest form has */

@@ -986,6 +986,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         machine_free(m);
         return NULL;
     }
+    m->plain = (uint32_t)sm_form_is_plain(m);
     m->dispatch_needed = 1;
     return m;
 }

@@ -354,12 +354,10 @@ SM_INLINE void commit(machine *m, sm *s, uint32_t record) {
     }
     b = &m->blocks[r->block];
     w = &m->warps[r->warp];
-    if (r->info->writes) {
+    if (r->has_results) {
         const instruction *instruction = r->instruction;
         uint32_t *registers = s->registers + w->register_base, *predicates = predicates_of(m, r->warp);
-        uint32_t i;
-        for (i = 0; i < instruction->destination_count; i++)
-            lanes_write(&instruction->destinations[i], r->active, &r->results[i], registers, predicates);
+        lanes_write_all(instruction, r->active, r->results, registers, predicates);
         if (r->info->is_checked) predicates[instruction->check] |= r->faulted;
     }
     if (HAS(s, errors)) errors_executed(m, s, r); /* before anybody looks what may issue */
@@ -375,15 +373,13 @@ static void commit_switched(machine *m, sm *s, uint32_t record) {
     const int counted = r->next_free == RECORD_COUNTED;
     warp *w = &m->warps[r->warp];
     block *b = &m->blocks[r->block];
-    uint32_t i;
     if (r->squashed || w->slot != NONE) {
         const int squashed = r->squashed; /* then the warp may be another one's by now */
         commit(m, s, record);
         if (squashed) return;
     } else {
         uint32_t *registers = duet_open(m, s, w);
-        for (i = 0; i < r->instruction->destination_count; i++)
-            lanes_write(&r->instruction->destinations[i], r->active, &r->results[i], registers, warp_predicates(m, w));
+        lanes_write_all(r->instruction, r->active, r->results, registers, warp_predicates(m, w));
         duet_close(m, s, w);
         end_record(s, w, b, record);
     }
@@ -580,6 +576,7 @@ uint32_t pipeline_hold_record(machine *m, sm *s, const warp *w, const gpump_repl
     r->mask = (uint32_t)what->lanes;
     r->sequence = what->sequence;
     r->squashed = r->unusual = 0;
+    r->has_results = r->info->writes;
     r->stage = RECORD_HELD;
     return record;
 }
@@ -628,11 +625,12 @@ static __attribute__((cold)) int operands_are_not_needed(machine *m, sm *s, uint
 }
 
 /* What is captured here must not change until it takes effect. So arithmetic is computed at once, and only the result
- * is kept. read_cycle: when the operands are read. */
+ * is kept. A plain machine (sm_form.h) even writes it: until the instruction commits, the scoreboard keeps all others
+ * from its registers. read_cycle: when the operands are read. */
 SM_INLINE void capture(machine *m, sm *s, in_flight *r, const warp *w, block *b, uint64_t read_cycle) {
     const instruction *instruction = r->instruction;
     const int computes = r->info->unit != UNIT_MEMORY && r->info->unit != UNIT_CONTROL;
-    const uint32_t *registers = s->registers + w->register_base, *predicates = predicates_of(m, r->warp);
+    uint32_t *registers = s->registers + w->register_base, *predicates = predicates_of(m, r->warp);
     lanes_operand captured[INSTRUCTION_SOURCES];
     const lanes_operand *sources[INSTRUCTION_SOURCES];
     r->active = lanes_guard(instruction, r->mask, predicates);
@@ -643,7 +641,14 @@ SM_INLINE void capture(machine *m, sm *s, in_flight *r, const warp *w, block *b,
     }
     if (computes) {
         lanes_find_sources(instruction, registers, predicates, &b->environment, captured, sources);
-        if (r->active) lanes_compute_from(instruction, r->active, sources, r->results);
+        if (r->active && IS_PLAIN_MACHINE(m)) {
+            lanes_operand results[INSTRUCTION_DESTINATIONS];
+            lanes_compute_from(instruction, r->active, sources, results);
+            lanes_write_all(instruction, r->active, results, registers, predicates);
+            r->has_results = 0;
+        } else if (r->active) {
+            lanes_compute_from(instruction, r->active, sources, r->results);
+        }
     } else if (memory_access_is_addressed(instruction)) {
         const operand *base = &instruction->sources[0];
         uint32_t k;
@@ -657,13 +662,13 @@ SM_INLINE void capture(machine *m, sm *s, in_flight *r, const warp *w, block *b,
     if (HAS(s, errors)) errors_operands_read(m, s, r, computes ? sources : NULL);
 }
 
-/* In the plain form the operands have been captured at issue: nothing can have changed them since. */
+/* In a plain machine the operands have been captured at issue: nothing can have changed them since. */
 SM_INLINE void read_operands(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     warp *w;
     if (r->unusual && operands_are_not_needed(m, s, record)) return;
     w = &m->warps[r->warp];
-    if (!IS_PLAIN) capture(m, s, r, w, &m->blocks[r->block], s->now);
+    if (!IS_PLAIN_MACHINE(m)) capture(m, s, r, w, &m->blocks[r->block], s->now);
     if (m->sources_released == RELEASE_AT_OPERAND_READ ||
         (HAS(s, faults) && m->sources_released == RELEASE_WHEN_ALLOWED && faults_release_sources(m, s, r))) {
         release_sources(s, w, r);
@@ -732,6 +737,7 @@ static uint32_t start_record(machine *m, sm *s, uint32_t warp_index, uint32_t pc
     r->mask = mask;
     r->sequence = sequence;
     r->squashed = r->unusual = 0;
+    r->has_results = r->info->writes;
     if (r->info->copies == COPIES_STARTS) {
         r->copy_group = w->copy_group;
         w->copies[r->copy_group]++;
@@ -760,7 +766,7 @@ SM_INLINE void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     const uint32_t record = start_record(m, s, s->slot_warp[slot], pc, simt_top(&w->stack)->mask, w->sequence++);
     in_flight *r = &s->records[record];
     const issue_info *info = r->info;
-    if (IS_PLAIN) capture(m, s, r, w, b, s->now + s->pipes[PIPE_OPERANDS].length);
+    if (IS_PLAIN_MACHINE(m)) capture(m, s, r, w, b, s->now + s->pipes[PIPE_OPERANDS].length);
     s->progress_cycle = s->now;
     scoreboard_reserve(w, info);
     occupy_unit(m, s, scheduler, info);

@@ -160,8 +160,8 @@ typedef enum record_stage {
 /* What an instruction has to do with exceptions of arithmetic. */
 typedef enum trap_state { TRAPPED_NOT, TRAPPED_EMULATED, TRAPPED_RAISED } trap_state;
 
-/* One instruction in flight: nothing else knows its state, and until it commits (loads, arithmetic) or passes its last
- * translation check (stores, atomics) nothing of it shows in registers or memory. */
+/* One instruction in flight: nothing else knows its state. Until it commits, no instruction sees what it writes to
+ * registers; stores and atomics show in memory once they have passed their last translation check. */
 typedef struct in_flight {
     /* one cache line: all that arithmetic needs beside its results */
     uint64_t sequence;
@@ -174,7 +174,8 @@ typedef struct in_flight {
     uint32_t stage;        /* record_stage */
     uint32_t squashed;     /* 1: vanishes without effect */
     uint32_t unusual;      /* not 0: what operand read must know beside (pipeline.c) */
-    uint32_t sources_held; /* 1: the scoreboard still holds its sources */
+    uint16_t sources_held; /* 1: the scoreboard still holds its sources */
+    uint16_t has_results;  /* 1: what it writes stands in `results` until it commits; 0: it writes nothing, or has */
     uint32_t next_free;    /* of free records; of loads in flight, whether they have left L1 (duet.h) */
     /* the next ones */
     uint32_t limited;     /* 1 + the member of the group whose limit of memory instructions in flight it counts for */

@@ -469,20 +469,19 @@ void memory_access_checked(machine *m, in_flight *r) {
 
 /* ---- taking effect ---- */
 
-static void load(machine *m, sm *s, in_flight *r) {
+static void load_into(machine *m, sm *s, const in_flight *r, lanes_operand *results) {
     uint8_t bytes[LANES * ACCESS_BYTES_MAX];
     uint32_t size = instruction_access_bytes(r->instruction), stride = size,
              lanes = instruction_address_lanes(r->instruction, r->active);
     const uint8_t *base = space_base(m, s, r);
     if (r->straight && base) {
-        lanes_from_memory(r->instruction, r->active, base + space_offset(r, r->addresses[0]), stride, r->results);
+        lanes_from_memory(r->instruction, r->active, base + space_offset(r, r->addresses[0]), stride, results);
         return;
     }
     if (base && r->instruction->opcode == OPCODE_LD && size == 4 && r->instruction->vector == 1 &&
         r->instruction->destinations[0].words == 1) {
         const int shared = r->instruction->space == SPACE_SHARED;
-        lanes_gather(base, shared ? 0 : DEVICE_BASE, shared ? UINT32_MAX : UINT64_MAX, lanes, r->addresses,
-                     &r->results[0]);
+        lanes_gather(base, shared ? 0 : DEVICE_BASE, shared ? UINT32_MAX : UINT64_MAX, lanes, r->addresses, results);
         return;
     }
     for (; lanes; lanes &= lanes - 1) {
@@ -493,7 +492,33 @@ static void load(machine *m, sm *s, in_flight *r) {
         else
             memcpy(bytes + lane * stride, from, size);
     }
-    lanes_from_memory(r->instruction, r->active, bytes, stride, r->results);
+    lanes_from_memory(r->instruction, r->active, bytes, stride, results);
+}
+
+/* Whole 32-bit values for all lanes go to the register itself. */
+static int loads_register(const in_flight *r) {
+    const instruction *i = r->instruction;
+    return r->active == UINT32_MAX && i->opcode == OPCODE_LD && i->vector == 1 && type_bytes(i->type) == 4 &&
+           i->destinations[0].kind == OPERAND_REGISTER && i->destinations[0].words == 1;
+}
+
+/* A plain machine writes what it loads at once, as it does with results of arithmetic (pipeline.c). */
+static void load(machine *m, sm *s, in_flight *r) {
+    const warp *w = &m->warps[r->warp];
+    uint32_t *registers = s->registers + w->register_base;
+    if (!IS_PLAIN_MACHINE(m) || r->info->is_checked) {
+        load_into(m, s, r, r->results);
+        return;
+    }
+    r->has_results = 0;
+    if (loads_register(r)) {
+        load_into(m, s, r,
+                  (lanes_operand *)(void *)(registers + (size_t)r->instruction->destinations[0].index * LANES));
+    } else {
+        lanes_operand results[INSTRUCTION_DESTINATIONS];
+        load_into(m, s, r, results);
+        lanes_write_all(r->instruction, r->active, results, registers, predicates_of(m, r->warp));
+    }
 }
 
 static void store(machine *m, sm *s, in_flight *r) {
