@@ -67,7 +67,7 @@ static int has_fma(void) { return __builtin_cpu_supports("fma") && __builtin_cpu
 #define FMA_INSTRUCTION
 static int has_fma(void) { return 0; }
 #endif
-FMA_INSTRUCTION static void fused_f32(const lanes_operand *const *s, lanes_operand *restrict d) {
+FMA_INSTRUCTION void lanes_fused_f32(const lanes_operand *const *s, lanes_operand *restrict d) {
     EACH_LANE {
         float a, b, c, r;
         uint32_t bits;
@@ -119,7 +119,7 @@ int lanes_float(const instruction *i, const lanes_operand *const *s, lanes_opera
     case OPCODE_MUL: BOTH(a * b, a * b);
     case OPCODE_FMA:
         if (is_f32 && has_fma()) {
-            fused_f32(s, d);
+            lanes_fused_f32(s, d);
             break;
         }
         BOTH(fmaf(a, b, READ_f32(s[2], l)), fma(a, b, READ_f64(s[2], l)));

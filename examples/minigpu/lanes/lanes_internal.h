@@ -89,6 +89,8 @@ SM_PATH int lanes_integer(const instruction *i, uint32_t active, const lanes_ope
                           lanes_operand *restrict d);
 SM_PATH int lanes_bits(const instruction *i, uint32_t active, const lanes_operand *const *s, lanes_operand *restrict d);
 SM_PATH int lanes_float(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d);
+/* a * b + c of f32, rounded once. */
+SM_PATH void lanes_fused_f32(const lanes_operand *const *s, lanes_operand *restrict d);
 int lanes_half(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d);
 SM_PATH int lanes_compare(const instruction *i, uint32_t active, const lanes_operand *const *s,
                           lanes_operand *restrict d);

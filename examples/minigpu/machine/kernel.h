@@ -5,6 +5,7 @@
 
 #include "gpump.h"
 #include "lanes/lanes.h"
+#include "lanes/lanes_quick.h"
 #include "launch/config.h"
 #include "launch/launch_file.h"
 #include "ptx/instruction.h"
@@ -71,8 +72,8 @@ enum {
     BOUNDARY_OVERWRITES = 2 /* a store to shared memory, where that must be saved first (shared_log.h) */
 };
 
-/* What issue needs to know of an instruction, prepared once: its bits in the scoreboard and a few of its own. One cache
- * line. */
+/* What issue needs to know of an instruction, prepared once: its bits in the scoreboard and a few of its own, in one
+ * cache line; and how it is executed, in another. */
 typedef struct issue_info {
     const instruction *instruction; /* NULL: the program has ended */
     uint8_t words;                  /* of the scoreboard that it names */
@@ -92,6 +93,9 @@ typedef struct issue_info {
     uint8_t word[ISSUE_WORDS];    /* which words ... */
     issue_word bits[ISSUE_WORDS]; /* ... and its bits in them */
     issue_more_words *more;       /* the others */
+    LINE_ALIGNED lanes_quick quick;
+    uint32_t guard; /* predicate register that guards it; INSTRUCTION_NONE */
+    uint32_t guard_negated;
 } issue_info;
 
 /* What gpump_replay needs to know of an instruction (faults.h). */

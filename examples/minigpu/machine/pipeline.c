@@ -628,13 +628,20 @@ static __attribute__((cold)) int operands_are_not_needed(machine *m, sm *s, uint
  * is kept. A plain machine (sm_form.h) even writes it: until the instruction commits, the scoreboard keeps all others
  * from its registers. read_cycle: when the operands are read. */
 SM_INLINE void capture(machine *m, sm *s, in_flight *r, const warp *w, block *b, uint64_t read_cycle) {
+    const issue_info *info = r->info;
     const instruction *instruction = r->instruction;
-    const int computes = r->info->unit != UNIT_MEMORY && r->info->unit != UNIT_CONTROL;
+    const int computes = info->unit != UNIT_MEMORY && info->unit != UNIT_CONTROL;
     uint32_t *registers = s->registers + w->register_base, *predicates = predicates_of(m, r->warp);
     lanes_operand captured[INSTRUCTION_SOURCES];
     const lanes_operand *sources[INSTRUCTION_SOURCES];
-    r->active = lanes_guard(instruction, r->mask, predicates);
-    if (r->info->needs_environment) {
+    r->active = r->mask;
+    if (info->guard != INSTRUCTION_NONE) r->active &= predicates[info->guard] ^ (0 - info->guard_negated);
+    if (IS_PLAIN_MACHINE(m) && info->quick.operation) {
+        if (r->active) lanes_quick_execute(&info->quick, r->active, registers, predicates);
+        r->has_results = 0;
+        return;
+    }
+    if (info->needs_environment) {
         b->environment.warp = w->index;
         b->environment.sm = s->index;
         b->environment.clock = read_cycle;

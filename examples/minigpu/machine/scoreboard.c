@@ -93,12 +93,17 @@ issue_info *scoreboard_prepare(const kernel_program *program) {
     const size_t count = program->count + (size_t)1;
     issue_info *info;
     issue_more_words *more;
+    lanes_quick quick;
     void *room;
-    uint32_t i, k;
-    if (posix_memalign(&room, sizeof *info, count * (sizeof *info + sizeof *more))) return NULL;
+    uint32_t i, k, words = 0, *constants;
+    for (i = 0; i < program->count; i++) words += lanes_quick_prepare(&program->instructions[i], NULL, 0, &quick);
+    if (posix_memalign(&room, sizeof *info, words * sizeof *constants + count * (sizeof *info + sizeof *more)))
+        return NULL;
     info = (issue_info *)room;
-    more = (issue_more_words *)(void *)(info + count);
-    memset(info, 0, count * (sizeof *info + sizeof *more));
+    constants = (uint32_t *)(info + count);
+    more = (issue_more_words *)(void *)(constants + words);
+    memset(room, 0, words * sizeof *constants + count * (sizeof *info + sizeof *more));
+    words = 0;
     for (i = 0; i < program->count; i++) {
         const instruction *instruction = &program->instructions[i];
         issue_info *row = &info[i];
@@ -110,6 +115,9 @@ issue_info *scoreboard_prepare(const kernel_program *program) {
         row->is_boundary = instruction->opcode == OPCODE_BOUNDARY;
         row->serialises = row->is_boundary || instruction->opcode == OPCODE_GUARDED_CALL;
         row->is_checked = instruction->check != INSTRUCTION_NONE;
+        row->guard = instruction->guard;
+        row->guard_negated = instruction->guard_negated;
+        words += lanes_quick_prepare(instruction, constants, words, &row->quick);
         row->is_point = (uint8_t)instruction_is_point(instruction);
         row->counted = counted_as(instruction);
         row->copies = copies_of(instruction);

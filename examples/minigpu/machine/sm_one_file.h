@@ -5,6 +5,7 @@
 #include "lanes/lanes_convert.c"
 #include "lanes/lanes_float.c"
 #include "lanes/lanes_integer.c"
+#include "lanes/lanes_quick.c"
 #include "memory/memory_access.c"
 #include "memory/memory_path.c"
 #include "machine/pipeline.c"

@@ -1,0 +1,350 @@
+#include "lanes/lanes_quick.h"
+
+#include <math.h>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+#include "lanes/lanes_internal.h"
+
+/* As many lanes as a vector holds. A result may stand where a source does: a vector is read before one is written. */
+#ifdef __AVX2__
+#define VECTOR_LANES 8
+#else
+#define VECTOR_LANES 4
+#endif
+typedef uint32_t words __attribute__((vector_size(4 * VECTOR_LANES), aligned(4), may_alias));
+typedef int32_t integers __attribute__((vector_size(4 * VECTOR_LANES), aligned(4), may_alias));
+typedef float reals __attribute__((vector_size(4 * VECTOR_LANES), aligned(4), may_alias));
+
+#define EACH_VECTOR for (uint32_t k = 0; k < LANES; k += VECTOR_LANES)
+#define GET(type, place) (*(const type *)(const void *)((place) + k))
+#define PUT(place, value) (*(words *)(void *)((place) + k) = (value))
+
+/* Where the mask is all ones x, else y. */
+static inline words choose(words mask, words x, words y) { return (mask & x) | (~mask & y); }
+static inline words result_of(reals value) {
+    return choose((words)(value == value), (words)value, (words){0} + NAN_F32);
+}
+/* Shifts by 32 and more. */
+static inline words shift_left(words x, words n) { return (x << (n & 31)) & (words)(n < 32); }
+static inline words shift_right(words x, words n) { return (x >> (n & 31)) & (words)(n < 32); }
+static inline words shift_signed(words x, words n) {
+    return (words)((integers)x >> (integers)choose((words)(n < 32), n, (words){0} + 31));
+}
+
+/* The highest bit of each lane. */
+static inline uint32_t mask_of(words flags) {
+#ifdef __AVX2__
+    return (uint32_t)_mm256_movemask_ps((__m256)flags);
+#else
+    uint32_t mask = 0;
+    for (uint32_t l = 0; l < VECTOR_LANES; l++) mask |= (flags[l] >> 31) << l;
+    return mask;
+#endif
+}
+
+static inline void fused(const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t *d) {
+#ifdef __FMA__
+    EACH_VECTOR PUT(
+        d, result_of((reals)_mm256_fmadd_ps((__m256)GET(reals, a), (__m256)GET(reals, b), (__m256)GET(reals, c))));
+#else
+    const lanes_operand *const sources[] = {(const lanes_operand *)(const void *)a,
+                                            (const lanes_operand *)(const void *)b,
+                                            (const lanes_operand *)(const void *)c};
+    lanes_operand result;
+    lanes_fused_f32(sources, &result);
+    memcpy(d, result.word[0], sizeof result.word[0]);
+#endif
+}
+
+/* A product of 64 bits, and a sum on top where there is one. The result's registers may be a source's. */
+#define WIDE(type, wide)                                                                                         \
+    {                                                                                                            \
+        uint32_t low[LANES], high[LANES];                                                                        \
+        EACH_LANE {                                                                                              \
+            const uint64_t p =                                                                                   \
+                (uint64_t)((wide)(type)a[l] * (wide)(type)b[l]) + (c ? c[l] | (uint64_t)c[LANES + l] << 32 : 0); \
+            low[l] = (uint32_t)p;                                                                                \
+            high[l] = (uint32_t)(p >> 32);                                                                       \
+        }                                                                                                        \
+        memcpy(d, low, sizeof low);                                                                              \
+        memcpy(d + LANES, high, sizeof high);                                                                    \
+    }
+static inline void wide_unsigned(const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t *d)
+    WIDE(uint32_t, uint64_t) static inline void wide_signed(const uint32_t *a, const uint32_t *b, const uint32_t *c,
+                                                            uint32_t *d) WIDE(int32_t, int64_t)
+#define WORDS(name, expression)                                                  \
+    case QUICK_##name:                                                           \
+        EACH_VECTOR {                                                            \
+            const words x = GET(words, a), y = GET(words, b), z = GET(words, c); \
+            (void)y, (void)z;                                                    \
+            PUT(d, expression);                                                  \
+        }                                                                        \
+        break;
+#define REALS(name, expression)                               \
+    case QUICK_##name:                                        \
+        EACH_VECTOR {                                         \
+            const reals x = GET(reals, a), y = GET(reals, b); \
+            PUT(d, result_of(expression));                    \
+        }                                                     \
+        break;
+#define COMPARES(name, type, expression)                   \
+    case QUICK_##name:                                     \
+        EACH_VECTOR {                                      \
+            const type x = GET(type, a), y = GET(type, b); \
+            mask |= mask_of((words)(expression)) << k;     \
+        }                                                  \
+        break;
+
+    /* Values of one or two words. p: a predicate. */
+    static inline void execute_words(uint32_t operation, const uint32_t *a, const uint32_t *b, const uint32_t *c,
+                                     uint32_t p, uint32_t *d) {
+    switch (operation) {
+        WORDS(MOV, x)
+        WORDS(NOT, ~x)
+        WORDS(NEG, 0 - x)
+        WORDS(ADD, x + y)
+        WORDS(SUB, x - y)
+        WORDS(MUL, x * y)
+        WORDS(MAD, x * y + z)
+        WORDS(AND, x & y)
+        WORDS(OR, x | y)
+        WORDS(XOR, x ^ y)
+        WORDS(SHL, shift_left(x, y))
+        WORDS(SHR_U32, shift_right(x, y))
+        WORDS(SHR_S32, shift_signed(x, y))
+        WORDS(MIN_U32, choose((words)(x < y), x, y))
+        WORDS(MIN_S32, choose((words)((integers)x < (integers)y), x, y))
+        WORDS(MAX_U32, choose((words)(x > y), x, y))
+        WORDS(MAX_S32, choose((words)((integers)x > (integers)y), x, y))
+        REALS(ADD_F32, x + y)
+        REALS(SUB_F32, x - y)
+        REALS(MUL_F32, x * y)
+        WORDS(F32_OF_S32, (words) __builtin_convertvector((integers)x, reals))
+        WORDS(SELP, choose((words)((GET(words, lane_bits) & p) != 0), x, y))
+    case QUICK_FMA_F32: fused(a, b, c, d); break;
+    case QUICK_MOV_64:
+        EACH_VECTOR {
+            const words low = GET(words, a), high = GET(words, a + LANES);
+            PUT(d, low);
+            PUT(d + LANES, high);
+        }
+        break;
+    case QUICK_ADD_64:
+        EACH_VECTOR {
+            const words x = GET(words, a), low = x + GET(words, b),
+                        high = GET(words, a + LANES) + GET(words, b + LANES) - (words)(low < x);
+            PUT(d, low);
+            PUT(d + LANES, high);
+        }
+        break;
+    case QUICK_EXTEND_U32:
+    case QUICK_EXTEND_S32:
+        EACH_VECTOR {
+            const words x = GET(words, a);
+            PUT(d, x);
+            PUT(d + LANES, (words)((integers)x < 0) & ((words){0} + (operation == QUICK_EXTEND_S32 ? UINT32_MAX : 0)));
+        }
+        break;
+    case QUICK_WIDE_U32: wide_unsigned(a, b, NULL, d); break;
+    case QUICK_WIDE_S32: wide_signed(a, b, NULL, d); break;
+    case QUICK_WIDE_MAD_U32: wide_unsigned(a, b, c, d); break;
+    case QUICK_WIDE_MAD_S32: wide_signed(a, b, c, d); break;
+    default: break;
+    }
+}
+
+/* Returns a predicate. p, q: predicates. */
+static inline uint32_t execute_predicate(uint32_t operation, const uint32_t *a, const uint32_t *b, uint32_t p,
+                                         uint32_t q) {
+    uint32_t mask = 0;
+    switch (operation) {
+        COMPARES(EQ, words, x == y)
+        COMPARES(NE, words, x != y)
+        COMPARES(LT_U32, words, x < y)
+        COMPARES(LE_U32, words, x <= y)
+        COMPARES(LT_S32, integers, x < y)
+        COMPARES(LE_S32, integers, x <= y)
+        COMPARES(EQ_F32, reals, x == y)
+        COMPARES(NE_F32, reals, (x < y) | (x > y))
+        COMPARES(LT_F32, reals, x < y)
+        COMPARES(LE_F32, reals, x <= y)
+    case QUICK_MOV_P: return p;
+    case QUICK_NOT_P: return ~p;
+    case QUICK_AND_P: return p & q;
+    case QUICK_OR_P: return p | q;
+    case QUICK_XOR_P: return p ^ q;
+    default: break;
+    }
+    return mask;
+}
+
+static inline uint32_t predicate_source(const lanes_quick *q, uint32_t source, const uint32_t *predicates) {
+    const uint32_t negated = q->is_negated >> source & 1;
+    return predicates[q->from[source]] ^ (0 - negated);
+}
+
+void lanes_quick_execute(const lanes_quick *q, uint32_t active, uint32_t *registers, uint32_t *predicates) {
+    const uint32_t *a = (q->is_constant & 1 ? q->constants : registers) + q->from[0],
+                   *b = (q->is_constant & 2 ? q->constants : registers) + q->from[1],
+                   *c = (q->is_constant & 4 ? q->constants : registers) + q->from[2];
+    uint32_t *to = registers + q->to;
+    if (!q->result_words) {
+        const int reads = q->operation >= QUICK_MOV_P;
+        const uint32_t mask = execute_predicate(q->operation, a, b, reads ? predicate_source(q, 0, predicates) : 0,
+                                                reads ? predicate_source(q, 1, predicates) : 0);
+        predicates[q->to] = (predicates[q->to] & ~active) | (mask & active);
+        return;
+    }
+    if (active == UINT32_MAX) {
+        execute_words(q->operation, a, b, c, q->operation == QUICK_SELP ? predicate_source(q, 2, predicates) : 0, to);
+    } else {
+        uint32_t result[2 * LANES], w;
+        execute_words(q->operation, a, b, c, q->operation == QUICK_SELP ? predicate_source(q, 2, predicates) : 0,
+                      result);
+        for (w = 0; w < q->result_words; w++)
+            EACH_VECTOR PUT(to + w * LANES, choose((words)((GET(words, lane_bits) & active) != 0),
+                                                   GET(words, result + w * LANES), GET(words, to + w * LANES)));
+    }
+}
+
+#ifndef SM_ENTRY /* once for all forms */
+
+/* pred, as a type of operands. */
+static uint32_t of_predicates(uint32_t opcode) {
+    switch (opcode) {
+    case OPCODE_MOV: return QUICK_MOV_P;
+    case OPCODE_NOT: return QUICK_NOT_P;
+    case OPCODE_AND: return QUICK_AND_P;
+    case OPCODE_OR: return QUICK_OR_P;
+    case OPCODE_XOR: return QUICK_XOR_P;
+    default: return QUICK_NONE;
+    }
+}
+
+/* Which values a setp compares, and how; GT and GE have their operands exchanged. */
+static uint32_t of_compare(const instruction *i) {
+    const int is_real = i->type == TYPE_F32, is_signed = type_is_signed(i->type);
+    if (i->variant != VARIANT_NONE) return QUICK_NONE; /* combined with a predicate */
+    switch (i->compare) {
+    case COMPARE_EQ: return is_real ? QUICK_EQ_F32 : QUICK_EQ;
+    case COMPARE_NE: return is_real ? QUICK_NE_F32 : QUICK_NE;
+    case COMPARE_LT:
+    case COMPARE_GT: return is_real ? QUICK_LT_F32 : is_signed ? QUICK_LT_S32 : QUICK_LT_U32;
+    case COMPARE_LE:
+    case COMPARE_GE: return is_real ? QUICK_LE_F32 : is_signed ? QUICK_LE_S32 : QUICK_LE_U32;
+    default: return QUICK_NONE;
+    }
+}
+
+static uint32_t of_f32(const instruction *i) {
+    switch (i->opcode) {
+    case OPCODE_MOV: return QUICK_MOV;
+    case OPCODE_ADD: return QUICK_ADD_F32;
+    case OPCODE_SUB: return QUICK_SUB_F32;
+    case OPCODE_MUL: return QUICK_MUL_F32;
+    case OPCODE_FMA: return QUICK_FMA_F32;
+    case OPCODE_SELP: return QUICK_SELP;
+    case OPCODE_SETP: return of_compare(i);
+    case OPCODE_CVT: return i->source_type == TYPE_S32 ? QUICK_F32_OF_S32 : QUICK_NONE;
+    default: return QUICK_NONE;
+    }
+}
+
+static uint32_t of_integers(const instruction *i) {
+    const int is_signed = type_is_signed(i->type), is_wide = i->variant == VARIANT_WIDE;
+    if (is_wide && i->opcode == OPCODE_MUL) return is_signed ? QUICK_WIDE_S32 : QUICK_WIDE_U32;
+    if (is_wide && i->opcode == OPCODE_MAD) return is_signed ? QUICK_WIDE_MAD_S32 : QUICK_WIDE_MAD_U32;
+    switch (i->opcode) {
+    case OPCODE_MOV: return QUICK_MOV;
+    case OPCODE_NOT: return QUICK_NOT;
+    case OPCODE_NEG: return QUICK_NEG;
+    case OPCODE_ADD: return QUICK_ADD;
+    case OPCODE_SUB: return QUICK_SUB;
+    case OPCODE_MUL: return i->variant == VARIANT_LO ? QUICK_MUL : QUICK_NONE;
+    case OPCODE_MAD: return i->variant == VARIANT_LO ? QUICK_MAD : QUICK_NONE;
+    case OPCODE_AND: return QUICK_AND;
+    case OPCODE_OR: return QUICK_OR;
+    case OPCODE_XOR: return QUICK_XOR;
+    case OPCODE_SHL: return QUICK_SHL;
+    case OPCODE_SHR: return is_signed ? QUICK_SHR_S32 : QUICK_SHR_U32;
+    case OPCODE_MIN: return is_signed ? QUICK_MIN_S32 : QUICK_MIN_U32;
+    case OPCODE_MAX: return is_signed ? QUICK_MAX_S32 : QUICK_MAX_U32;
+    case OPCODE_SELP: return QUICK_SELP;
+    case OPCODE_SETP: return of_compare(i);
+    default: return QUICK_NONE;
+    }
+}
+
+static uint32_t of_integers_64(const instruction *i) {
+    const uint32_t from = i->source_type;
+    switch (i->opcode) {
+    case OPCODE_MOV: return QUICK_MOV_64;
+    case OPCODE_ADD: return QUICK_ADD_64;
+    case OPCODE_CVTA: return i->space == SPACE_GLOBAL ? QUICK_MOV_64 : QUICK_NONE;
+    case OPCODE_CVT: return from == TYPE_S32 ? QUICK_EXTEND_S32 : from == TYPE_U32 ? QUICK_EXTEND_U32 : QUICK_NONE;
+    default: return QUICK_NONE;
+    }
+}
+
+static uint32_t operation_of(const instruction *i) {
+    const uint32_t unusual = FLAG_SATURATE | FLAG_FTZ | FLAG_CARRY_OUT | FLAG_NAN | FLAG_RELU;
+    if ((i->flags & unusual) || i->vector > 1 || i->destination_count != 1) return QUICK_NONE;
+    if (i->type == TYPE_PRED) return of_predicates(i->opcode);
+    if (i->type == TYPE_F32) return i->rounding > ROUND_RN ? QUICK_NONE : of_f32(i);
+    if (type_is_float(i->type)) return QUICK_NONE;
+    return type_bytes(i->type) == 4 ? of_integers(i) : type_bytes(i->type) == 8 ? of_integers_64(i) : QUICK_NONE;
+}
+
+typedef struct quick_shape {
+    uint8_t result, sources[QUICK_SOURCES];
+} quick_shape;
+static const quick_shape shapes[QUICK_COUNT] = {{0, {0, 0, 0}},
+#define QUICK_SHAPE(name, result, a, b, c) {result, {a, b, c}},
+                                                QUICK_OPERATIONS(QUICK_SHAPE)
+#undef QUICK_SHAPE
+};
+
+/* Do the operands stand where the operation looks for them? */
+static int fits(const instruction *i, const quick_shape *shape) {
+    const operand *to = &i->destinations[0];
+    uint32_t k, sources = 0;
+    if (shape->result ? to->kind != OPERAND_REGISTER || to->words != shape->result || to->bytes != 4 * shape->result
+                      : to->kind != OPERAND_PREDICATE)
+        return 0;
+    for (k = 0; k < QUICK_SOURCES && shape->sources[k]; k++, sources++) {
+        const operand *o = &i->sources[k];
+        if (shape->sources[k] == QUICK_P
+                ? o->kind != OPERAND_PREDICATE
+                : (o->kind != OPERAND_REGISTER && o->kind != OPERAND_IMMEDIATE) || o->words != shape->sources[k])
+            return 0;
+    }
+    return i->source_count == sources;
+}
+
+uint32_t lanes_quick_prepare(const instruction *i, uint32_t *constants, uint32_t first, lanes_quick *quick) {
+    const int is_exchanged = i->opcode == OPCODE_SETP && (i->compare == COMPARE_GT || i->compare == COMPARE_GE);
+    const uint32_t operation = operation_of(i);
+    uint32_t k, l, w, count = 0;
+    memset(quick, 0, sizeof *quick);
+    if (!operation || !fits(i, &shapes[operation])) return 0;
+    quick->operation = (uint8_t)operation;
+    quick->result_words = shapes[operation].result;
+    quick->to = i->destinations[0].index * (quick->result_words ? LANES : 1);
+    quick->constants = constants;
+    for (k = 0; k < i->source_count; k++) {
+        const operand *o = &i->sources[is_exchanged ? 1 - k : k];
+        quick->from[k] = o->index * (o->kind == OPERAND_REGISTER ? LANES : 1);
+        quick->is_negated |= (uint8_t)(o->negated << k);
+        if (o->kind != OPERAND_IMMEDIATE) continue;
+        quick->is_constant |= (uint8_t)(1u << k);
+        quick->from[k] = first + count;
+        for (w = 0; w < o->words; w++)
+            for (l = 0; l < LANES; l++, count++)
+                if (constants) constants[first + count] = (uint32_t)(o->immediate >> (32 * w));
+    }
+    return count;
+}
+
+#endif
