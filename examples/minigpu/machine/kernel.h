@@ -94,7 +94,8 @@ typedef struct issue_info {
     issue_word bits[ISSUE_WORDS]; /* ... and its bits in them */
     issue_more_words *more;       /* the others */
     LINE_ALIGNED lanes_quick quick;
-    uint32_t guard; /* predicate register that guards it; INSTRUCTION_NONE */
+    uint8_t next_overwrites; /* 1: the instruction behind it overwrites a source of it */
+    uint32_t guard;          /* predicate register that guards it; INSTRUCTION_NONE */
     uint32_t guard_negated;
 } issue_info;
 

@@ -81,7 +81,7 @@ static void refresh_clear(machine *m, sm *s, warp *w) {
         s->unit_slots[info->unit] |= BIT(w->slot);
         s->slot_info[w->slot] = info;
     }
-    if (scoreboard_clear(w, info) && memory_order_clear(w, info, 0))
+    if (w->sources_until <= s->now && scoreboard_clear(w, info) && memory_order_clear(w, info, 0))
         s->clear |= BIT(w->slot);
     else
         s->clear &= ~BIT(w->slot);
@@ -90,7 +90,7 @@ static void refresh_clear(machine *m, sm *s, warp *w) {
 /* An instruction of the warp has let go of something: that can only help the next one. */
 static inline void look_again(machine *m, sm *s, warp *w) {
     const issue_info *info;
-    if (s->clear >> w->slot & 1) return;
+    if ((s->clear >> w->slot & 1) || w->sources_until > s->now) return;
     info = s->slot_info[w->slot];
     if (!IS_PLAIN && (!info || (w->stack.depth && info != &w->program[simt_top(&w->stack)->pc])))
         refresh_clear(m, s, w); /* it has been sent elsewhere; with a queue, info is NULL */
@@ -676,7 +676,7 @@ SM_INLINE void read_operands(machine *m, sm *s, uint32_t record) {
     if (r->unusual && operands_are_not_needed(m, s, record)) return;
     w = &m->warps[r->warp];
     if (!IS_PLAIN_MACHINE(m)) capture(m, s, r, w, &m->blocks[r->block], s->now);
-    if (m->sources_released == RELEASE_AT_OPERAND_READ ||
+    if ((m->sources_released == RELEASE_AT_OPERAND_READ && !m->sources_timed) ||
         (HAS(s, faults) && m->sources_released == RELEASE_WHEN_ALLOWED && faults_release_sources(m, s, r))) {
         release_sources(s, w, r);
         look_again(m, s, w);
@@ -718,14 +718,20 @@ static void occupy_unit(const machine *m, sm *s, uint32_t scheduler, const issue
 /* The instruction of a record issues. */
 static void start(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
-    r->stage = RECORD_ISSUED;
-    r->sources_held = 1;
-    if (r->info->unit == UNIT_MEMORY) {
+    const issue_info *info = r->info;
+    r->sources_held = m->sources_timed == 0;
+    if (info->unit == UNIT_MEMORY) {
         r->outstanding = 0;
         m->warps[r->warp].unchecked++;
         memory_path_reserve(s);
     }
-    pipe_put(&s->pipes[PIPE_OPERANDS], s->now, record);
+    if (info->unit == UNIT_MEMORY || !m->sources_timed) {
+        r->stage = RECORD_ISSUED;
+        pipe_put(&s->pipes[PIPE_OPERANDS], s->now, record);
+    } else {
+        r->stage = RECORD_EXECUTING;
+        pipe_put(&s->pipes[info->pipe], s->now + s->pipes[PIPE_OPERANDS].length, record);
+    }
     s->statistics.issued++;
     gpump_meter_report_issued(s->meter, m->blocks[r->block].kernel + 1, 1);
     if (HAS(s, rate)) corun_issued(m, s, r);
@@ -766,6 +772,13 @@ static void cross_boundary(machine *m, sm *s, warp *w, const in_flight *r) {
     restart_record(m, s, w, is_short);
 }
 
+/* The next instruction of a warp may not issue while an instruction that it overwrites sources of reads them. */
+static inline void hold_sources(sm *s, warp *w, const issue_info *info, const issue_info *next) {
+    if (next == info + 1 ? !info->next_overwrites : !scoreboard_overwrites(next, info)) return;
+    w->sources_until = s->now + s->pipes[PIPE_OPERANDS].length;
+    pipe_put(&s->pipes[PIPE_SOURCES], s->now, (uint32_t)s->slot_warp[w->slot]);
+}
+
 SM_INLINE void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     warp *w = &m->warps[s->slot_warp[slot]];
     block *b = &m->blocks[w->block];
@@ -775,7 +788,10 @@ SM_INLINE void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     const issue_info *info = r->info;
     if (IS_PLAIN_MACHINE(m)) capture(m, s, r, w, b, s->now + s->pipes[PIPE_OPERANDS].length);
     s->progress_cycle = s->now;
-    scoreboard_reserve(w, info);
+    if (m->sources_timed)
+        scoreboard_reserve_destinations(w, info);
+    else
+        scoreboard_reserve(w, info);
     occupy_unit(m, s, scheduler, info);
     w->in_flight++;
     b->in_flight++;
@@ -797,6 +813,7 @@ SM_INLINE void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     if (HAS(s, restart) && info->is_boundary) cross_boundary(m, s, w, r);
     if (HAS(s, errors)) errors_issued(s, w, info);
     if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched &= ~BIT(slot);
+    if (m->sources_timed && info->unit != UNIT_CONTROL) hold_sources(s, w, info, &w->program[simt_top(&w->stack)->pc]);
     refresh_clear(m, s, w);
     s->scheduler_last[scheduler] = slot;
     s->scheduler_free[scheduler] = s->now + m->config.issue_interval;
@@ -1045,8 +1062,10 @@ void pipeline_execute(machine *m, sm *s) {
 
 uint64_t pipeline_issue(machine *m, sm *s) {
     uint64_t next = NEVER, wait;
-    uint32_t record, fetched;
+    uint32_t record, fetched, held;
     while ((record = take_from(s, PIPE_OPERANDS)) != NONE) read_operands(m, s, record);
+    while ((held = pipe_take(&s->pipes[PIPE_SOURCES], s->now)) != NONE)
+        if (m->warps[held].sm == s->index) refresh_clear(m, s, &m->warps[held]);
     while ((fetched = pipe_take(&s->pipes[PIPE_FETCH], s->now)) != NONE) {
         const warp *w = &m->warps[fetched];
         if (gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched |= BIT(w->slot);

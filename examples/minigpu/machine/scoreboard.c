@@ -133,5 +133,6 @@ issue_info *scoreboard_prepare(const kernel_program *program) {
             name_operand(row, program, &instruction->destinations[k], 1);
         if (row->is_checked) scoreboard_name(row, program->registers + instruction->check, 1);
     }
+    for (i = 0; i + 1 < count; i++) info[i].next_overwrites = (uint8_t)scoreboard_overwrites(&info[i + 1], &info[i]);
     return info;
 }

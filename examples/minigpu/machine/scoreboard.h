@@ -46,6 +46,26 @@ static inline void scoreboard_reserve(warp *w, const issue_info *info) {
         if (again) scoreboard_hold_again(w, at, again);
     }
 }
+/* The same without the sources, which are held by time (machine.sources_timed). */
+static inline void scoreboard_reserve_destinations(warp *w, const issue_info *info) {
+    uint32_t i, at;
+    for (i = 0; i < info->words; i++) {
+        const issue_word *bits = issue_word_at(info, i, &at);
+        w->scoreboard[at].pending |= bits->destinations;
+    }
+}
+/* Does an instruction overwrite a source of an earlier one? */
+static inline int scoreboard_overwrites(const issue_info *later, const issue_info *earlier) {
+    uint32_t i, k, at, other;
+    for (i = 0; i < later->words; i++) {
+        const uint64_t destinations = issue_word_at(later, i, &at)->destinations;
+        for (k = 0; destinations && k < earlier->words; k++) {
+            const uint64_t sources = issue_word_at(earlier, k, &other)->sources;
+            if (at == other && (destinations & sources)) return 1;
+        }
+    }
+    return 0;
+}
 static inline void scoreboard_release_sources(warp *w, const issue_info *info) {
     uint32_t i, at;
     for (i = 0; i < info->words; i++) {

@@ -55,6 +55,7 @@ typedef struct warp {
     gpump_warp_gate gate;         /* what it may do, and who objects */
     uint32_t sm;                  /* where it is; NONE: nowhere */
     const issue_info *program;    /* its kernel's */
+    uint64_t sources_until;       /* the last instruction reads until then what the next one overwrites; or past */
     uint64_t region_instructions; /* since its region began, for a region log (region.h) */
     scoreboard_word scoreboard[SCOREBOARD_WORDS];
     uint32_t lanes;               /* lanes that exist */
@@ -211,6 +212,7 @@ typedef struct in_flight {
 typedef enum pipe_kind {
     PIPE_FETCH,
     PIPE_OPERANDS,
+    PIPE_SOURCES, /* warps that wait until sources have been read (sources_until) */
     PIPE_ALU,
     PIPE_SFU,
     PIPE_DIVIDE,
