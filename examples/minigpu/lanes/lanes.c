@@ -34,6 +34,10 @@ static void fill_thread(const lanes_environment *e, uint32_t axis, lanes_operand
     at[0] = linear % width;
     at[1] = linear / width % height;
     at[2] = linear / width / height;
+    if (width % LANES == 0) { /* a warp is a part of a row */
+        EACH_LANE value->word[0][l] = axis ? at[axis] : at[0] + l;
+        return;
+    }
     EACH_LANE {
         value->word[0][l] = at[axis];
         if (++at[0] == width) {

@@ -306,6 +306,20 @@ static const quick_shape shapes[QUICK_COUNT] = {{0, {0, 0, 0}},
 #undef QUICK_SHAPE
 };
 
+/* Is the operand the same for all threads of a launch? */
+static int is_of_launch(const operand *o) {
+    return o->kind == OPERAND_PARAM ||
+           (o->kind == OPERAND_SPECIAL && ((o->index >= SPECIAL_NTID_X && o->index <= SPECIAL_NTID_Z) ||
+                                           (o->index >= SPECIAL_NCTAID_X && o->index <= SPECIAL_NCTAID_Z)));
+}
+static int is_constant(const operand *o) { return o->kind == OPERAND_IMMEDIATE || is_of_launch(o); }
+
+/* GT and GE are LT and LE of exchanged operands. */
+static const operand *source_of(const instruction *i, uint32_t k) {
+    const int exchanged = i->opcode == OPCODE_SETP && (i->compare == COMPARE_GT || i->compare == COMPARE_GE);
+    return &i->sources[exchanged ? 1 - k : k];
+}
+
 /* Do the operands stand where the operation looks for them? */
 static int fits(const instruction *i, const quick_shape *shape) {
     const operand *to = &i->destinations[0];
@@ -317,14 +331,13 @@ static int fits(const instruction *i, const quick_shape *shape) {
         const operand *o = &i->sources[k];
         if (shape->sources[k] == QUICK_P
                 ? o->kind != OPERAND_PREDICATE
-                : (o->kind != OPERAND_REGISTER && o->kind != OPERAND_IMMEDIATE) || o->words != shape->sources[k])
+                : (o->kind != OPERAND_REGISTER && !is_constant(o)) || o->words != shape->sources[k])
             return 0;
     }
     return i->source_count == sources;
 }
 
 uint32_t lanes_quick_prepare(const instruction *i, uint32_t *constants, uint32_t first, lanes_quick *quick) {
-    const int is_exchanged = i->opcode == OPCODE_SETP && (i->compare == COMPARE_GT || i->compare == COMPARE_GE);
     const uint32_t operation = operation_of(i);
     uint32_t k, l, w, count = 0;
     memset(quick, 0, sizeof *quick);
@@ -334,10 +347,10 @@ uint32_t lanes_quick_prepare(const instruction *i, uint32_t *constants, uint32_t
     quick->to = i->destinations[0].index * (quick->result_words ? LANES : 1);
     quick->constants = constants;
     for (k = 0; k < i->source_count; k++) {
-        const operand *o = &i->sources[is_exchanged ? 1 - k : k];
+        const operand *o = source_of(i, k);
         quick->from[k] = o->index * (o->kind == OPERAND_REGISTER ? LANES : 1);
         quick->is_negated |= (uint8_t)(o->negated << k);
-        if (o->kind != OPERAND_IMMEDIATE) continue;
+        if (!is_constant(o)) continue;
         quick->is_constant |= (uint8_t)(1u << k);
         quick->from[k] = first + count;
         for (w = 0; w < o->words; w++)
@@ -345,6 +358,17 @@ uint32_t lanes_quick_prepare(const instruction *i, uint32_t *constants, uint32_t
                 if (constants) constants[first + count] = (uint32_t)(o->immediate >> (32 * w));
     }
     return count;
+}
+
+void lanes_quick_launch(const instruction *i, const lanes_quick *quick, const lanes_environment *launch) {
+    uint32_t k;
+    for (k = 0; quick->operation && k < i->source_count; k++) {
+        const operand *o = source_of(i, k);
+        lanes_operand value;
+        if (!is_of_launch(o)) continue;
+        lanes_read(o, NULL, NULL, launch, &value);
+        memcpy(quick->constants + quick->from[k], value.word, o->words * sizeof value.word[0]);
+    }
 }
 
 #endif

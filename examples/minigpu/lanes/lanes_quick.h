@@ -76,13 +76,15 @@ typedef struct lanes_quick {
     uint32_t from[QUICK_SOURCES]; /* a source's first 32-bit word behind that; of a predicate its number */
     uint32_t to;                  /* the result's first word, or the number of its predicate */
     uint32_t unused;
-    const uint32_t *constants; /* immediates, for all lanes */
+    uint32_t *constants; /* for all lanes: immediates, and what is the same for a whole launch */
 } lanes_quick;
 
-/* Decides how an instruction is executed. constants: where its immediates may be written, the first at word `first`;
+/* Decides how an instruction is executed. constants: where its constants may be written, the first at word `first`;
  * NULL: they are only counted. Returns how many words of them there are; *quick has QUICK_NONE where it is not one of
  * the simple instructions. */
 uint32_t lanes_quick_prepare(const instruction *instruction, uint32_t *constants, uint32_t first, lanes_quick *quick);
+/* Fills in those of its constants that the launch gives: parameters, sizes of blocks and grid. */
+void lanes_quick_launch(const instruction *instruction, const lanes_quick *quick, const lanes_environment *launch);
 /* Executes it in the lanes of active, on the registers and predicates of a warp. */
 SM_PATH void lanes_quick_execute(const lanes_quick *quick, uint32_t active, uint32_t *registers, uint32_t *predicates);
 

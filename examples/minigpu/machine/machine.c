@@ -515,6 +515,19 @@ static void fill_parameters(const launch_file *launch, kernel *k) {
     }
 }
 
+/* What its instructions take as constants (lanes_quick.h). */
+static void fill_constants(const machine_programs *p, uint32_t index, const kernel *k) {
+    lanes_environment e;
+    uint32_t i;
+    memset(&e, 0, sizeof e);
+    memcpy(e.block_threads, k->launch->block, sizeof e.block_threads);
+    memcpy(e.grid, k->launch->grid, sizeof e.grid);
+    e.parameters = k->parameters;
+    e.parameter_bytes = k->program->parameter_bytes;
+    for (i = 0; i < k->program->count; i++)
+        lanes_quick_launch(&k->program->instructions[i], &p->infos[index][i].quick, &e);
+}
+
 static void map_pages(machine *m, uint64_t address, uint64_t bytes, uint8_t access) {
     uint64_t page, first = (address - DEVICE_BASE) / PAGE_BYTES,
                    last = (address + bytes - 1 - DEVICE_BASE) / PAGE_BYTES;
@@ -836,6 +849,7 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     }
     for (i = 0; i < m->kernel_count; i++) {
         fill_parameters(launch, &m->kernels[i]);
+        fill_constants(p, i, &m->kernels[i]);
         fill_texture_references(launch, &p->modules[p->module_of_kernel[i]], &m->kernels[i]);
     }
 
@@ -1077,11 +1091,12 @@ static void sum_executed(machine *m) {
 /* The cycle m->now of all SMs, in turn, and of what lies behind them. ahead: the cycle before which SMs may go ahead;
  * 0: they may not. */
 static void run_cycle(machine *m, sm_cycle_form *cycle, uint64_t ahead) {
+    const uint64_t *replies = memory_sm_cycles(m->memory_system), now = m->now;
     uint32_t i;
     for (i = 0; i < m->sm_count; i++) {
         sm *s = m->sms[i];
-        if (ahead_settles(s) == m->now) ahead_settle(m, s);
-        if (s->wake > m->now && memory_sm_cycle(m->memory_system, i) > m->now) continue;
+        if (ahead_settles(s) == now) ahead_settle(m, s);
+        if (s->wake > now && replies[i] > now) continue;
         cycle(m, s, m->now);
         if (ahead && !m->dispatch_needed) ahead_go(m, s, cycle, ahead); /* else a block has ended in this cycle */
         if (s->progress_cycle > m->progress_cycle) m->progress_cycle = s->progress_cycle;

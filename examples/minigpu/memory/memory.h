@@ -90,6 +90,8 @@ static inline uint64_t memory_next_cycle(const memory_system *memory) {
 static inline uint64_t memory_sm_cycle(const memory_system *memory, uint32_t sm) {
     return memory->ports ? memory->ports[sm].sm_cycle : memory->sm_cycles[sm];
 }
+/* The same for each SM, where there are no ports. */
+static inline const uint64_t *memory_sm_cycles(const memory_system *memory) { return memory->sm_cycles; }
 
 /* Requests of the SM that have entered and whose replies have not been taken; for reports. */
 uint32_t memory_under_way(const memory_system *memory, uint32_t sm);
