@@ -65,7 +65,20 @@ static void reconsider(sm *s, const warp *w) {
     if (memory_order_clear(w, e->info, 1)) issue_queue_permit(s->queue, w->slot);
 }
 
-/* The scoreboard's and the memory order's word on a warp's next instruction. */
+/* The scoreboard's and the memory order's word on a warp's next instruction, `info`. */
+static inline void see_next(sm *s, const warp *w, uint32_t slot, const issue_info *info) {
+    const issue_info *before = s->slot_info[slot];
+    if (before != info) {
+        if (before) s->unit_slots[before->unit] &= ~BIT(slot);
+        s->unit_slots[info->unit] |= BIT(slot);
+        s->slot_info[slot] = info;
+    }
+    if (w->sources_until <= s->now && scoreboard_clear(w, info) && memory_order_clear(w, info, 0))
+        s->clear |= BIT(slot);
+    else
+        s->clear &= ~BIT(slot);
+}
+
 static void refresh_clear(machine *m, sm *s, warp *w) {
     const issue_info *info;
     if (HAS(s, queue)) {
@@ -76,15 +89,7 @@ static void refresh_clear(machine *m, sm *s, warp *w) {
     info = &w->program[simt_top(&w->stack)->pc];
     if (runs_past_end(m, w, info)) return;
     if (HAS(s, faults) && !gate_in_control(w)) (void)code_pages_stop(m, s, w);
-    if (s->slot_info[w->slot] != info) {
-        if (s->slot_info[w->slot]) s->unit_slots[s->slot_info[w->slot]->unit] &= ~BIT(w->slot);
-        s->unit_slots[info->unit] |= BIT(w->slot);
-        s->slot_info[w->slot] = info;
-    }
-    if (w->sources_until <= s->now && scoreboard_clear(w, info) && memory_order_clear(w, info, 0))
-        s->clear |= BIT(w->slot);
-    else
-        s->clear &= ~BIT(w->slot);
+    see_next(s, w, w->slot, info);
 }
 
 /* An instruction of the warp has let go of something: that can only help the next one. */
@@ -705,7 +710,7 @@ static uint64_t without_unit(const machine *m, const sm *s) {
 static void occupy_unit(const machine *m, sm *s, uint32_t scheduler, const issue_info *info) {
     uint32_t interval = 1;
     if (info->unit == UNIT_ALU) {
-        s->alu_free[scheduler] = s->now + interval;
+        if (HAS(s, queue)) s->alu_free[scheduler] = s->now + interval; /* in order a scheduler issues once a cycle */
         return;
     }
     if (info->unit == UNIT_SFU) interval = m->config.sfu_interval;
@@ -813,8 +818,15 @@ SM_INLINE void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     if (HAS(s, restart) && info->is_boundary) cross_boundary(m, s, w, r);
     if (HAS(s, errors)) errors_issued(s, w, info);
     if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched &= ~BIT(slot);
-    if (m->sources_timed && info->unit != UNIT_CONTROL) hold_sources(s, w, info, &w->program[simt_top(&w->stack)->pc]);
-    refresh_clear(m, s, w);
+    if (m->sources_timed) {
+        const issue_info *next = &w->program[simt_top(&w->stack)->pc];
+        if (info->unit != UNIT_CONTROL && !runs_past_end(m, w, next)) {
+            hold_sources(s, w, info, next);
+            see_next(s, w, slot, next);
+        }
+    } else {
+        refresh_clear(m, s, w);
+    }
     s->scheduler_last[scheduler] = slot;
     s->scheduler_free[scheduler] = s->now + m->config.issue_interval;
 }
@@ -845,7 +857,6 @@ static uint64_t issue_stage(machine *m, sm *s) {
         uint64_t candidates = ready & s->scheduler_slots[scheduler];
         if (!candidates || s->scheduler_free[scheduler] > s->now || s->free_record == NONE) continue;
         candidates &= ~(without_unit(m, s) | full);
-        if (s->alu_free[scheduler] > s->now) candidates &= ~s->unit_slots[UNIT_ALU];
         if (candidates) issue(m, s, scheduler, warp_scheduler_pick(m, s, scheduler, candidates));
     }
     return !ready ? 0 : memory_path_has_room(m, s) ? full : ready & s->unit_slots[UNIT_MEMORY];
