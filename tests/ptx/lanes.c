@@ -6,6 +6,7 @@
 #include <fenv.h>
 #include <math.h>
 #include "lanes/lanes.h"
+#include "lanes/lanes_quick.h"
 #include "ptx/ptx_reader.h"
 
 static float f(uint64_t bits) {
@@ -432,6 +433,18 @@ static uint64_t nth_set(uint64_t mask, uint64_t base, int64_t n) {
     X("setp.lt.s32 %p0, %r1, %r2", 0, s32(a) < s32(b)) \
     X("setp.lt.u32 %p0, %r1, %r2", 0, a < b) \
     X("setp.hs.u32 %p0, %r1, %r2", 0, a >= b) \
+    X("setp.ne.s32 %p0, %r1, %r2", 0, a != b) \
+    X("setp.gt.s32 %p0, %r1, %r2", 0, s32(a) > s32(b)) \
+    X("setp.le.s32 %p0, %r1, %r2", 0, s32(a) <= s32(b)) \
+    X("setp.ge.s32 %p0, %r1, -3", 0, s32(a) >= -3) \
+    X("setp.gt.u32 %p0, %r1, %r2", 0, a > b) \
+    X("setp.le.u32 %p0, %r1, 7", 0, a <= 7) \
+    X("setp.lt.f32 %p0, %f1, %f2", 0, f(a) < f(b)) \
+    X("setp.gt.f32 %p0, %f1, %f2", 0, f(a) > f(b)) \
+    X("setp.le.f32 %p0, %f1, %f2", 0, f(a) <= f(b)) \
+    X("setp.ge.f32 %p0, %f1, 0f3F800000", 0, f(a) >= 1) \
+    X("add.s64 %d0, %d1, -5", 64, a - 5) \
+    X("or.pred %p0, %p1, %p2", 0, a || b) \
     X("setp.le.s16 %p0, %h1, %h2", 0, s16(a) <= s16(b)) \
     X("setp.gt.u16 %p0, %h1, %h2", 0, a > b) X("setp.ge.s64 %p0, %d1, %d2", 0, (int64_t)a >= (int64_t)b)              \
     X("setp.eq.f32 %p0, %f1, %f2", 0, f(a) == f(b)) X("setp.ne.f32 %p0, %f1, %f2", 0, f(a) < f(b) || f(a) > f(b))     \
@@ -686,6 +699,61 @@ static void test_every_opcode(void **state) {
     free(registers);
     free(before);
     ptx_free(&module);
+}
+
+/* Executes an instruction both ways on the same registers, which must look the same then. */
+static void compare_quick(const instruction *i, const lanes_quick *quick, uint32_t words, uint64_t *seed,
+                          const char *text) {
+    uint32_t *registers = malloc(2 * (size_t)words * sizeof *registers), *other = registers + words;
+    uint32_t predicates[16], other_predicates[16], k;
+    const uint32_t active = gpump_random_next(seed) & 1 ? UINT32_MAX : (uint32_t)gpump_random_next(seed);
+    lanes_operand sources[INSTRUCTION_SOURCES], results[INSTRUCTION_DESTINATIONS];
+    lanes_environment environment;
+    memset(&environment, 0, sizeof environment);
+    for (k = 0; k < words; k++) registers[k] = other[k] = (uint32_t)adversarial(seed, 4);
+    for (k = 0; k < 16; k++) predicates[k] = other_predicates[k] = (uint32_t)gpump_random_next(seed);
+    lanes_quick_execute(quick, active, registers, predicates);
+    lanes_read_sources(i, other, other_predicates, &environment, sources);
+    lanes_compute(i, active, sources, results);
+    lanes_write_all(i, active, results, other, other_predicates);
+    for (k = 0; k < words; k++)
+        if (registers[k] != other[k])
+            fail_msg("%s: register %u lane %u is %x, not %x", text, k / 32, k % 32, registers[k], other[k]);
+    assert_memory_equal(predicates, other_predicates, sizeof predicates);
+    free(registers);
+}
+
+/* lanes_quick: every operation there, also where the result's registers are those of a source or begin in one. */
+static void test_simple_instructions(void **state) {
+    ptx_module module = read_rows();
+    const kernel_program *kernel = &module.kernels[0];
+    uint64_t seed = test_seed() + 7, cases = test_cases(100), number;
+    uint32_t seen[QUICK_COUNT], r, k, shift, operation;
+    (void)state;
+    memset(seen, 0, sizeof seen);
+    for (r = 0; r < ROW_COUNT; r++)
+        for (k = 0; k < 7; k++) { /* as it stands; from each source's first register on; from its second one on */
+            instruction i = kernel->instructions[r];
+            const operand *source = &i.sources[k ? (k - 1) / 2 : 0];
+            uint32_t *constants, count;
+            lanes_quick quick;
+            shift = k ? (k - 1) % 2 : 0;
+            if (k && (source->kind != OPERAND_REGISTER || i.destinations[0].kind != OPERAND_REGISTER ||
+                      (k - 1) / 2 >= i.source_count))
+                continue;
+            if (k) i.destinations[0].index = source->index + shift;
+            count = lanes_quick_prepare(&i, NULL, 0, &quick);
+            if (!quick.operation) continue;
+            constants = malloc((count + 1) * sizeof *constants);
+            assert_int_equal(lanes_quick_prepare(&i, constants, 0, &quick), count);
+            seen[quick.operation]++;
+            for (number = 0; number < cases; number++)
+                compare_quick(&i, &quick, (kernel->registers + 3) * 32, &seed, rows[r].text);
+            free(constants);
+        }
+    ptx_free(&module);
+    for (operation = QUICK_NONE + 1; operation < QUICK_COUNT; operation++)
+        if (!seen[operation]) fail_msg("no row has simple operation %u", operation);
 }
 
 /* Reads one instruction with everything declared. */
@@ -1056,11 +1124,11 @@ static void test_rows_are_complete(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_opcode),      cmocka_unit_test(test_rows_are_complete),
-        cmocka_unit_test(test_carry_chain),       cmocka_unit_test(test_across_lanes),
-        cmocka_unit_test(test_memory_values),     cmocka_unit_test(test_atomics),
-        cmocka_unit_test(test_special_registers), cmocka_unit_test(test_half_precision),
-        cmocka_unit_test(test_textures),
+        cmocka_unit_test(test_every_opcode),      cmocka_unit_test(test_simple_instructions),
+        cmocka_unit_test(test_rows_are_complete), cmocka_unit_test(test_carry_chain),
+        cmocka_unit_test(test_across_lanes),      cmocka_unit_test(test_memory_values),
+        cmocka_unit_test(test_atomics),           cmocka_unit_test(test_special_registers),
+        cmocka_unit_test(test_half_precision),    cmocka_unit_test(test_textures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
