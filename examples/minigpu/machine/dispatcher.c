@@ -3,6 +3,7 @@
 #include "machine/corun.h"
 #include "machine/fault_switch.h"
 #include "machine/loops.h"
+#include "machine/scoreboard.h"
 #include "preemption/block_life.h"
 #include "preemption/preemption_schedule.h"
 #include "preemption/requests.h"
@@ -47,6 +48,7 @@ uint64_t dispatcher_kernels(machine *m) {
             continue;
         }
         k->state = KERNEL_ACTIVE;
+        scoreboard_take_launch(k);
         if (k->ready_cycle == NEVER) k->ready_cycle = m->now;
         loops_kernel_starts(m, index);
         corun_kernel_starts(m, index);

@@ -515,19 +515,6 @@ static void fill_parameters(const launch_file *launch, kernel *k) {
     }
 }
 
-/* What its instructions take as constants (lanes_quick.h). */
-static void fill_constants(const machine_programs *p, uint32_t index, const kernel *k) {
-    lanes_environment e;
-    uint32_t i;
-    memset(&e, 0, sizeof e);
-    memcpy(e.block_threads, k->launch->block, sizeof e.block_threads);
-    memcpy(e.grid, k->launch->grid, sizeof e.grid);
-    e.parameters = k->parameters;
-    e.parameter_bytes = k->program->parameter_bytes;
-    for (i = 0; i < k->program->count; i++)
-        lanes_quick_launch(&k->program->instructions[i], &p->infos[index][i].quick, &e);
-}
-
 static void map_pages(machine *m, uint64_t address, uint64_t bytes, uint8_t access) {
     uint64_t page, first = (address - DEVICE_BASE) / PAGE_BYTES,
                    last = (address + bytes - 1 - DEVICE_BASE) / PAGE_BYTES;
@@ -849,7 +836,7 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     }
     for (i = 0; i < m->kernel_count; i++) {
         fill_parameters(launch, &m->kernels[i]);
-        fill_constants(p, i, &m->kernels[i]);
+        scoreboard_take_launch(&m->kernels[i]);
         fill_texture_references(launch, &p->modules[p->module_of_kernel[i]], &m->kernels[i]);
     }
 

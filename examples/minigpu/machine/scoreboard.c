@@ -136,3 +136,14 @@ issue_info *scoreboard_prepare(const kernel_program *program) {
     for (i = 0; i + 1 < count; i++) info[i].next_overwrites = (uint8_t)scoreboard_overwrites(&info[i + 1], &info[i]);
     return info;
 }
+
+void scoreboard_take_launch(const kernel *k) {
+    lanes_environment e;
+    uint32_t i;
+    memset(&e, 0, sizeof e);
+    memcpy(e.block_threads, k->launch->block, sizeof e.block_threads);
+    memcpy(e.grid, k->launch->grid, sizeof e.grid);
+    e.parameters = k->parameters;
+    e.parameter_bytes = k->program->parameter_bytes;
+    for (i = 0; i < k->program->count; i++) lanes_quick_launch(&k->program->instructions[i], &k->info[i].quick, &e);
+}

@@ -92,5 +92,8 @@ void scoreboard_name(issue_info *info, uint32_t id, int is_destination);
 /* Returns issue_info of every instruction of a program and of its end, program->count + 1 of them, to be freed with
  * free(); NULL when out of memory. A program has at most SCOREBOARD_IDS registers and predicates. */
 issue_info *scoreboard_prepare(const kernel_program *program);
+/* A kernel's parameters and sizes become constants of its instructions (lanes_quick.h). They must not change while it
+ * runs. */
+void scoreboard_take_launch(const kernel *k);
 
 #endif
