@@ -53,8 +53,8 @@ SM_PATH void lanes_write(const operand *operand, uint32_t mask, const lanes_oper
 SM_PATH void lanes_write_all(const instruction *instruction, uint32_t mask, const lanes_operand *values,
                              uint32_t *registers, uint32_t *predicates);
 
-/* Like lanes_read_sources where they are not needed for longer than the registers stay: register operands are pointed to, the others
- * captured. */
+/* Like lanes_read_sources where they are not needed for longer than the registers stay: register operands are pointed
+ * to, the others captured. */
 SM_PATH void lanes_find_sources(const instruction *instruction, const uint32_t *registers, const uint32_t *predicates,
                                 const lanes_environment *environment, lanes_operand *captured,
                                 const lanes_operand **sources);
