@@ -14,13 +14,16 @@ int ahead_is_possible(const machine *m) {
 /* While only one kernel runs, and nothing of it moves or waits for a place, an SM gets no block before one of its own
  * has ended. */
 static int is_settled(const machine *m) {
+    uint64_t moving = 0;
     uint32_t i, active = 0;
     if (m->dispatch_needed) return 0;
     for (i = 0; i < m->kernel_count; i++) active += m->kernels[i].state == KERNEL_ACTIVE;
     if (active != 1) return 0;
-    for (i = 0; i < m->sm_count; i++)
-        if (m->sms[i]->stopping | m->sms[i]->contexts_moving || m->sms[i]->stall_cycle != NEVER) return 0;
-    return 1;
+    for (i = 0; i < m->sm_count; i++) {
+        const sm *s = m->sms[i];
+        moving |= s->stopping | s->contexts_moving | (s->stall_cycle ^ NEVER);
+    }
+    return !moving;
 }
 
 uint64_t ahead_end(const machine *m, uint64_t arrival, uint64_t until) {
@@ -50,12 +53,14 @@ void ahead_go(machine *m, sm *s, sm_cycle_form *cycle, uint64_t end) {
     while (s->wake < end && !s->ended_count && !s->failure.failed && is_alone(s));
     machine_fail_into(NULL);
     s->ends_wait = 0;
+    m->settling += (s->ended_count | s->failure.failed) != 0;
 }
 
 void ahead_settle(machine *m, sm *s) {
     uint32_t i;
     for (i = 0; i < s->ended_count; i++) preemption_block_done(m, s, &m->blocks[s->ended[i]]);
     s->ended_count = 0;
+    m->settling--;
     if (!s->failure.failed || m->failed) return;
     m->failed = 1;
     memcpy(m->error, s->failure.text, sizeof m->error);

@@ -1082,7 +1082,7 @@ static void run_cycle(machine *m, sm_cycle_form *cycle, uint64_t ahead) {
     uint32_t i;
     for (i = 0; i < m->sm_count; i++) {
         sm *s = m->sms[i];
-        if (ahead_settles(s) == now) ahead_settle(m, s);
+        if (m->settling && ahead_settles(s) == now) ahead_settle(m, s);
         if (s->wake > now && replies[i] > now) continue;
         cycle(m, s, m->now);
         if (ahead && !m->dispatch_needed) ahead_go(m, s, cycle, ahead); /* else a block has ended in this cycle */
@@ -1096,10 +1096,12 @@ static uint64_t next_of_sms(const machine *m, uint64_t next) {
     uint32_t i;
     if (memory_next_cycle(m->memory_system) < next) next = memory_next_cycle(m->memory_system);
     for (i = 0; i < m->sm_count; i++) {
+        const uint64_t reply = memory_sm_cycle(m->memory_system, i);
         if (m->sms[i]->wake < next) next = m->sms[i]->wake;
-        if (ahead_settles(m->sms[i]) < next) next = ahead_settles(m->sms[i]);
-        if (memory_sm_cycle(m->memory_system, i) < next) next = memory_sm_cycle(m->memory_system, i);
+        if (reply < next) next = reply;
     }
+    for (i = 0; m->settling && i < m->sm_count; i++)
+        if (ahead_settles(m->sms[i]) < next) next = ahead_settles(m->sms[i]);
     return next;
 }
 

@@ -851,8 +851,9 @@ static uint64_t issue_stage(machine *m, sm *s) {
     const uint64_t ready = HAS(s, rate) ? corun_may_issue(m, s, warp_scheduler_ready(s)) : warp_scheduler_ready(s);
     const uint32_t schedulers = m->config.gpu.schedulers, first = s->first_scheduler;
     const uint64_t full = HAS(s, faults) && ready ? without_replay_room(m, s, ready) : 0;
-    uint32_t i;
-    for (i = 0; i < schedulers && ready; i++) {
+    uint32_t i =
+        ready & ~(without_unit(m, s) | full) ? 0 : schedulers; /* else there is nothing to ask schedulers for */
+    for (; i < schedulers; i++) {
         const uint32_t scheduler = first + i < schedulers ? first + i : first + i - schedulers;
         uint64_t candidates = ready & s->scheduler_slots[scheduler];
         if (!candidates || s->scheduler_free[scheduler] > s->now || s->free_record == NONE) continue;

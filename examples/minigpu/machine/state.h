@@ -308,6 +308,7 @@ typedef struct machine {
     uint32_t dispatch_needed;
     uint32_t switch_needed; /* 1: a fault_switch has been told something new */
     uint32_t switches;      /* 1: SMs have a fault_switch */
+    uint32_t settling;      /* SMs that went ahead (ahead.h) and in whose last cycle a block ended, or they failed */
     uint32_t plain;         /* 1: no SM of it has a part that the plain form lacks (sm_form.h) */
     uint32_t failed;        /* 1: error says why */
     char error[LAUNCH_ERROR_BYTES];
