@@ -41,6 +41,15 @@ static inline uint64_t cache_set(const cache *c, uint64_t line) {
 /* The tag of a line. */
 static inline uint64_t *cache_tag(const cache *c, const cache_line *line) { return &c->tags[line - c->lines]; }
 
+/* The line will be looked for soon: the host's caches may fetch its set. */
+static inline void cache_fetch_ahead(const cache *c, uint64_t line) {
+    const uint64_t first = cache_set(c, line);
+    uint32_t byte;
+    __builtin_prefetch(&c->tags[first]);
+    for (byte = 0; byte < c->ways * sizeof(cache_line); byte += 64)
+        __builtin_prefetch((const char *)&c->lines[first] + byte);
+}
+
 /* Returns the line (address / 128), or NULL when it is not there. */
 static inline cache_line *cache_find(cache *c, uint64_t line) {
     const uint64_t set = cache_set(c, line);

@@ -256,6 +256,7 @@ int fixed_may_enter(fixed_memory *f, uint64_t now, uint32_t sm, const memory_pac
 
 void fixed_enter(fixed_memory *f, uint32_t sm, const memory_packet *request) {
     port *p = &f->ports[sm];
+    cache_fetch_ahead(&f->l2, request->address / SEGMENT_BYTES);
     uint32_t at = p->head + p->count++;
     p->queue[at < f->config->network_input_flits ? at : at - f->config->network_input_flits] = *request;
     p->flits += f->packet_flits[request_carries_data(request->kind)];

@@ -10,7 +10,8 @@
 
 #define ACCESS_BYTES_MAX 32u
 #define BANKS 32u
-#define ATOMIC_SOURCES 3u /* address, value, what compare-and-swap writes */
+#define FETCHED_SEGMENTS 4u /* of an access; one that touches more finds most of them in the host's caches */
+#define ATOMIC_SOURCES 3u   /* address, value, what compare-and-swap writes */
 
 static __attribute__((cold)) void wrong_address(machine *m, in_flight *r, uint32_t lane, uint64_t address,
                                                 const char *why) {
@@ -437,8 +438,18 @@ static void coalesce(machine *m, in_flight *r) {
     if (shared_lanes) r->conflict_cycles = bank_conflicts(r, shared_lanes, bytes);
 }
 
+/* What takes effect in some cycles: the host's caches may fetch it until then. */
+static void fetch_segments(machine *m, const in_flight *r) {
+    uint32_t i;
+    for (i = 0; i < r->segment_count && i < FETCHED_SEGMENTS; i++) {
+        FETCH_AHEAD(device_memory(m, r->segments[i]));
+        FETCH_AHEAD(device_memory(m, r->segments[i]) + SEGMENT_BYTES / 2);
+    }
+}
+
 void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
     coalesce(m, r);
+    fetch_segments(m, r);
     if (HAS(s, shared_log) && s->shared_log->way == SHARED_VERSIONED && r->instruction->space == SPACE_SHARED &&
         !instruction_only_reads(r->instruction))
         r->conflict_cycles *= 2; /* what it overwrites is read first */
