@@ -85,11 +85,17 @@ static int may_run_here(const machine *m, const sm *s, uint32_t index) {
     return kernels < m->config.kernels_per_sm;
 }
 
+/* Are there too few warp slots for another block? Most SMs that are asked are full, and this is asked fast. */
+static int lacks_slots(const machine *m, const sm *s, const kernel *k) {
+    return !m->beyond_room && (uint32_t)gpump_bits_count64(~s->occupied) < k->warps;
+}
+
 /* Places one block of a kernel on an SM; 1 when it did. */
 static int place_one(machine *m, sm *s, uint32_t index, int own) {
     kernel *k = &m->kernels[index];
     const preempted_block *entry;
     if (k->block_cap && s->kernel_resident[index] >= k->block_cap) return 0;
+    if (lacks_slots(m, s, k)) return 0;
     if (m->corun && !corun_may_place(m, s, index, own)) return 0;
     if (!may_run_here(m, s, index)) return 0;
     if (s->whole && s->resident > s->kernel_resident[index]) return 0; /* the SM changes hands as a whole */
