@@ -87,7 +87,7 @@ static int may_run_here(const machine *m, const sm *s, uint32_t index) {
 
 /* Are there too few warp slots for another block? Most SMs that are asked are full, and this is asked fast. */
 static int lacks_slots(const machine *m, const sm *s, const kernel *k) {
-    return !m->beyond_room && (uint32_t)gpump_bits_count64(~s->occupied) < k->warps;
+    return !m->beyond_room && (uint32_t)gpump_bits_count64(~s->occupied) < k->warps + s->starting_warps;
 }
 
 /* Places one block of a kernel on an SM; 1 when it did. */
@@ -131,6 +131,7 @@ void dispatcher_place(machine *m) {
         for (own = 1; own >= 0 && !done; own--) {
             for (n = 0; n < m->kernel_count && !done; n++) {
                 uint32_t index = m->kernel_order[n];
+                if (own && !m->kernels[index].preempted) continue;
                 if (m->schedule && index >= m->corun->kernels) continue;
                 if (m->kernels[index].state != KERNEL_ACTIVE || !has_blocks(&m->kernels[index])) continue;
                 if (s->reserved_for ? s->reserved_for != index + 1 : m->kernels[index].only_reserved) continue;

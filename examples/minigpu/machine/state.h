@@ -167,7 +167,7 @@ typedef struct sm {
     uint32_t block_of_entry[BLOCK_ENTRIES_MAX];
     struct block_pool *pool;              /* where its blocks and their warps are taken from */
     uint32_t starting[BLOCK_ENTRIES_MAX]; /* new blocks whose warps are still to come ... */
-    uint32_t starting_count;
+    uint32_t starting_count, starting_warps;
     uint32_t ended[BLOCK_ENTRIES_MAX];       /* blocks that have ended, until block life takes them ... */
     uint64_t ended_cycle[BLOCK_ENTRIES_MAX]; /* ... and when */
     /* load-store unit */

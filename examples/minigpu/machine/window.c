@@ -112,36 +112,56 @@ static void run_in_turn(window *w) {
 
 /* ---- what crosses at the end ---- */
 
-static void cross_stores(machine *m) {
-    uint32_t i;
-    for (;;) {
-        uint64_t cycle = STORE_LOG_NEVER;
-        for (i = 0; i < m->sm_count; i++)
-            if (m->sms[i]->log->next_cycle < cycle) cycle = m->sms[i]->log->next_cycle;
-        if (cycle == STORE_LOG_NEVER) break;
-        for (i = 0; i < m->sm_count; i++)
-            if (m->sms[i]->log->next_cycle == cycle) memory_access_cross(m, m->sms[i], cycle);
-    }
-    for (i = 0; i < m->sm_count; i++) store_log_clear(m->sms[i]->log);
+/* The SMs that have something of a window, in their order, and when each has it next. */
+typedef struct waiting_sms {
+    uint64_t cycles[SMS_MAX];
+    sm *sms[SMS_MAX];
+    uint32_t count;
+} waiting_sms;
+
+static void add_waiting(waiting_sms *w, sm *s, uint64_t cycle) {
+    w->cycles[w->count] = cycle;
+    w->sms[w->count++] = s;
 }
 
-/* The SM whose next ended block of those from first[] on ended earliest; NULL. */
-static sm *first_to_end(machine *m, const uint32_t *taken) {
-    sm *first = NULL;
-    uint32_t i;
-    for (i = 0; i < m->sm_count; i++) {
-        sm *s = m->sms[i];
-        if (taken[i] == s->ended_count) continue;
-        if (!first || s->ended_cycle[taken[i]] < first->ended_cycle[taken[first->index]]) first = s;
+/* Returns the first of those whose cycle is the earliest; w->count when that is STORE_LOG_NEVER. */
+static uint32_t earliest(const waiting_sms *w) {
+    uint64_t cycle = STORE_LOG_NEVER;
+    uint32_t i, first = w->count;
+    for (i = 0; i < w->count; i++) {
+        if (w->cycles[i] < cycle) first = i;
+        cycle = w->cycles[i] < cycle ? w->cycles[i] : cycle;
     }
     return first;
 }
 
+static void cross_stores(machine *m) {
+    waiting_sms w;
+    uint32_t i;
+    w.count = 0;
+    for (i = 0; i < m->sm_count; i++)
+        if (m->sms[i]->log->next_cycle != STORE_LOG_NEVER) add_waiting(&w, m->sms[i], m->sms[i]->log->next_cycle);
+    while ((i = earliest(&w)) < w.count) {
+        memory_access_cross(m, w.sms[i], w.cycles[i]);
+        w.cycles[i] = w.sms[i]->log->next_cycle;
+    }
+    for (i = 0; i < m->sm_count; i++) store_log_clear(m->sms[i]->log);
+}
+
 static void end_blocks(machine *m) {
     uint32_t taken[SMS_MAX], i;
-    sm *s;
-    memset(taken, 0, m->sm_count * sizeof *taken);
-    while ((s = first_to_end(m, taken))) preemption_block_done(m, s, &m->blocks[s->ended[taken[s->index]++]]);
+    waiting_sms w;
+    w.count = 0;
+    for (i = 0; i < m->sm_count; i++) {
+        if (!m->sms[i]->ended_count) continue;
+        taken[w.count] = 0;
+        add_waiting(&w, m->sms[i], m->sms[i]->ended_cycle[0]);
+    }
+    while ((i = earliest(&w)) < w.count) {
+        sm *s = w.sms[i];
+        preemption_block_done(m, s, &m->blocks[s->ended[taken[i]++]]);
+        w.cycles[i] = taken[i] < s->ended_count ? s->ended_cycle[taken[i]] : STORE_LOG_NEVER;
+    }
     for (i = 0; i < m->sm_count; i++) m->sms[i]->ended_count = 0;
 }
 

@@ -140,22 +140,30 @@ static uint64_t next_entry_cycle(const memory_system *memory) {
     return next;
 }
 
-void memory_catch_up(memory_system *memory, uint64_t end) {
+/* What the SMs sent in cycle `now` of the last window enters, in their order. Returns the cycle of what they sent next.
+ */
+static uint64_t enter_all(memory_system *memory, uint64_t now) {
     const port_entry *entry;
-    uint64_t now, entering;
+    uint64_t next = UINT64_MAX;
     uint32_t i;
-    for (;;) {
-        entering = next_entry_cycle(memory);
-        now = entering < memory->next_cycle ? entering : memory->next_cycle;
-        if (now >= end) break;
-        for (i = 0; now == entering && i < memory->sms; i++) {
-            for (; (entry = next_entry(memory, i)) && entry->cycle == now; memory->ports[i].caught_up++) {
-                if (entry->lines)
-                    write_back(memory, now, i, entry->lines);
-                else
-                    enter(memory, now, i, &entry->packet);
-            }
+    for (i = 0; i < memory->sms; i++) {
+        for (; (entry = next_entry(memory, i)) && entry->cycle == now; memory->ports[i].caught_up++) {
+            if (entry->lines)
+                write_back(memory, now, i, entry->lines);
+            else
+                enter(memory, now, i, &entry->packet);
         }
+        if (entry && entry->cycle < next) next = entry->cycle;
+    }
+    return next;
+}
+
+void memory_catch_up(memory_system *memory, uint64_t end) {
+    uint64_t entering = next_entry_cycle(memory);
+    for (;;) {
+        const uint64_t now = entering < memory->next_cycle ? entering : memory->next_cycle;
+        if (now >= end) break;
+        if (now == entering) entering = enter_all(memory, now);
         advance(memory, now, memory->sm_cycles);
     }
 }

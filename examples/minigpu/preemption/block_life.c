@@ -237,7 +237,7 @@ static int starts_later(const machine *m, const sm *s) {
 void block_life_start(machine *m, sm *s) {
     uint32_t i;
     for (i = 0; i < s->starting_count; i++) come(m, s, s->starting[i], 0);
-    s->starting_count = 0;
+    s->starting_count = s->starting_warps = 0;
 }
 
 gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t linear, const preempted_block *saved) {
@@ -308,6 +308,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     if (!restores && k->program->local_bytes) b->local_frame = m->local_free[--m->local_count_free];
     if (!restores && starts_later(m, s)) {
         s->starting[s->starting_count++] = index;
+        s->starting_warps += k->warps;
         if (s->wake > m->now + 1) s->wake = m->now + 1;
     } else {
         block_life_start(m, s); /* slots are dealt in the order of the blocks */
