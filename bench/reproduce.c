@@ -366,6 +366,7 @@ static void print_heading(const options *options) {
                "outside is\nshown with the reason found; nothing is tuned per row. *reading*: inside under a second "
                "defensible reading of the paper\nonly, whose value stands in the note, or the row's text was revised "
                "after a value was known. *todo*: not measured.\n\n"
+               "[papers.md](papers.md#timing-models) says what moved from one timing model to the next.\n\n"
                "| id | where | what | unit | paper | ours | kind | verdict | note "
                "|\n|---|---|---|---|---|---|---|---|---|\n",
                GPUMP_VERSION_MAJOR, GPUMP_VERSION_MINOR, GPUMP_VERSION_PATCH, GPUMP_MODEL_VERSION,
@@ -423,7 +424,8 @@ static int take_over(const csv_table *targets, size_t row, const part_row *page,
     }
     snprintf(result->ours, sizeof result->ours, "%s", page->cells[PARTS_OURS]);
     snprintf(result->note, sizeof result->note, "%s", page->cells[PARTS_NOTE]);
-    if (page->model != GPUMP_MODEL_VERSION && strcmp(page->cells[PARTS_VERDICT], "todo") != 0)
+    if (page->model != GPUMP_MODEL_VERSION && strcmp(page->cells[PARTS_VERDICT], "todo") != 0 &&
+        !strstr(result->note, "measured on timing model"))
         reproduce_note(result, "measured on timing model %d", page->model);
     return 1;
 }
