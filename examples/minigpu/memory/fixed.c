@@ -46,6 +46,7 @@ struct fixed_memory {
     uint32_t packet_cycles[2];  /* ... and how long it occupies a port */
     uint32_t sms;
     uint32_t unused;
+    uint64_t waiting[(SMS_MAX + 63) / 64]; /* ports with requests, as a mask */
     PAIR_ALIGNED cache l2;
 };
 
@@ -260,6 +261,7 @@ void fixed_enter(fixed_memory *f, uint32_t sm, const memory_packet *request) {
     uint32_t at = p->head + p->count++;
     p->queue[at < f->config->network_input_flits ? at : at - f->config->network_input_flits] = *request;
     p->flits += f->packet_flits[request_carries_data(request->kind)];
+    f->waiting[sm / 64] |= UINT64_C(1) << sm % 64;
 }
 
 void fixed_write_back(fixed_memory *f, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics) {
@@ -269,27 +271,37 @@ void fixed_write_back(fixed_memory *f, uint64_t now, uint32_t sm, uint32_t lines
     statistics->network_bytes += (uint64_t)lines * f->packet_flits[1] * f->config->network_flit_bytes;
 }
 
-uint64_t fixed_advance(fixed_memory *f, uint64_t now, uint64_t *sm_cycles, memory_statistics *statistics) {
-    uint64_t next = NEVER;
-    uint32_t i;
-    for (i = 0; i < f->sms; i++) {
-        port *p = &f->ports[i];
-        uint64_t leaves;
-        if (!p->count) continue;
-        if (p->up_free <= now) {
-            const uint32_t flits = depart(f, p, now, statistics);
-            if (f->sm_ports) {
-                port_credit_at(&f->sm_ports[i], now + f->config->network_cycles, flits);
-                leaves = p->up_free > now ? p->up_free : now + 1;
-                if (p->count && leaves < next) next = leaves;
-                continue;
-            }
-            if (p->replies[0].cycle < sm_cycles[i]) sm_cycles[i] = p->replies[0].cycle;
-            if (p->refused) sm_cycles[i] = now + 1;
-            if (p->refused_context && !p->count && p->up_free < sm_cycles[i]) sm_cycles[i] = p->up_free;
+/* The first request of an SM's port leaves, if it may now; the SM learns what that changes for it. Returns when the
+ * next one may leave; NEVER: there is none. */
+static uint64_t advance_port(fixed_memory *f, uint32_t sm, uint64_t now, uint64_t *sm_cycle,
+                             memory_statistics *statistics) {
+    port *p = &f->ports[sm];
+    if (p->up_free <= now) {
+        const uint32_t flits = depart(f, p, now, statistics);
+        if (f->sm_ports) {
+            port_credit_at(&f->sm_ports[sm], now + f->config->network_cycles, flits);
+        } else {
+            if (p->replies[0].cycle < *sm_cycle) *sm_cycle = p->replies[0].cycle;
+            if (p->refused) *sm_cycle = now + 1;
+            if (p->refused_context && !p->count && p->up_free < *sm_cycle) *sm_cycle = p->up_free;
         }
-        leaves = p->up_free > now ? p->up_free : now + 1;
-        if (p->count && leaves < next) next = leaves;
+        if (!p->count) {
+            f->waiting[sm / 64] &= ~(UINT64_C(1) << sm % 64);
+            return NEVER;
+        }
+    }
+    return p->up_free > now ? p->up_free : now + 1;
+}
+
+uint64_t fixed_advance(fixed_memory *f, uint64_t now, uint64_t *sm_cycles, memory_statistics *statistics) {
+    uint64_t next = NEVER, left;
+    uint32_t word;
+    for (word = 0; word * 64 < f->sms; word++) {
+        for (left = f->waiting[word]; left; left &= left - 1) {
+            const uint32_t sm = word * 64 + gpump_bits_lowest64(left);
+            const uint64_t leaves = advance_port(f, sm, now, &sm_cycles[sm], statistics);
+            if (leaves < next) next = leaves;
+        }
     }
     return next;
 }
