@@ -64,7 +64,7 @@ stage "configure build-test" configure build-test -DCMAKE_BUILD_TYPE=RelWithDebI
 stage "build build-test" build build-test || exit 1
 stage "test build-test" run build-test -LE "$without" "$@" || failed=1
 stage "configure build-sanitize ($sanitizer)" configure build-sanitize -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGPUMP_AMALGAMATED=ON \
-    -DGPUMP_SANITIZE=ON -DGPUMP_TEST_CASES=0.1 "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g" -DCMAKE_C_COMPILER=$sanitizer -DCMAKE_CXX_COMPILER=$sanitizer_cxx || exit 1
+    -DGPUMP_SANITIZE=ON -DGPUMP_TEST_CASES=0.1 "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1" -DCMAKE_C_COMPILER=$sanitizer -DCMAKE_CXX_COMPILER=$sanitizer_cxx || exit 1
 stage "build build-sanitize" build build-sanitize || exit 1
 stage "test build-sanitize" run build-sanitize -LE "compile|$without" "$@" || failed=1
 

@@ -52,11 +52,12 @@ typedef struct gpump_duet_config {
     uint32_t block_queue;       /* entries of each of the two block queues; 8; 1 to 256 */
     uint32_t port_bytes;        /* moved per cycle; 128; 1 to 4096 (Lin Fig. 3.15: 64, 128, 256) */
     uint32_t barriers_leave; /* 1: warps at barriers may be switched out (Lin 3.6.3). 0: they stay, and may deadlock */
-    uint32_t leaves_early;   /* 1: who stalls leaves while a frame is free (Lin 3.6.6). 0: when another is READY */
-    uint32_t extra_blocks;   /* extra blocks (ME): GPUMP_DUET_MONITOR, GPUMP_DUET_ALL, or a fixed number */
-    uint32_t skip_cycles;    /* before the monitor's first period; 10000 */
-    uint32_t period_cycles;  /* of the monitor; 10000; at least 1 */
-    uint32_t under_permille; /* underutilised: scheduler, network, L1, L2 below; 600 (Table 3.3) */
+    uint32_t leaves_early;  /* 1: a warp that stalls leaves while a frame is free (Lin 3.6.6). 0: it leaves when another
+                               warp is READY */
+    uint32_t extra_blocks;  /* extra blocks (ME): GPUMP_DUET_MONITOR, GPUMP_DUET_ALL, or a fixed number */
+    uint32_t skip_cycles;   /* before the monitor's first period; 10000 */
+    uint32_t period_cycles; /* of the monitor; 10000; at least 1 */
+    uint32_t under_permille;             /* underutilised: scheduler, network, L1, L2 below; 600 (Table 3.3) */
     uint32_t under_dram_permille;        /* and DRAM below; 500 */
     uint32_t saturated_permille;         /* saturated: scheduler, L1 or L2 above; 800 */
     uint32_t saturated_network_permille; /* or the network above; 900 */

@@ -39,6 +39,15 @@ static long size_of(const char *path) {
     return stat(path, &status) ? -1 : (long)status.st_size;
 }
 
+/* A number outside its range is named with its limits. */
+static void test_ranges_are_named(void **state) {
+    (void)state;
+    expect(MINIGPU "run " GOOD_RUN "pointers.yaml --config memory_model=9 2>&1", 2, "memory_model must be 0 to 1");
+    expect(MINIGPU "run " GOOD_RUN "pointers.yaml --config alu_cycles=0 2>&1", 2, "alu_cycles must be 1 to 4294967295");
+    expect(MINIGPU "run " GOOD_RUN "pointers.yaml --config read_set_segments=8 2>&1", 2,
+           "read_set_segments must be 16 to");
+}
+
 static void test_buffers_are_dumped(void **state) {
     (void)state;
     expect("rm -rf dumped; " MINIGPU "run " GOOD_RUN "pointers.yaml --dump dumped", 0, "right");
@@ -47,6 +56,10 @@ static void test_buffers_are_dumped(void **state) {
     assert_int_equal(size_of("dumped/2.through_rows.argument1.bin"), 32);
     expect("grep -c '^2$' dumped/out.txt", 0, "40\n");
     expect("head -1 dumped/small.txt", 0, "# s32, 4 elements, at 0x");
+    expect("rm -rf no_folder; touch no_folder; " MINIGPU "run " GOOD_RUN "pointers.yaml --dump no_folder 2>&1", 2,
+           "no_folder is no folder");
+    expect(MINIGPU "run " GOOD_RUN "pointers.yaml --dump /proc/nowhere 2>&1", 2,
+           "cannot make the folder /proc/nowhere");
     expect("sed 1d dumped/small.txt | tr '\\n' ' '", 0, "9 9 0 0 ");
     expect(MINIGPU "run " GOOD_RUN "pointers.yaml --dump no/where 2>&1", 1, "cannot make the folder no/where: No such");
 }
@@ -110,6 +123,7 @@ static void test_a_full_disk_is_reported(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_races_are_named), cmocka_unit_test(test_buffers_are_dumped),
-        cmocka_unit_test(test_init_writes_launch_files), cmocka_unit_test(test_a_full_disk_is_reported)};
+        cmocka_unit_test(test_ranges_are_named), cmocka_unit_test(test_init_writes_launch_files),
+        cmocka_unit_test(test_a_full_disk_is_reported)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

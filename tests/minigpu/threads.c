@@ -280,14 +280,22 @@ static void preempted(const char *path, const char *config, uint32_t form, uint3
 }
 
 static void preempted_anywhere(void **state) {
+    static const struct {
+        const char *name;
+        uint32_t form, points;
+    } launches[] = {{"everything", CONTEXT_NAIVE, 0},      {"everything", CONTEXT_LIVE, 100},
+                    {"hotspot", CONTEXT_LIVE_COMPRESS, 0}, {"bfs_1", CONTEXT_TB, 0},
+                    {"copies", CONTEXT_NAIVE, 0},          {"barrier_objects", CONTEXT_NAIVE, 0},
+                    {"printing", CONTEXT_NAIVE, 0}};
+    uint32_t i, model;
     (void)state;
-    preempted("tests/minigpu/preempt/everything.yaml", "memory_model=0", CONTEXT_NAIVE, 0, test_cases(9));
-    preempted("tests/minigpu/preempt/everything.yaml", "memory_model=1", CONTEXT_LIVE, 100, test_cases(9));
-    preempted("tests/minigpu/preempt/hotspot.yaml", "memory_model=1", CONTEXT_LIVE_COMPRESS, 0, test_cases(9));
-    preempted("tests/minigpu/preempt/bfs_1.yaml", "memory_model=0", CONTEXT_TB, 0, test_cases(9));
-    preempted("tests/minigpu/preempt/copies.yaml", "memory_model=1", CONTEXT_NAIVE, 0, test_cases(9));
-    preempted("tests/minigpu/preempt/barrier_objects.yaml", "memory_model=0", CONTEXT_NAIVE, 0, test_cases(9));
-    preempted("tests/minigpu/preempt/printing.yaml", "memory_model=1", CONTEXT_NAIVE, 0, test_cases(9));
+    for (i = 0; i < 2 * sizeof launches / sizeof *launches; i++) {
+        char path[512];
+        model = i % 2;
+        snprintf(path, sizeof path, "tests/minigpu/preempt/%s.yaml", launches[i / 2].name);
+        preempted(path, model ? "memory_model=1" : "memory_model=0", launches[i / 2].form, launches[i / 2].points,
+                  test_cases(9));
+    }
 }
 
 /* Who decides about SMs decides at the beginning of windows. */
@@ -386,11 +394,13 @@ static void instructions_that_err(void **state) {
 
 /* ---- copies of a machine ---- */
 
+/* Each cycle with one thread and with two, in either memory model. */
 static void checkpoints_and_forks(void **state) {
     uint64_t cycle;
+    uint32_t way;
     (void)state;
-    for (cycle = 100; cycle < 1500; cycle += 311) {
-        machine_options options = with_threads(2, cycle % 2 ? "memory_model=0" : "memory_model=1");
+    for (cycle = 100, way = 0; cycle < 1500; cycle += ++way % 4 ? 0 : 311) {
+        machine_options options = with_threads(1 + way % 2, way % 4 < 2 ? "memory_model=0" : "memory_model=1");
         machine *m = build("tests/minigpu/preempt/everything.yaml", &options);
         uint64_t ours, theirs = 0;
         int ends[2], status;

@@ -86,51 +86,47 @@ uint32_t minigpu_config_credit_flits(const minigpu_config *config) {
            1;
 }
 
+/* Numbers that not every value is right for: least and most. */
+/* clang-format off */
+#define MINIGPU_RANGES(X) \
+    X(kernels_per_sm, 1, 64) X(scheduler, 0, 1) X(sources_released, 0, 2) X(memory_model, 0, 1) \
+    X(issue_queue_entries, 0, 128) X(issue_instructions, 1, 16) X(fetch_instructions, 1, 16) \
+    X(issue_interval, 1, 64) X(instruction_bytes, 1, 4096) X(sm_form, 0, 2) \
+    X(fetch_cycles, 1, 4294967295) X(operand_read_cycles, 1, 4294967295) X(alu_cycles, 1, 4294967295) \
+    X(control_cycles, 1, 4294967295) X(watchdog_cycles, 1, 4294967295) \
+    X(l1_bytes, 0, 268435456) X(l1_ways, 1, 4294967295) X(l1_misses, 1, 65536) X(l1_merges, 1, 4294967295) \
+    X(miss_queue_entries, 1, 65536) X(memory_queue_entries, 1, 65536) X(read_set_segments, 16, 1048576) \
+    X(network_bytes_per_cycle, 1, 65536) X(network_flit_bytes, 1, 65536) X(network_input_flits, 1, 65536) \
+    X(network_output_flits, 1, 65536) X(l2_bytes, 0, 268435456) X(l2_ways, 1, 4294967295) \
+    X(l2_banks, 1, 65536) X(l2_queue_entries, 1, 65536) X(l2_port_bytes, 1, 4294967295) \
+    X(l2_mshrs, 1, 65536) X(l2_merges, 1, 65536) X(l2_reply_entries, 1, 65536) X(l2_load_cycles, 0, 65536) \
+    X(dram_load_cycles, 0, 65536) X(dram_channels, 1, 65536) X(dram_queue_entries, 1, 65536) \
+    X(dram_bytes_per_cycle, 1, 4294967295) X(saved_blocks_per_slot, 1, 64)
+/* clang-format on */
+
 const char *minigpu_config_check(const minigpu_config *config) {
     const gpump_gpu *gpu = &config->gpu;
     if (gpump_gpu_check(gpu, NULL) != GPUMP_OK) return "the GPU's numbers contradict each other";
     if (gpu->lanes != 32) return "the mini-GPU has warps of 32 lanes";
-    if (!config->instruction_bytes || config->instruction_bytes > 4096) return "instruction_bytes is 1 to 4096";
     if (gpu->warp_slots > WARP_SLOTS_MAX) return "the mini-GPU has at most 64 warp slots per SM";
     if (gpu->sms > SMS_MAX) return "the mini-GPU has at most 1024 SMs";
-    if (!config->kernels_per_sm || !config->l1_ways || !config->l2_ways || !config->l2_banks ||
-        !config->dram_channels || !config->network_bytes_per_cycle || !config->network_flit_bytes ||
-        !config->network_input_flits || !config->network_output_flits || !config->l1_misses || !config->l1_merges ||
-        !config->miss_queue_entries || !config->memory_queue_entries || !config->l2_queue_entries ||
-        !config->dram_queue_entries || !config->saved_blocks_per_slot || !config->watchdog_cycles ||
-        !config->issue_interval || !config->l2_port_bytes || !config->l2_mshrs || !config->l2_merges ||
-        !config->l2_reply_entries || !config->dram_bytes_per_cycle)
-        return "a number that must be at least 1 is 0";
+#define MINIGPU_IN_RANGE(name, least, most)                                                                      \
+    if (config->name - UINT32_C(least) > UINT32_C(most) - UINT32_C(least)) return #name " must be " #least " to" \
+                                                                                                           " " #most;
+    MINIGPU_RANGES(MINIGPU_IN_RANGE)
+#undef MINIGPU_IN_RANGE
     if (config->l1_bytes / SEGMENT_BYTES / config->l1_ways == 0 ||
         config->l2_bytes / SEGMENT_BYTES / config->l2_ways == 0) {
         return "a cache is smaller than one set";
     }
-    if (config->kernels_per_sm > 64 || config->scheduler > SCHEDULER_LRR ||
-        config->sources_released > RELEASE_AT_COMMIT || config->l1_bytes > 1u << 28 || config->l2_bytes > 1u << 28 ||
-        config->l1_misses > 65536 || config->miss_queue_entries > 65536 || config->memory_queue_entries > 65536 ||
-        config->l2_banks > 65536 || config->dram_channels > 65536 || config->network_bytes_per_cycle > 65536 ||
-        config->network_flit_bytes > 65536 || config->network_input_flits > 65536 ||
-        config->network_output_flits > 65536 || config->l2_queue_entries > 65536 ||
-        config->dram_queue_entries > 65536 || config->read_set_segments > 1u << 20 || config->l2_mshrs > 65536 ||
-        config->l2_merges > 65536 || config->l2_reply_entries > 65536 || config->memory_model > 1 ||
-        config->l2_load_cycles > 65536 || config->dram_load_cycles > 65536 || config->saved_blocks_per_slot > 64 ||
-        config->issue_interval > 64)
-        return "a number is beyond its range";
-    if (config->read_set_segments < 16 || (config->read_set_segments & (config->read_set_segments - 1))) {
-        return "read_set_segments must be a power of two, at least 16";
-    }
+    if (config->read_set_segments & (config->read_set_segments - 1)) return "read_set_segments must be a power of two";
     if (config->l1_tlb_entries &&
         (!config->l1_tlb_ways || !config->l1_tlb_misses || !config->page_walkers || !config->page_walk_cycles ||
          config->l1_tlb_misses > 1024 ||
          (config->l2_tlb_entries && (!config->l2_tlb_ways || !config->l2_tlb_misses || !config->l2_tlb_cycles))))
         return "TLBs need ways, misses (1 to 1024), walkers and latencies of at least 1";
-    if (config->issue_queue_entries > 128 || config->issue_instructions > 16 || config->fetch_instructions > 16 ||
-        !config->issue_instructions || !config->fetch_instructions)
-        return "issue_queue_entries is at most 128, issue_instructions and fetch_instructions are 1 to 16";
     if (config->in_flight_records < 2 * gpu->schedulers || config->in_flight_records > 4096)
         return "in_flight_records must be 2 per scheduler to 4096";
-    if (!config->operand_read_cycles || !config->alu_cycles || !config->control_cycles || !config->fetch_cycles)
-        return "a stage takes at least one cycle";
     return NULL;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "output.h"
 
@@ -57,12 +58,23 @@ static FILE *open_file(const char *path) {
     return file;
 }
 
-int dump_buffers(const machine *m, const launch_file *launch, const char *folder) {
-    uint32_t i, n;
+int dump_prepare(const char *folder) {
+    struct stat status;
     if (mkdir(folder, 0777) && errno != EEXIST) {
         fprintf(stderr, "minigpu: --dump: cannot make the folder %s: %s\n", folder, strerror(errno));
         return -1;
     }
+    if (!stat(folder, &status) && !S_ISDIR(status.st_mode)) {
+        fprintf(stderr, "minigpu: --dump: %s is no folder: name another place for the buffers\n", folder);
+        return -1;
+    }
+    if (!access(folder, W_OK | X_OK)) return 0;
+    fprintf(stderr, "minigpu: --dump: cannot write to the folder %s: %s\n", folder, strerror(errno));
+    return -1;
+}
+
+int dump_buffers(const machine *m, const launch_file *launch, const char *folder) {
+    uint32_t i, n;
     for (i = 0; i < launch->buffer_count; i++) {
         const launch_buffer *buffer = &launch->buffers[i];
         const uint8_t *bytes = m->memory + (buffer->address - DEVICE_BASE);

@@ -539,7 +539,7 @@ static int command_run(int argc, char **argv) {
         launch_file_free(&launch);
         return EXIT_BAD_INPUT;
     }
-    if (try_to_write(trace_path) || try_to_write(html_path)) {
+    if (try_to_write(trace_path) || try_to_write(html_path) || (dump_folder && dump_prepare(dump_folder))) {
         machine_free(m);
         launch_file_free(&launch);
         return EXIT_BAD_INPUT;

@@ -2,7 +2,8 @@
 # Compiles gpump.h in every way a host may: matrix.sh SOURCE_DIR WORK_DIR COMPILER c|c++ [full|weekly]
 # Prints one line for each check that fails, and how many there were.
 # Without a fifth argument only gcc optimises: its warnings about the flow of values need -O2, clang's warnings need no code, and g++
-# shares gcc's optimiser. A check that asks only whether the text is accepted stops after the syntax.
+# shares gcc's optimiser. A check that asks only whether the text is accepted stops after the syntax. With fewer than all
+# test cases (GPUMP_TEST_CASES below 1) nothing is optimised.
 #   full     the implementation at one more level of optimisation or more, which is slow and rarely fails
 #   weekly   each compiler at each level, without assertions, and with the sanitizer (tests/project/weekly.sh)
 set -u
@@ -54,11 +55,13 @@ if [ -n "$depth" ]; then
     exit
 fi
 [ "$compiler" = gcc ] && optimised=-O2 || optimised=-O0
+inside=-O1
+case ${GPUMP_TEST_CASES:-1} in 0.*) optimised=-O0 inside=-O0 ;; esac # the short form of the tests
 check "strict" $cc $strict $optimised -c all.$suffix -o all.o
 check "strict without assertions" $cc $strict -DNDEBUG -fsyntax-only all.$suffix
 check "strict, stb_ds.h beside" $cc $strict -Iflat -fsyntax-only all.$suffix
-check "strict, inside one file" $cc $strict -O1 -c static.$suffix -o static.o
-check "strict, inside one file, without programs" $cc $strict -O1 -DGPUMP_NO_PROGRAM -c static.$suffix -o static_no_program.o
+check "strict, inside one file" $cc $strict $inside -c static.$suffix -o static.o
+check "strict, inside one file, without programs" $cc $strict $inside -DGPUMP_NO_PROGRAM -c static.$suffix -o static_no_program.o
 check "strict, declarations only" $cc $strict -c public.$suffix -o public.o
 # What strict hosts add, for the part that every file of theirs sees.
 more="-Wshadow -Wundef -Wcast-align -Wcast-qual -Wswitch-enum -Wfloat-equal -Wredundant-decls -Wwrite-strings"
