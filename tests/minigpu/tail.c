@@ -41,7 +41,7 @@ static void requests_in_order(void **state) {
     launch_file launch;
     kernel_check checks[2];
     char error[LAUNCH_ERROR_BYTES];
-    machine *m;
+    machine *m = NULL;
     int idle = 0, busy = 0;
     (void)state;
     machine_options_default(&options);

@@ -441,9 +441,10 @@ static void coalesce(machine *m, in_flight *r) {
 /* What takes effect in some cycles: the host's caches may fetch it until then. */
 static void fetch_segments(machine *m, const in_flight *r) {
     uint32_t i;
-    for (i = 0; i < r->segment_count && i < FETCHED_SEGMENTS; i++) {
-        FETCH_AHEAD(device_memory(m, r->segments[i]));
-        FETCH_AHEAD(device_memory(m, r->segments[i]) + SEGMENT_BYTES / 2);
+    for (i = 0; i < r->segment_count && i < FETCHED_SEGMENTS; i++) { /* nobody has checked the address yet */
+        const uintptr_t place = (uintptr_t)m->memory + (uintptr_t)(r->segments[i] - DEVICE_BASE);
+        FETCH_AHEAD((const void *)place);
+        FETCH_AHEAD((const void *)(place + SEGMENT_BYTES / 2));
     }
 }
 
