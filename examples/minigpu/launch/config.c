@@ -110,9 +110,10 @@ const char *minigpu_config_check(const minigpu_config *config) {
     if (gpu->lanes != 32) return "the mini-GPU has warps of 32 lanes";
     if (gpu->warp_slots > WARP_SLOTS_MAX) return "the mini-GPU has at most 64 warp slots per SM";
     if (gpu->sms > SMS_MAX) return "the mini-GPU has at most 1024 SMs";
-#define MINIGPU_IN_RANGE(name, least, most)                                                                      \
-    if (config->name - UINT32_C(least) > UINT32_C(most) - UINT32_C(least)) return #name " must be " #least " to" \
-                                                                                                           " " #most;
+#define MINIGPU_IN_RANGE(name, least, most)                                \
+    if (config->name - UINT32_C(least) > UINT32_C(most) - UINT32_C(least)) \
+        return #name " must be " #least " to"                              \
+                     " " #most;
     MINIGPU_RANGES(MINIGPU_IN_RANGE)
 #undef MINIGPU_IN_RANGE
     if (config->l1_bytes / SEGMENT_BYTES / config->l1_ways == 0 ||
