@@ -104,16 +104,18 @@ uint32_t minigpu_config_credit_flits(const minigpu_config *config) {
     X(dram_bytes_per_cycle, 1, 4294967295) X(saved_blocks_per_slot, 1, 64)
 /* clang-format on */
 
+#define RANGE_TEXT(name, least, most) name " must be " least " to " most
+
+static int is_outside(uint32_t value, uint32_t least, uint32_t most) { return value < least || value > most; }
+
 const char *minigpu_config_check(const minigpu_config *config) {
     const gpump_gpu *gpu = &config->gpu;
     if (gpump_gpu_check(gpu, NULL) != GPUMP_OK) return "the GPU's numbers contradict each other";
     if (gpu->lanes != 32) return "the mini-GPU has warps of 32 lanes";
     if (gpu->warp_slots > WARP_SLOTS_MAX) return "the mini-GPU has at most 64 warp slots per SM";
     if (gpu->sms > SMS_MAX) return "the mini-GPU has at most 1024 SMs";
-#define MINIGPU_IN_RANGE(name, least, most)                                \
-    if (config->name - UINT32_C(least) > UINT32_C(most) - UINT32_C(least)) \
-        return #name " must be " #least " to"                              \
-                     " " #most;
+#define MINIGPU_IN_RANGE(name, least, most) \
+    if (is_outside(config->name, UINT32_C(least), UINT32_C(most))) return RANGE_TEXT(#name, #least, #most);
     MINIGPU_RANGES(MINIGPU_IN_RANGE)
 #undef MINIGPU_IN_RANGE
     if (config->l1_bytes / SEGMENT_BYTES / config->l1_ways == 0 ||
