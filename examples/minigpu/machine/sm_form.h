@@ -4,7 +4,12 @@
  * SM has faults, errors, warps beyond its room, limits of a group, an issue queue or regions. The plain form is for
  * machines that have none of these, and nothing asks: it is the same source compiled as one file (sm_one_file.h), so
  * that the compiler sees everything that a warp instruction passes through. Both exist once more, as one file each, for
- * x86 with AVX2, where half the instructions move 32 lanes. All forms compute the same. */
+ * x86 with AVX2, where half the instructions move 32 lanes. All forms compute the same.
+ *
+ * A machine without these parts is plain (machine.plain), whatever form runs it. In a plain machine nobody takes an
+ * instruction back. So results are written when they are computed, and simple instructions take a short way
+ * (lanes_quick.h); an instruction reads its sources when it issues, and the scoreboard need not hold them
+ * (machine.sources_timed). */
 #ifndef MINIGPU_SM_FORM_H
 #define MINIGPU_SM_FORM_H
 

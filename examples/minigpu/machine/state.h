@@ -270,8 +270,9 @@ typedef struct machine {
     struct translation_unit *translation; /* the L2 TLB and the page walkers; NULL: none */
     uint32_t fault_scheme, fault_order;   /* gpump_replay_scheme, gpump_replay_order */
     uint32_t sources_released;            /* source_release: config.sources_released, or as a replay queue says */
-    uint32_t sources_timed;               /* 1: the scoreboard does not hold sources, as they are read by the
-                                             time that they could be overwritten, but for the next cycle */
+    uint32_t sources_timed;               /* 1: an instruction reads its sources within two cycles, so only the
+                                             next one of its warp could overwrite them too early: that one waits by
+                                             time (warp.sources_until), and the scoreboard holds no sources */
     uint32_t faults_untold;               /* studies: 1: who decides about blocks is not told who waits for pages */
     uint32_t faults_stall;                /* 1: a link serves faults, and a block that waits for one cannot leave */
     uint32_t faults_may_happen;           /* 1: an absent page is a fault; 0: it ends the run */
