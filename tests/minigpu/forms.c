@@ -65,6 +65,52 @@ static void test_forms_compute_the_same(void **state) {
     }
 }
 
+/* Parameters are constants of simple instructions, and a loop sets them anew for each of its rounds. */
+static void test_loops_set_parameters(void **state) {
+    static const char *const path = "examples/minigpu/launches/gaussian.yaml";
+    const uint64_t general = run(path, "", SM_FORM_GENERAL, 0, 0);
+    uint32_t form;
+    (void)state;
+    for (form = 0; form <= SM_FORM_PLAIN; form++)
+        if (run(path, "", form, 0, 0) != general) fail_msg("%s: form %u ends elsewhere", path, form);
+}
+
+/* Of the constants of all kernels' instructions. */
+static uint64_t constants_hash(const machine *m) {
+    uint64_t hash = GPUMP_HASH_SEED;
+    uint32_t i;
+    for (i = 0; i < m->kernel_count; i++) {
+        const lanes_quick *end = &m->kernels[i].info[m->kernels[i].program->count].quick;
+        assert_true(end->from[0] > 0);
+        hash = gpump_hash_u32s(hash, end->constants, end->from[0]);
+    }
+    return hash;
+}
+
+/* They are part of the machine: a copy of its memory, taken in one round and put back in a later one, brings them back.
+ */
+static void test_a_copy_has_its_parameters(void **state) {
+    machine_options options;
+    uint64_t hash, constants;
+    machine *m;
+    void *copy;
+    (void)state;
+    machine_options_default(&options);
+    m = build("examples/minigpu/launches/gaussian.yaml", "", &options);
+    assert_int_equal(machine_run(m, 20000), 0);
+    assert_non_null(copy = arena_checkpoint(&m->arena));
+    constants = constants_hash(m);
+    assert_int_equal(machine_run(m, 60000), 0);
+    hash = machine_hash(m);
+    assert_true(constants_hash(m) != constants);
+    arena_restore(&m->arena, copy);
+    assert_true(constants_hash(m) == constants);
+    assert_int_equal(machine_run(m, 60000), 0);
+    assert_int_equal(machine_hash(m), hash);
+    free(copy);
+    end(m);
+}
+
 static int is_plain(sm_cycle_form *form) { return form == sm_cycle_plain || form == sm_cycle_plain_avx2; }
 
 static void test_what_the_plain_form_lacks_wants_the_general_one(void **state) {
@@ -168,6 +214,8 @@ static void test_errors_are_those_of_sms_in_turn(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms_compute_the_same),
+        cmocka_unit_test(test_loops_set_parameters),
+        cmocka_unit_test(test_a_copy_has_its_parameters),
         cmocka_unit_test(test_what_the_plain_form_lacks_wants_the_general_one),
         cmocka_unit_test(test_nobody_sees_an_sm_ahead),
         cmocka_unit_test(test_errors_are_those_of_sms_in_turn),

@@ -223,8 +223,11 @@ static uint32_t as_printed(machine *m, uint32_t variant) {
             break;
         default: /* it does not matter to the sum whether the next load faults */
             if (in->opcode == OPCODE_MOV && in->guard_negated && in->sources[0].kind == OPERAND_REGISTER &&
-                in->sources[0].index == sum)
-                in->guard = INSTRUCTION_NONE, changed++;
+                in->sources[0].index == sum) {
+                in->guard = INSTRUCTION_NONE;
+                ((issue_info *)(uintptr_t)&m->kernels[0].info[i])->guard = INSTRUCTION_NONE;
+                changed++;
+            }
         }
     }
     return changed;

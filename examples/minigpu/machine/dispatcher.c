@@ -48,9 +48,9 @@ uint64_t dispatcher_kernels(machine *m) {
             continue;
         }
         k->state = KERNEL_ACTIVE;
-        scoreboard_take_launch(k);
         if (k->ready_cycle == NEVER) k->ready_cycle = m->now;
         loops_kernel_starts(m, index);
+        scoreboard_take_launch(k); /* behind the loops, which set parameters */
         corun_kernel_starts(m, index);
         if (m->trace) trace_arrives(m, index);
         preemption_kernel_starts(m, index);

@@ -746,6 +746,7 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
         uint64_t per_kernel;
         if (prepare_kernel(m, launch, i, programs[i], error)) goto done;
         k->info = p->infos[i];
+        if (scoreboard_move_constants(p->infos[i], k->program->count, &m->arena)) goto memory;
         if (m->config.l1_tlb_entries || faults->scheme || faults->link || m->code_is_absent) {
             replay_info *replays = (replay_info *)arena_take_array(&m->arena, k->program->count + 1, sizeof *k->replay);
             if (!replays) goto memory;

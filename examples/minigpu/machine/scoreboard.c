@@ -133,8 +133,19 @@ issue_info *scoreboard_prepare(const kernel_program *program) {
             name_operand(row, program, &instruction->destinations[k], 1);
         if (row->is_checked) scoreboard_name(row, program->registers + instruction->check, 1);
     }
+    info[program->count].quick.constants = constants;
+    info[program->count].quick.from[0] = words;
     for (i = 0; i + 1 < count; i++) info[i].next_overwrites = (uint8_t)scoreboard_overwrites(&info[i + 1], &info[i]);
     return info;
+}
+
+int scoreboard_move_constants(issue_info *info, uint32_t count, arena *a) {
+    const lanes_quick *end = &info[count].quick;
+    uint32_t *constants = (uint32_t *)arena_take_array(a, end->from[0] + 1u, sizeof *constants), i;
+    if (!constants) return -1;
+    memcpy(constants, end->constants, end->from[0] * sizeof *constants);
+    for (i = 0; i <= count; i++) info[i].quick.constants = constants;
+    return 0;
 }
 
 void scoreboard_take_launch(const kernel *k) {

@@ -92,6 +92,9 @@ void scoreboard_name(issue_info *info, uint32_t id, int is_destination);
 /* Returns issue_info of every instruction of a program and of its end, program->count + 1 of them, to be freed with
  * free(); NULL when out of memory. A program has at most SCOREBOARD_IDS registers and predicates. */
 issue_info *scoreboard_prepare(const kernel_program *program);
+/* Moves the constants of the instructions (lanes_quick.h) to the arena, so that they change and come back with it.
+ * count: of the program's instructions. Returns 0, or -1 when the arena is full. */
+int scoreboard_move_constants(issue_info *info, uint32_t count, arena *a);
 /* A kernel's parameters and sizes become constants of its instructions (lanes_quick.h). They must not change while it
  * runs. */
 void scoreboard_take_launch(const kernel *k);
