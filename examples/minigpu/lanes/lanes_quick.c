@@ -1,6 +1,5 @@
 #include "lanes/lanes_quick.h"
 
-#include <math.h>
 #ifdef __AVX2__
 #include <immintrin.h>
 #endif
@@ -58,22 +57,18 @@ static inline void fused(const uint32_t *a, const uint32_t *b, const uint32_t *c
 #endif
 }
 
-/* A product of 64 bits, and a sum on top where there is one. The result's registers may be a source's. */
-#define WIDE(type, wide)                                                                                         \
-    {                                                                                                            \
-        uint32_t low[LANES], high[LANES];                                                                        \
-        EACH_LANE {                                                                                              \
-            const uint64_t p =                                                                                   \
-                (uint64_t)((wide)(type)a[l] * (wide)(type)b[l]) + (c ? c[l] | (uint64_t)c[LANES + l] << 32 : 0); \
-            low[l] = (uint32_t)p;                                                                                \
-            high[l] = (uint32_t)(p >> 32);                                                                       \
-        }                                                                                                        \
-        memcpy(d, low, sizeof low);                                                                              \
-        memcpy(d + LANES, high, sizeof high);                                                                    \
-    }
-static inline void wide_unsigned(const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t *d)
-    WIDE(uint32_t, uint64_t) static inline void wide_signed(const uint32_t *a, const uint32_t *b, const uint32_t *c,
-                                                            uint32_t *d) WIDE(int32_t, int64_t)
+/* Products of 64 bits; c: what is added to them, or NULL. The result's registers may be a source's. */
+static inline void wide(int is_signed, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t *d) {
+    uint64_t p[LANES];
+    if (is_signed)
+        EACH_LANE p[l] = (uint64_t)((int64_t)(int32_t)a[l] * (int64_t)(int32_t)b[l]);
+    else
+        EACH_LANE p[l] = (uint64_t)a[l] * b[l];
+    if (c) EACH_LANE p[l] += c[l] | (uint64_t)c[LANES + l] << 32;
+    EACH_LANE d[l] = (uint32_t)p[l];
+    EACH_LANE d[LANES + l] = (uint32_t)(p[l] >> 32);
+}
+
 #define WORDS(name, expression)                                                  \
     case QUICK_##name:                                                           \
         EACH_VECTOR {                                                            \
@@ -97,9 +92,9 @@ static inline void wide_unsigned(const uint32_t *a, const uint32_t *b, const uin
         }                                                  \
         break;
 
-    /* Values of one or two words. p: a predicate. */
-    static inline void execute_words(uint32_t operation, const uint32_t *a, const uint32_t *b, const uint32_t *c,
-                                     uint32_t p, uint32_t *d) {
+/* Values of one or two words. p: a predicate. */
+static inline void execute_words(uint32_t operation, const uint32_t *a, const uint32_t *b, const uint32_t *c,
+                                 uint32_t p, uint32_t *d) {
     switch (operation) {
         WORDS(MOV, x)
         WORDS(NOT, ~x)
@@ -147,10 +142,10 @@ static inline void wide_unsigned(const uint32_t *a, const uint32_t *b, const uin
             PUT(d + LANES, (words)((integers)x < 0) & ((words){0} + (operation == QUICK_EXTEND_S32 ? UINT32_MAX : 0)));
         }
         break;
-    case QUICK_WIDE_U32: wide_unsigned(a, b, NULL, d); break;
-    case QUICK_WIDE_S32: wide_signed(a, b, NULL, d); break;
-    case QUICK_WIDE_MAD_U32: wide_unsigned(a, b, c, d); break;
-    case QUICK_WIDE_MAD_S32: wide_signed(a, b, c, d); break;
+    case QUICK_WIDE_U32: wide(0, a, b, NULL, d); break;
+    case QUICK_WIDE_S32: wide(1, a, b, NULL, d); break;
+    case QUICK_WIDE_MAD_U32: wide(0, a, b, c, d); break;
+    case QUICK_WIDE_MAD_S32: wide(1, a, b, c, d); break;
     default: break;
     }
 }
