@@ -31,6 +31,7 @@
  *   gpu                 calculation  gpump_gpu_config_preset         Tanasic 5.1 Table 5.2, Lin Table 2.2,
  *                                                                    Shieh Table 4.2, AMD's CWSR
  *   block               calculation  gpump_block_leaves              a block as decisions see it; predicates
+ *   technique           calculation  gpump_technique_at              how a block leaves an SM; one of your own
  *   metrics             calculation  gpump_metrics_compute           Tanasic 5.3, Lin 4.1
  *
  * memory: the use of caches, network and DRAM by each kernel. Call gpump_meter_config_preset first.
@@ -605,15 +606,17 @@ typedef enum gpump_part {
     GPUMP_PARTS_METADATA = 12     /* SIMT stacks and block: what a save writes behind registers and shared memory */
 } gpump_part;
 
-/* How a block leaves an SM. */
-typedef enum gpump_technique {
+/* How a block leaves an SM: the number of a technique. gpump_technique_at returns what a technique is. */
+typedef enum gpump_technique_number {
     GPUMP_TECHNIQUE_FLUSH = 0,  /* drop the block, start it again later */
     GPUMP_TECHNIQUE_SWITCH = 1, /* save its context, restore it later */
     GPUMP_TECHNIQUE_DRAIN = 2,  /* let it run to its end */
     GPUMP_TECHNIQUE_REWIND = 3, /* drop its work since the last region boundaries, save what is live at them */
-    GPUMP_TECHNIQUES = 4,       /* the techniques above: decisions choose among them */
-    GPUMP_TECHNIQUE_KILL = 4    /* drop the block for good because its process is aborted; no decision chooses KILL */
-} gpump_technique;
+    GPUMP_TECHNIQUE_OWN = 4,    /* the first of at most four techniques of your own (gpu/technique.h) */
+    GPUMP_TECHNIQUES = 8,       /* entries of every array that has one entry for each technique */
+    /* No technique: a victim policy chooses one for each block. Where a whole SM is vacated. */
+    GPUMP_TECHNIQUE_SELECT = 8
+} gpump_technique_number;
 
 /* The life of a block on an SM. */
 typedef enum gpump_block_state {
@@ -650,11 +653,11 @@ typedef struct gpump_block_view {
     uint32_t shared_bytes;  /* length of that range; 0 likewise */
     uint32_t threads;       /* thread slots of the block; 0 when the block is parked */
     uint32_t warps;         /* warp slots of the block; 0 when the block is parked */
-    uint32_t may;           /* bit t set: technique t is allowed now or after a bounded wait (see gpump_technique) */
-    uint32_t group;         /* blocks of one kernel with the same group leave together; 0: no group */
-    uint32_t technique;     /* STOPPING, SAVING: gpump_technique the block leaves by */
-    uint32_t keep;          /* STOPPING, SAVING: gpump_part bits that stay in place when the block is PARKED; 0: none */
-    uint32_t faults;        /* granules of memory that the block waits for; 0: none */
+    uint32_t may;       /* bit t set: technique t is allowed now or after a bounded wait (see gpump_technique_number) */
+    uint32_t group;     /* blocks of one kernel with the same group leave together; 0: no group */
+    uint32_t technique; /* STOPPING, SAVING: gpump_technique_number the block leaves by */
+    uint32_t keep;      /* STOPPING, SAVING: gpump_part bits that stay in place when the block is PARKED; 0: none */
+    uint32_t faults;    /* granules of memory that the block waits for; 0: none */
     /* Cycles until the last awaited granule is resident. GPUMP_UNKNOWN: no estimate. 0 without faults. */
     uint64_t fault_cycles;
     /* 1: the block cannot be saved before its pages are resident (stall on fault). 0: the block is saved with its
@@ -667,9 +670,10 @@ typedef struct gpump_block_view {
  * these choices unchanged. A host that chooses by itself sets all to zero, then block and technique. */
 typedef struct gpump_block_choice {
     gpump_block_ref block;
-    uint32_t technique; /* gpump_technique */
-    uint32_t keep; /* with switch and rewind: gpump_part bits that stay in place (Lin 2.3.1); 0: the block leaves */
-    /* With switch. 1: warps issue until the host reports that no warp is still short of its preemption point. */
+    uint32_t technique; /* gpump_technique_number */
+    uint32_t keep; /* with techniques that save: gpump_part bits that stay in place (Lin 2.3.1); 0: the block leaves */
+    /* With techniques that begin with STOP. 1: warps issue until the host reports that no warp is still short of its
+     * preemption point. */
     uint32_t to_point;
     /* gpump_sm_preempt reads none of the fields from here on.
      *
@@ -695,10 +699,6 @@ typedef struct gpump_block_choice {
 GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, uint32_t count, gpump_diag *diag);
 
 /* ---- predicates ---- */
-
-/* Returns the name of a technique (gpump_technique:"flush", "switch", "drain", "rewind", "kill"), NULL for any other
- * number. */
-GPUMP_API const char *gpump_technique_name(uint32_t technique);
 
 /* Returns 1 when `state` is in `states` (bit s stands for gpump_block_state s). Hot. */
 GPUMP_INLINE int gpump_block_state_in(uint32_t state, uint32_t states) {
@@ -753,8 +753,109 @@ GPUMP_INLINE uint64_t gpump_block_freed_after(const gpump_block_view *view, cons
     if (!gpump_block_leaves(view->state)) return GPUMP_UNKNOWN;
     if (view->state == GPUMP_BLOCK_DRAINING) return latency[GPUMP_TECHNIQUE_DRAIN];
     if (!gpump_block_is_saved_now(view->state)) return 0;
-    return latency[view->technique == GPUMP_TECHNIQUE_REWIND ? GPUMP_TECHNIQUE_REWIND : GPUMP_TECHNIQUE_SWITCH];
+    return latency[view->technique - GPUMP_TECHNIQUE_REWIND < GPUMP_TECHNIQUES - GPUMP_TECHNIQUE_REWIND
+                       ? view->technique
+                       : (uint32_t)GPUMP_TECHNIQUE_SWITCH];
 }
+
+GPUMP_END
+#endif
+
+/* ---- gpump_impl/gpu/technique.h ---- */
+/* technique: how a block leaves an SM, as a constant struct (calculation; Shieh 3.2, Lin 2.3, Tanasic 5.2.2)
+ *
+ * A technique says in which states a block may leave by it, what the SM does first, what the SM then waits for, and
+ * what the cost estimate starts from. The SM, the cost estimates, victim selection, the scheduler, the sharing of SMs
+ * and the hosts name a technique by its number: its place in one list of at most eight. The four built-in techniques
+ * have the numbers of gpump_technique_number.
+ *
+ * Up to four techniques of your own take the numbers 4 to 7. Define each as `const gpump_technique NAME = {...}` in a C
+ * file, and define GPUMP_TECHNIQUE_4 (then _5, _6, _7) as NAME where the library is compiled.
+ * `cmake -DGPUMP_TECHNIQUE=FILE` does both (docs/extending.md).
+ *
+ * Being killed is no technique: gpump_sm_kill drops a block for good because its process is aborted. */
+#ifndef GPUMP_TECHNIQUE_H
+#define GPUMP_TECHNIQUE_H
+
+
+
+
+
+GPUMP_BEGIN
+
+/* What an SM does first with a block that is told to leave. The rest follows from it: what is left of the block, and
+ * the estimate that gpump_cost_estimate_blocks starts from. The values are the numbers of the built-in techniques that
+ * begin so. */
+typedef enum gpump_technique_begin {
+    /* Drop the block (FLUSHED). Nothing is left: the block starts again. Cost: all that it has executed. */
+    GPUMP_TECHNIQUE_BEGIN_DROP = GPUMP_TECHNIQUE_FLUSH,
+    /* Stop its warps where they are, then save the block (STOPPING, SAVING). A context is left. Cost: the save and the
+     * restore. */
+    GPUMP_TECHNIQUE_BEGIN_STOP = GPUMP_TECHNIQUE_SWITCH,
+    /* Let the block run to its end (DRAINING). Nothing is left. Cost: none. */
+    GPUMP_TECHNIQUE_BEGIN_RUN = GPUMP_TECHNIQUE_DRAIN,
+    /* Send its warps back to their last region boundaries, then save the block (STOPPING, SAVING). A context is left.
+     * Cost: what was executed since the boundaries, the save and the restore. */
+    GPUMP_TECHNIQUE_BEGIN_REWIND = GPUMP_TECHNIQUE_REWIND
+} gpump_technique_begin;
+
+/* What a stopped block may wait for before its state is complete; bits. A host reports the bits that it knows. */
+typedef enum gpump_sm_wait {
+    GPUMP_SM_WAIT_PIPELINE = 1,
+    GPUMP_SM_WAIT_STORES = 2,
+    GPUMP_SM_WAIT_ATOMICS = 4,
+    GPUMP_SM_WAIT_INSTRUCTION_MISSES = 8,
+    GPUMP_SM_WAIT_SCOREBOARD = 16,
+    GPUMP_SM_WAIT_PREEMPTION_POINT = 32,
+    GPUMP_SM_WAIT_FAULT = 64, /* pages that the block waits for; only where a faulted block cannot be saved (stall) */
+    GPUMP_SM_WAIT_ALL = 127
+} gpump_sm_wait;
+
+struct gpump_technique;
+
+/* Arguments of the estimate hook. */
+typedef struct gpump_technique_estimate_args {
+    const struct gpump_technique *technique;
+    const gpump_gpu *gpu;
+    const gpump_block_view *block;
+    uint64_t ipc; /* mean warp instructions per cycle of a block of this function on this SM, Q16.16; GPUMP_UNKNOWN */
+} gpump_technique_estimate_args;
+
+/* A technique: a constant struct. */
+typedef struct gpump_technique {
+    uint32_t struct_size; /* sizeof(gpump_technique) */
+    uint32_t states;      /* in which a block may be told to leave by it: bits 1 << gpump_block_state */
+    uint32_t unclobbered; /* 1: only a block that has overwritten nothing that it read */
+    uint32_t begin;       /* gpump_technique_begin */
+    /* STOP, REWIND: gpump_sm_wait bits that must end before the save, of those that the host reports. With
+     * PREEMPTION_POINT warps issue until each of them has reached its point. */
+    uint32_t waits;
+    uint32_t keeps;   /* STOP, REWIND: gpump_part bits that a choice may leave in place (gpump_block_choice.keep) */
+    const char *name; /* as hosts print it and read it */
+    const char *description; /* one sentence */
+    /* Changes the estimate of one block. *latency (cycles) and *overhead (warp instructions) come with the estimate of
+     * the built-in technique that begins alike. NULL: that estimate holds. */
+    void (*estimate)(const gpump_technique_estimate_args *args, uint64_t *latency, uint64_t *overhead);
+} gpump_technique;
+
+/* Returns the technique of a number, NULL where no technique has it. The numbers in use have no gap. Cost: constant. */
+GPUMP_API const gpump_technique *gpump_technique_at(uint32_t number);
+/* Returns what the SM does first under technique `number` (gpump_technique_begin); GPUMP_NONE where no technique has
+ * the number. Hot: a built-in technique begins as its number says. */
+GPUMP_INLINE uint32_t gpump_technique_begins(uint32_t number) {
+    const gpump_technique *own;
+    if (number <= GPUMP_TECHNIQUE_REWIND) return number;
+    own = gpump_technique_at(number);
+    return own ? own->begin : GPUMP_NONE;
+}
+/* Returns the number of the technique called `name`; GPUMP_NONE: no technique is called so. */
+GPUMP_API uint32_t gpump_technique_find(const char *name);
+
+/* Private: the numbers in use, as bits. */
+GPUMP_API uint32_t gpumpi_techniques(void);
+/* Private: GPUMP_ERROR_CONFIG for a configuration's field `technique` that is neither a technique nor
+ * GPUMP_TECHNIQUE_SELECT. */
+GPUMP_API gpump_result gpumpi_technique_check(uint32_t technique, gpump_diag *diag);
 
 GPUMP_END
 #endif
@@ -3978,7 +4079,8 @@ GPUMP_END
  *   gpump_sm_preempt, switch  -> STOPPING, STOP action; report_waits 0 -> SAVING, SAVE action;
  *                                report_saved -> FREED action
  *   gpump_sm_preempt, rewind  -> STOPPING, REWIND action; then as for switch
- *   gpump_sm_preempt, kill    -> KILLED, DROP action;  report_dropped -> FREED action, and no block comes back
+ *   gpump_sm_preempt, a technique of your own -> as the built-in technique that begins alike (gpump_technique.begin)
+ *   gpump_sm_kill             -> KILLED, DROP action;  report_dropped -> FREED action, and no block comes back
  *   report_done, at any point before report_dropped or report_saved -> FREED action
  *   switch or rewind that keeps registers or shared memory in place -> PARKED action instead of FREED;
  *                                gpump_sm_unpark brings the block back
@@ -3986,6 +4088,7 @@ GPUMP_END
  * The room of a block is free, and its slot can be used again, when gpump_sm_next hands over FREED. */
 #ifndef GPUMP_SM_H
 #define GPUMP_SM_H
+
 
 
 
@@ -4010,18 +4113,6 @@ typedef enum gpump_sm_timing {
     GPUMP_SM_TIMING_PORT = 1
 } gpump_sm_timing;
 
-/* What a stopped block may wait for before its state is complete; bits. A host reports the bits that it knows. */
-typedef enum gpump_sm_wait {
-    GPUMP_SM_WAIT_PIPELINE = 1,
-    GPUMP_SM_WAIT_STORES = 2,
-    GPUMP_SM_WAIT_ATOMICS = 4,
-    GPUMP_SM_WAIT_INSTRUCTION_MISSES = 8,
-    GPUMP_SM_WAIT_SCOREBOARD = 16,
-    GPUMP_SM_WAIT_PREEMPTION_POINT = 32,
-    GPUMP_SM_WAIT_FAULT = 64, /* pages that the block waits for; only where a faulted block cannot be saved (stall) */
-    GPUMP_SM_WAIT_ALL = 127
-} gpump_sm_wait;
-
 /* The configuration of an SM. gpump_sm_config_preset or gpump_sm_config_from_gpu fills it; every field may then be
  * changed. */
 typedef struct gpump_sm_config {
@@ -4039,8 +4130,8 @@ typedef struct gpump_sm_config {
     uint32_t shared_granule_bytes; /* shared memory is allocated in multiples of this; at least 1 */
     uint32_t kernels;              /* kernels with blocks here at the same time, parked blocks included; 1 to 64 */
     uint32_t placement;            /* gpump_sm_placement */
-    /* Techniques that the host can carry out, as bits 1 << gpump_technique. Only a host that records the region
-     * boundaries of warps can rewind; the presets leave rewind out. */
+    /* Techniques that the host can carry out, as bits 1 << number (gpump_technique_at). Only a host that records the
+     * region boundaries of warps can rewind; the presets take every technique of the list that does not rewind. */
     uint32_t techniques;
     uint32_t unused;
     uint32_t waits;  /* gpump_sm_wait bits that this host reports; 0: a stopped block is complete at once */
@@ -4114,8 +4205,8 @@ typedef struct gpump_sm_action {
     gpump_sm_history history;
     gpump_block_ref block;
     uint32_t kind;      /* gpump_sm_action_kind */
-    uint32_t why;       /* gpump_block_state: SAVED, FLUSHED, KILLED or DONE with FREED */
-    uint32_t technique; /* gpump_technique by which the block was ordered to leave; GPUMP_NONE: none */
+    uint32_t why;       /* gpump_block_state: FLUSHED or KILLED with DROP; SAVED, FLUSHED, KILLED or DONE with FREED */
+    uint32_t technique; /* number of the technique by which the block was ordered to leave; GPUMP_NONE: none */
     uint32_t parts;     /* gpump_part bits: what to move (SAVE, RESTORE), what stays (PARKED) */
     uint32_t kernel;
     uint32_t register_base, registers;
@@ -4183,7 +4274,7 @@ typedef struct gpumpi_sm_slot {
     uint32_t warps;                /* warp slots it takes while it is active */
     uint32_t waits;                /* STOPPING: gpump_sm_wait bits that are still to end */
     uint32_t clobbered;            /* 1: it has overwritten something it read, and may not be flushed */
-    uint32_t technique;            /* gpump_technique it was told to leave by; GPUMP_NONE */
+    uint32_t technique;            /* number of the technique it was told to leave by; GPUMP_NONE */
     uint32_t keep;                 /* gpump_part bits that stay in place when it is preempted */
     uint32_t to_point;             /* 1: warps issue until they are at a preemption point or region boundary */
     uint32_t pending;              /* actions to be handed over: bit k is gpump_sm_action_kind k */
@@ -4371,16 +4462,20 @@ GPUMP_API uint64_t gpump_sm_context_room(const gpump_sm *sm, uint32_t kernel);
 
 /* ---- decisions carried out ---- */
 
-/* Preempts the blocks of choices[count], each by its own technique. On an error no block is preempted. The allowed
- * states are:
- *   flush                  running, blocked, draining, stopping, parked
- *   switch, rewind, drain  running, blocked, draining; a parked block may be switched again to give up more parts
- *   kill                   every block that is not about to be freed, whatever its flush bit and config.techniques
- * A kill ends a save or restore under way. The host then reports neither. The choices must contain every block of a
- * group. GPUMP_ERROR_REFUSED: diag->index is the choice at fault, and diag->reason the cause. Cost: linear in the slots
- * and choices. */
+/* Preempts the blocks of choices[count], each by its own technique. On an error no block is preempted. The states in
+ * which a block may be told to leave are those of gpump_technique.states:
+ *   flush         running, blocked, draining, stopping, parked
+ *   switch        running, blocked, draining; a parked block may be switched again to give up more parts
+ *   drain         running, blocked
+ *   rewind        running, blocked, draining
+ * The choices must contain every block of a group. GPUMP_ERROR_REFUSED: diag->index is the choice at fault, and
+ * diag->reason the cause. Cost: linear in the slots and choices. */
 GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_block_choice *choices, uint32_t count,
                                         gpump_diag *diag);
+/* Drops `block` for good, because its process is aborted: whatever its flush bit, group and config.techniques. A DROP
+ * action follows. A kill ends a save or restore under way, and the host then reports neither. GPUMP_ERROR_STATE: the
+ * block is about to be freed. GPUMP_ERROR_STALE. Cost: linear in the slots. */
+GPUMP_API gpump_result gpump_sm_kill(gpump_sm *sm, uint64_t now, gpump_block_ref block);
 /* Reactivates the parked `block`: the SM allocates its warp slots and the ranges that it gave up. A RESTORE action
  * follows, of 0 bytes when every part stayed in place. GPUMP_BUSY: there is no room; diag holds the reason.
  * GPUMP_ERROR_STATE: the block is not parked. */
@@ -4419,6 +4514,7 @@ GPUMP_END
  *    switch  The estimate starts at once. It excludes the time until the block's state is complete. */
 #ifndef GPUMP_COST_H
 #define GPUMP_COST_H
+
 
 
 
@@ -4470,7 +4566,8 @@ typedef struct gpump_cost_rewind {
     uint64_t executed; /* warp instructions since those boundaries */
 } gpump_cost_rewind;
 
-/* One block's cost by each gpump_technique. */
+/* One block's cost by each technique of the list (gpump_technique_at); GPUMP_UNKNOWN for numbers without a technique.
+ */
 typedef struct gpump_cost_estimate {
     uint64_t latency[GPUMP_TECHNIQUES];  /* cycles until the block's room is free; GPUMP_UNKNOWN: no estimate */
     uint64_t overhead[GPUMP_TECHNIQUES]; /* warp instructions lost; GPUMP_UNKNOWN likewise */
@@ -4493,18 +4590,31 @@ GPUMP_API uint64_t gpump_cost_history_bits(void);
 GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
 
 /* Estimates every block of one SM by every technique (Shieh 3.3.2).
+ *
  *   gpu        clock and bandwidth: a switch moves context_bytes at the SM's share (1/sms)
  *   histories  histories[history_count], indexed by function (gpump_block_function); NULL or a missing entry: empty
- * history blocks     the SM's resident blocks, count up to 64 rewind     parallel to blocks, or NULL: no rewind options
- * NULL: Shieh's estimates  out, parallel to blocks flush: 0 cycles, all executed instructions. switch: bytes over
- * bandwidth; the function's mean IPC of a block on this SM x 2 latencies (saved and restored). drain: (mean
- * instructions of finished blocks - executed) x CPI, at least 0; nothing lost. rewind: its bytes over bandwidth; the
- * instructions since the boundary and the two stalls as in switch. Faults: a block that waits for pages drains
- * gpump_block_view.fault_cycles later. A switch is delayed by the same time where faults stall. Where faults do not
- * stall, the two stalls of a switch or a rewind lose nothing while the block would have waited for its pages. The
- * function does not ask whether a technique is allowed (gpump_block_view.may). An estimate without enough samples is
- * GPUMP_UNKNOWN: a deviation needs two samples, an average one. Each block is estimated alone; gpump_cost_port has the
- * times of several saves that share the SM's port. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT. */
+ *              history
+ *   blocks     the SM's resident blocks, count up to 64
+ *   rewind     parallel to blocks, or NULL: no rewind
+ *   options    NULL: Shieh's estimates
+ *   estimates  out, parallel to blocks
+ *
+ *   technique  latency                                                overhead
+ *   flush      0 cycles                                               all executed instructions
+ *   switch     context_bytes over bandwidth                           mean IPC of the function's blocks on this SM,
+ * times two latencies (saved and restored) drain      (mean instructions of finished blocks - executed)      nothing
+ *              times CPI, at least 0
+ *   rewind     its bytes over bandwidth                               instructions since the boundary, and two stalls
+ * as in switch one's own  that of the built-in technique that begins alike, after the hook gpump_technique.estimate
+ *
+ * Faults: a block that waits for pages drains gpump_block_view.fault_cycles later. A switch is delayed by the same time
+ * where faults stall. Where faults do not stall, the two stalls of a switch or a rewind lose nothing while the block
+ * would have waited for its pages.
+ *
+ * The function does not ask whether a technique is allowed (gpump_block_view.may). An estimate without enough samples
+ * is GPUMP_UNKNOWN: a deviation needs two samples, an average one. Each block is estimated alone; gpump_cost_port has
+ * the times of several saves that share the SM's port. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT.
+ */
 GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories,
                                                   uint32_t history_count, const gpump_block_view *blocks,
                                                   uint32_t count, const gpump_cost_rewind *rewind,
@@ -4702,7 +4812,7 @@ typedef struct gpump_victim_plan_args {
      * of them, and takes no position. */
     uint64_t draining;
     uint32_t groups;                      /* not 0: some blocks must leave together */
-    uint8_t allowed[GPUMP_VICTIM_BLOCKS]; /* per block: bits 1 << gpump_technique that it may leave by */
+    uint8_t allowed[GPUMP_VICTIM_BLOCKS]; /* per block: bits 1 << number of the techniques that it may leave by */
 } gpump_victim_plan_args;
 
 /* Result of a plan hook. */
@@ -4713,14 +4823,14 @@ typedef struct gpump_victim_plan {
      * then. */
     uint64_t later;
     uint64_t ask_again;                     /* cycle of the second look; GPUMP_UNKNOWN: none */
-    uint8_t technique[GPUMP_VICTIM_BLOCKS]; /* gpump_technique of each victim */
+    uint8_t technique[GPUMP_VICTIM_BLOCKS]; /* number of each victim's technique */
 } gpump_victim_plan;
 
 /* A policy: a constant struct. Any hook may be NULL. gpump_victim_decide checks the results of the hooks. */
 typedef struct gpump_victim_policy {
     uint32_t struct_size; /* sizeof(gpump_victim_policy) */
     uint32_t flags;       /* GPUMP_VICTIM_... */
-    uint32_t techniques;  /* those it uses, as bits 1 << gpump_technique */
+    uint32_t techniques;  /* those it uses, as bits 1 << number (gpump_technique_at) */
     uint32_t unused;
     gpump_cost_options cost; /* options of gpump_cost_estimate_blocks for this policy */
     const char *name;
@@ -5297,6 +5407,7 @@ GPUMP_END
 
 
 
+
 GPUMP_BEGIN
 
 /* State of a group. */
@@ -5310,13 +5421,6 @@ typedef enum gpump_sharing_state {
     GPUMP_SHARING_STATES
 } gpump_sharing_state;
 
-/* How blocks above a cap leave; the host carries it out. */
-typedef enum gpump_sharing_mechanism {
-    GPUMP_SHARING_DRAIN = 0, /* the blocks run to their ends */
-    GPUMP_SHARING_VICTIM,    /* gpump_victim_decide chooses blocks and techniques */
-    GPUMP_SHARING_PARK       /* the blocks are parked in place, and resume when the cap rises */
-} gpump_sharing_mechanism;
-
 /* The configuration of a group. gpump_sharing_config_preset fills the struct; the host may then change every field. */
 typedef struct gpump_sharing_config {
     uint32_t struct_size;   /* sizeof(gpump_sharing_config) */
@@ -5325,7 +5429,12 @@ typedef struct gpump_sharing_config {
     uint32_t warm_cycles;   /* 20000 (assumed) */
     uint32_t sample_cycles; /* 10000 (Warped-Slicer's sampling time); at least 1 */
     uint32_t class_windows; /* windows in a row that change a class; 2 (assumed); at least 1 */
-    uint32_t mechanism;     /* gpump_sharing_mechanism of VACATE */
+    /* How blocks above a cap leave; the host carries it out. The number of a technique (gpump_technique_at), or
+     * GPUMP_TECHNIQUE_SELECT: gpump_victim_decide chooses blocks and techniques. Preset GPUMP_TECHNIQUE_DRAIN. */
+    uint32_t technique;
+    /* gpump_part bits that stay on the SM with a technique that saves: GPUMP_PARTS_IN_PLACE parks the blocks, which
+     * resume when the cap rises. Preset 0. */
+    uint32_t keep;
     /* 0: all kernels are measured at once, each on its part of the SMs (a reading of Lin's sampling). 1: the kernels
      * are measured one after the other on all SMs. This takes longer, but no other kernel slows the measured kernel
      * down. */
@@ -5347,7 +5456,7 @@ typedef struct gpump_sharing_kernel {
 typedef enum gpump_sharing_action_kind {
     GPUMP_SHARING_CAP = 0, /* the member may have `blocks` blocks on the SM */
     GPUMP_SHARING_RATE,    /* the member's limits on the SM are `limits`: gpump_rate_set */
-    GPUMP_SHARING_VACATE,  /* `blocks` blocks of the member leave the SM, by `mechanism` */
+    GPUMP_SHARING_VACATE,  /* `blocks` blocks of the member leave the SM, by `technique` */
     GPUMP_SHARING_MEASURE  /* the meters of all SMs start at 0 now; sm and member are 0 */
 } gpump_sharing_action_kind;
 typedef struct gpump_sharing_action {
@@ -5356,7 +5465,8 @@ typedef struct gpump_sharing_action {
     uint32_t member;
     uint32_t kernel;          /* the host's number */
     uint32_t blocks;          /* CAP, VACATE */
-    uint32_t mechanism;       /* VACATE: gpump_sharing_mechanism */
+    uint32_t technique;       /* VACATE: config.technique */
+    uint32_t keep;            /* VACATE: config.keep */
     gpump_rate_limits limits; /* RATE */
 } gpump_sharing_action;
 
@@ -5395,8 +5505,9 @@ typedef struct gpump_sharing {
     uint32_t turn;    /* in_turn: the members before the one that is measured */
     uint32_t trial;   /* 0: none; up to the number of members: that member alone; then candidates, from 0 */
     uint32_t best;    /* the best candidate so far */
+    uint32_t unused;
 } gpump_sharing;
-typedef char gpumpi_sharing_has_no_padding[sizeof(gpump_sharing) == sizeof(gpumpi_head) + 5 * 8 + 16 * 4 ? 1 : -1];
+typedef char gpumpi_sharing_has_no_padding[sizeof(gpump_sharing) == sizeof(gpumpi_head) + 5 * 8 + 18 * 4 ? 1 : -1];
 GPUMP_INLINE gpumpi_sharing_member *gpumpi_sharing_members(gpump_sharing *sharing) {
     return (gpumpi_sharing_member *)(void *)(sharing + 1);
 }
@@ -5514,8 +5625,8 @@ GPUMP_END
  * The tables are those of Tanasic 5.2: command buffers, active queue, kernel and SM status tables, preempted-block
  * queues (PTBQs). The host reports facts: a command was submitted, an SM is set up, a block finished, a block left with
  * its context saved. The host pulls actions: set up an SM, issue a block, preempt an SM. A policy, a const struct of
- * hooks, decides which kernel gets which SM. The configuration's `mechanism` decides how an SM is vacated: switch,
- * drain, or per block as the victim component chooses. Policies do not depend on the mechanism.
+ * hooks, decides which kernel gets which SM. The configuration's `technique` decides how an SM is vacated: by
+ * one technique, or per block as the victim component chooses. Policies do not depend on it.
  *
  *   gpump_scheduler_submit fills a command buffer
  *   -> action KERNEL_START, once the policy's hook `admit` has let the command into the active queue
@@ -5533,19 +5644,13 @@ GPUMP_END
 
 
 
+
 GPUMP_BEGIN
 
 #define GPUMP_SCHEDULER_MAX_BLOCKS (((uint64_t)1 << 40) - 1)
 #define GPUMP_SCHEDULER_MAX_BUDGET (1u << 20)
 /* Token counts may be negative (debt); rows hold count + this, so that they compare as they are. */
 #define GPUMP_SCHEDULER_TOKEN_ZERO (1u << 30)
-
-/* How an SM is vacated. */
-typedef enum gpump_scheduler_mechanism {
-    GPUMP_SCHEDULER_SWITCH = 0, /* its blocks stop, are saved, and are issued again from the PTBQ (Tanasic 5.2.2) */
-    GPUMP_SCHEDULER_DRAIN = 1,  /* its blocks run to their ends, none is issued */
-    GPUMP_SCHEDULER_SELECT = 2  /* the host asks the victim component, which picks a technique for every block */
-} gpump_scheduler_mechanism;
 
 /* The scheduling hardware. gpump_scheduler_config_preset fills the struct; the host may then change every field. */
 typedef struct gpump_scheduler_config {
@@ -5559,7 +5664,10 @@ typedef struct gpump_scheduler_config {
     uint32_t active_kernels;
     /* Entries of each kernel's PTBQ; 0 to sms x blocks_per_sm; preset: that product (Tanasic 5.2.3). */
     uint32_t saved_blocks;
-    uint32_t mechanism; /* gpump_scheduler_mechanism; preset SWITCH */
+    /* How an SM is vacated: the number of a technique (gpump_technique_at), or GPUMP_TECHNIQUE_SELECT. Blocks that a
+     * technique stops or drops are issued again from the PTBQ (Tanasic 5.2.2). While an SM drains, no block is issued
+     * there. Preset GPUMP_TECHNIQUE_SWITCH. */
+    uint32_t technique;
     /* Kernels on an SM, 1 or 2. 2: a reserved SM may take blocks of its next kernel beside the leaving blocks (Shieh
      * 3.2). Preset 1. */
     uint32_t kernels_per_sm;
@@ -5754,14 +5862,14 @@ GPUMP_INLINE int32_t gpump_scheduler_tokens(const gpump_scheduler_kernel *kernel
 typedef enum gpump_scheduler_action_kind {
     GPUMP_SCHEDULER_KERNEL_START = 1, /* `kernel` entered the active queue */
     GPUMP_SCHEDULER_KERNEL_DONE,      /* the kernel of `queue` has ended; the queue may submit again */
-    /* Vacate `sm` as `mechanism` says. Report each of its blocks of `kernel` as preempted or finished. `next` is the
+    /* Vacate `sm` by `technique`. Report each of its blocks of `kernel` as preempted or finished. `next` is the
      * kernel that gets the SM according to the decisions so far. */
     GPUMP_SCHEDULER_PREEMPT,
     /* Set `sm` up for `kernel`: load process id and page table base, invalidate what is named. Then report ready. */
     GPUMP_SCHEDULER_SETUP,
     /* Start a block of `kernel` on `sm`: a saved block by its handle, otherwise the block of that index. */
     GPUMP_SCHEDULER_ISSUE,
-    /* The process of `kernel` is aborted: kill its blocks on `sm` (GPUMP_TECHNIQUE_KILL), and report each as finished
+    /* The process of `kernel` is aborted: kill its blocks on `sm` (gpump_sm_kill), and report each as finished
      * when it is gone. */
     GPUMP_SCHEDULER_KILL
 } gpump_scheduler_action_kind;
@@ -5785,8 +5893,8 @@ typedef struct gpump_scheduler_action {
     uint32_t kernel;          /* kernel number, from 1 */
     uint32_t next;            /* PREEMPT: the number of the next kernel; 0: none any more */
     uint32_t queue, process;
-    /* PREEMPT: gpump_scheduler_mechanism. DRAIN when context memory or PTBQ could not take all blocks. */
-    uint32_t mechanism;
+    /* PREEMPT: config.technique. GPUMP_TECHNIQUE_DRAIN when context memory or PTBQ could not take all blocks. */
+    uint32_t technique;
     uint32_t reason;     /* PREEMPT: gpump_reason why it is DRAIN after all; 0 */
     uint32_t invalidate; /* SETUP: gpump_scheduler_invalidate bits; 0 within one process */
     uint32_t beside;     /* SETUP: 1: blocks of another kernel are still leaving the SM (kernels_per_sm 2) */
@@ -7022,6 +7130,8 @@ GPUMP_BEGIN
 #define GPUMPI_VICTIM_S (1u << GPUMP_TECHNIQUE_SWITCH)
 #define GPUMPI_VICTIM_D (1u << GPUMP_TECHNIQUE_DRAIN)
 #define GPUMPI_VICTIM_R (1u << GPUMP_TECHNIQUE_REWIND)
+/* Every technique of one's own. */
+#define GPUMPI_VICTIM_OWN ((1u << GPUMP_TECHNIQUES) - (1u << GPUMP_TECHNIQUE_OWN))
 
 /* ---- one block ---- */
 
@@ -7032,9 +7142,17 @@ GPUMP_INLINE uint64_t gpumpi_victim_left(const gpump_victim_request *request) {
     return deadline > request->now ? deadline - request->now : 0;
 }
 
+/* The techniques that a policy uses and that exist, as bits. */
+GPUMP_INLINE uint32_t gpumpi_victim_techniques(const gpump_victim_policy *policy) {
+    const uint32_t built_in =
+        policy->techniques & (GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_R);
+    return policy->techniques & GPUMPI_VICTIM_OWN ? policy->techniques & gpumpi_techniques() : built_in;
+}
+
 /* Whether a technique moves bytes through the port that the blocks of an SM share. */
 GPUMP_INLINE int gpumpi_victim_uses_port(uint32_t technique) {
-    return technique == GPUMP_TECHNIQUE_SWITCH || technique == GPUMP_TECHNIQUE_REWIND;
+    const uint32_t begins = gpump_technique_begins(technique);
+    return begins == GPUMP_TECHNIQUE_BEGIN_STOP || begins == GPUMP_TECHNIQUE_BEGIN_REWIND;
 }
 
 /* One number that orders as Algorithm 1 does (lines 3 to 13 techniques, 15 to 26 candidates): the smaller the better;
@@ -7073,7 +7191,10 @@ GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_pick_technique(const gpump_cost_es
     best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_FLUSH, left);
     best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_SWITCH, left);
     best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_DRAIN, left);
-    return gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_REWIND, left);
+    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_REWIND, left);
+    for (allowed &= GPUMPI_VICTIM_OWN; allowed; allowed &= allowed - 1)
+        best = gpumpi_victim_consider(best, estimate, allowed, gpump_bits_lowest64(allowed), left);
+    return best;
 }
 GPUMP_INLINE uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
     return gpumpi_victim_pick_technique(estimate, allowed, left).technique;
@@ -8093,11 +8214,6 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
 typedef char gpumpi_block_view_has_no_padding[sizeof(gpump_block_view) == 6 * 8 + 18 * 4 ? 1 : -1];
 typedef char gpumpi_block_choice_has_no_padding[sizeof(gpump_block_choice) == 8 * 4 + 3 * 8 ? 1 : -1];
 
-GPUMP_API const char *gpump_technique_name(uint32_t technique) {
-    static const char *const names[] = {"flush", "switch", "drain", "rewind", "kill"};
-    return technique <= GPUMP_TECHNIQUE_KILL ? names[technique] : NULL;
-}
-
 static int gpumpi_block_overlap(uint32_t a, uint32_t a_length, uint32_t b, uint32_t b_length) {
     return a_length && b_length && a < (uint64_t)b + b_length && b < (uint64_t)a + a_length;
 }
@@ -8145,6 +8261,114 @@ GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, ui
         }
     }
     return GPUMP_OK;
+}
+
+/* ---- gpump_impl/gpu/technique.c ---- */
+
+
+#include <string.h>
+
+#define GPUMPI_TECHNIQUE_SIZE ((uint32_t)sizeof(gpump_technique))
+#define GPUMPI_TECHNIQUE_HERE (1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED)
+
+static const gpump_technique gpumpi_technique_flush = {GPUMPI_TECHNIQUE_SIZE,
+                                                       GPUMPI_TECHNIQUE_HERE | 1u << GPUMP_BLOCK_DRAINING |
+                                                           1u << GPUMP_BLOCK_STOPPING | 1u << GPUMP_BLOCK_PARKED,
+                                                       1,
+                                                       GPUMP_TECHNIQUE_BEGIN_DROP,
+                                                       0,
+                                                       0,
+                                                       "flush",
+                                                       "Drops the block, which starts again later.",
+                                                       NULL};
+static const gpump_technique gpumpi_technique_switch = {GPUMPI_TECHNIQUE_SIZE,
+                                                        GPUMPI_TECHNIQUE_HERE | 1u << GPUMP_BLOCK_DRAINING |
+                                                            1u << GPUMP_BLOCK_PARKED,
+                                                        0,
+                                                        GPUMP_TECHNIQUE_BEGIN_STOP,
+                                                        GPUMP_SM_WAIT_ALL & ~GPUMP_SM_WAIT_PREEMPTION_POINT,
+                                                        GPUMP_PARTS_IN_PLACE,
+                                                        "switch",
+                                                        "Saves the block's context, which is restored later.",
+                                                        NULL};
+static const gpump_technique gpumpi_technique_drain = {GPUMPI_TECHNIQUE_SIZE,
+                                                       GPUMPI_TECHNIQUE_HERE,
+                                                       0,
+                                                       GPUMP_TECHNIQUE_BEGIN_RUN,
+                                                       0,
+                                                       0,
+                                                       "drain",
+                                                       "Lets the block run to its end.",
+                                                       NULL};
+static const gpump_technique gpumpi_technique_rewind = {
+    GPUMPI_TECHNIQUE_SIZE,
+    GPUMPI_TECHNIQUE_HERE | 1u << GPUMP_BLOCK_DRAINING,
+    0,
+    GPUMP_TECHNIQUE_BEGIN_REWIND,
+    GPUMP_SM_WAIT_ALL,
+    GPUMP_PARTS_IN_PLACE,
+    "rewind",
+    "Drops the block's work since its last region boundaries, and saves what is live at them.",
+    NULL};
+
+/* Techniques of the host's own, by number. */
+#if (defined(GPUMP_TECHNIQUE_5) && !defined(GPUMP_TECHNIQUE_4)) || \
+    (defined(GPUMP_TECHNIQUE_6) && !defined(GPUMP_TECHNIQUE_5)) || \
+    (defined(GPUMP_TECHNIQUE_7) && !defined(GPUMP_TECHNIQUE_6))
+#error "techniques of your own have numbers without a gap: define GPUMP_TECHNIQUE_4 first, then _5, _6, _7"
+#endif
+GPUMP_BEGIN
+#ifdef GPUMP_TECHNIQUE_4
+extern const gpump_technique GPUMP_TECHNIQUE_4;
+#endif
+#ifdef GPUMP_TECHNIQUE_5
+extern const gpump_technique GPUMP_TECHNIQUE_5;
+#endif
+#ifdef GPUMP_TECHNIQUE_6
+extern const gpump_technique GPUMP_TECHNIQUE_6;
+#endif
+#ifdef GPUMP_TECHNIQUE_7
+extern const gpump_technique GPUMP_TECHNIQUE_7;
+#endif
+GPUMP_END
+
+static const gpump_technique *const gpumpi_technique_list[GPUMP_TECHNIQUES + 1] = {&gpumpi_technique_flush,
+                                                                                   &gpumpi_technique_switch,
+                                                                                   &gpumpi_technique_drain,
+                                                                                   &gpumpi_technique_rewind,
+#ifdef GPUMP_TECHNIQUE_4
+                                                                                   &GPUMP_TECHNIQUE_4,
+#endif
+#ifdef GPUMP_TECHNIQUE_5
+                                                                                   &GPUMP_TECHNIQUE_5,
+#endif
+#ifdef GPUMP_TECHNIQUE_6
+                                                                                   &GPUMP_TECHNIQUE_6,
+#endif
+#ifdef GPUMP_TECHNIQUE_7
+                                                                                   &GPUMP_TECHNIQUE_7,
+#endif
+                                                                                   NULL};
+
+GPUMP_API const gpump_technique *gpump_technique_at(uint32_t number) {
+    return number < GPUMP_TECHNIQUES ? gpumpi_technique_list[number] : NULL;
+}
+
+GPUMP_API uint32_t gpumpi_techniques(void) {
+    uint32_t count = 0;
+    while (gpumpi_technique_list[count]) count++;
+    return (1u << count) - 1u;
+}
+
+GPUMP_API uint32_t gpump_technique_find(const char *name) {
+    for (uint32_t i = 0; name && gpumpi_technique_list[i]; i++)
+        if (!strcmp(gpumpi_technique_list[i]->name, name)) return i;
+    return GPUMP_NONE;
+}
+
+GPUMP_API gpump_result gpumpi_technique_check(uint32_t technique, gpump_diag *diag) {
+    if (technique == GPUMP_TECHNIQUE_SELECT || gpump_technique_at(technique)) return GPUMP_OK;
+    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "technique", 0, technique, 0, GPUMP_TECHNIQUE_SELECT);
 }
 
 /* ---- gpump_impl/gpu/metrics.c ---- */
@@ -21498,6 +21722,14 @@ static uint64_t gpumpi_sm_first_end(const gpump_sm *sm) {
 
 /* ---- configuration, birth, copies ---- */
 
+/* The techniques of the list that rewind, as bits. */
+static uint32_t gpumpi_sm_rewinding(void) {
+    uint32_t bits = 0;
+    for (uint32_t i = 0; gpump_technique_at(i); i++)
+        if (gpump_technique_begins(i) == GPUMP_TECHNIQUE_BEGIN_REWIND) bits |= 1u << i;
+    return bits;
+}
+
 GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const gpump_gpu *gpu, uint32_t shared_bytes) {
     uint32_t option = 0;
     if (!config || gpump_gpu_check(gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
@@ -21516,7 +21748,7 @@ GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const g
     config->shared_granule_bytes = gpu->shared_granule_bytes;
     config->kernels = 1;
     config->placement = GPUMP_SM_FIRST_FIT;
-    config->techniques = 1u << GPUMP_TECHNIQUE_FLUSH | 1u << GPUMP_TECHNIQUE_SWITCH | 1u << GPUMP_TECHNIQUE_DRAIN;
+    config->techniques = gpumpi_techniques() & ~gpumpi_sm_rewinding();
     config->waits = GPUMP_SM_WAIT_ALL;
     config->timing = GPUMP_SM_TIMING_HOST;
     config->port_cycles = (uint64_t)gpu->clock_khz * gpu->sms;
@@ -21550,9 +21782,8 @@ static gpump_result gpumpi_sm_check_config(const gpump_sm_config *config, gpump_
     GPUMPI_RANGE(kernels, 1u, 64u);
     if (config->placement > GPUMP_SM_ALIGNED)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "placement", 0, config->placement, 0, GPUMP_SM_ALIGNED);
-    if (config->techniques >> GPUMP_TECHNIQUES)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "techniques", 0, config->techniques, 0,
-                           (1u << GPUMP_TECHNIQUES) - 1);
+    if (config->techniques & ~gpumpi_techniques())
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "techniques", 0, config->techniques, 0, gpumpi_techniques());
     if (config->waits > GPUMP_SM_WAIT_ALL)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "waits", 0, config->waits, 0, GPUMP_SM_WAIT_ALL);
     if (config->timing > GPUMP_SM_TIMING_PORT)
@@ -21649,9 +21880,8 @@ static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
     if (!slot->pending && (slot->state == GPUMP_BLOCK_SAVED || slot->state == GPUMP_BLOCK_DONE))
         return "a block that has ended and is never freed";
     if (slot->active > 1 || slot->clobbered > 1 || slot->to_point > 1) return "a flag that is neither 0 nor 1";
-    if (slot->technique > GPUMP_TECHNIQUE_KILL && slot->technique != GPUMP_NONE) return "an unknown technique";
-    if ((slot->state == GPUMP_BLOCK_KILLED) != (slot->technique == GPUMP_TECHNIQUE_KILL))
-        return "a block that was killed and is not KILLED";
+    if (slot->technique != GPUMP_NONE && !gpump_technique_at(slot->technique)) return "an unknown technique";
+    if (slot->state == GPUMP_BLOCK_KILLED && slot->technique != GPUMP_NONE) return "a killed block with a technique";
     if (!slot->faults && slot->ready_cycle) return "a block that waits for no page until a cycle";
     if (slot->waits & ~sm->config.waits) return "a wait that the host does not report";
     if (!slot->threads || slot->threads > sm->config.thread_slots ||
@@ -22297,7 +22527,8 @@ GPUMP_API gpump_result gpump_sm_report_rewound(gpump_sm *sm, gpump_block_ref blo
     if (!sm) return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
     slot = &gpumpi_sm_slots(sm)[block.slot];
-    if (slot->state != GPUMP_BLOCK_STOPPING || slot->technique != GPUMP_TECHNIQUE_REWIND) return GPUMP_ERROR_STATE;
+    if (slot->state != GPUMP_BLOCK_STOPPING || gpump_technique_begins(slot->technique) != GPUMP_TECHNIQUE_BEGIN_REWIND)
+        return GPUMP_ERROR_STATE;
     if (warp_instructions > slot->executed) return GPUMP_ERROR_ARGUMENT;
     slot->executed -= warp_instructions;
     sm->statistics.executed += warp_instructions; /* they were executed here, whatever becomes of the block */
@@ -22309,26 +22540,18 @@ GPUMP_API gpump_result gpump_sm_report_rewound(gpump_sm *sm, gpump_block_ref blo
 
 /* 1 when a technique writes a context. */
 static int gpumpi_sm_saves(uint32_t technique) {
-    return technique == GPUMP_TECHNIQUE_SWITCH || technique == GPUMP_TECHNIQUE_REWIND;
+    const uint32_t begins = gpump_technique_begins(technique);
+    return begins == GPUMP_TECHNIQUE_BEGIN_STOP || begins == GPUMP_TECHNIQUE_BEGIN_REWIND;
 }
 
 /* gpump_sm_may of a block that is here. */
 GPUMP_INLINE gpump_reason gpumpi_sm_may(const gpump_sm *sm, const gpumpi_sm_slot *slot, uint32_t technique) {
-    int running;
-    if (technique == GPUMP_TECHNIQUE_KILL)
-        return gpump_block_stays(slot->state) || gpump_block_executes(slot->state) ||
-                       slot->state == GPUMP_BLOCK_SAVING || slot->state == GPUMP_BLOCK_PARKED
-                   ? GPUMP_REASON_YES
-                   : GPUMP_REASON_NOT_RUNNING;
+    const gpump_technique *how;
     if (technique >= GPUMP_TECHNIQUES || !(sm->config.techniques >> technique & 1u)) return GPUMP_REASON_TECHNIQUE;
-    running =
-        slot->state == GPUMP_BLOCK_RUNNING || slot->state == GPUMP_BLOCK_BLOCKED || slot->state == GPUMP_BLOCK_DRAINING;
-    if (slot->state == GPUMP_BLOCK_PARKED && !slot->pending)
-        running = technique == GPUMP_TECHNIQUE_FLUSH || technique == GPUMP_TECHNIQUE_SWITCH;
-    if (slot->state == GPUMP_BLOCK_STOPPING) running = technique == GPUMP_TECHNIQUE_FLUSH;
-    if (slot->state == GPUMP_BLOCK_DRAINING && technique == GPUMP_TECHNIQUE_DRAIN) running = 0;
-    if (!running) return GPUMP_REASON_NOT_RUNNING;
-    if (technique == GPUMP_TECHNIQUE_FLUSH && slot->clobbered) return GPUMP_REASON_CLOBBERED;
+    how = gpump_technique_at(technique);
+    if (!(how->states >> slot->state & 1u)) return GPUMP_REASON_NOT_RUNNING;
+    if (slot->state == GPUMP_BLOCK_PARKED && slot->pending) return GPUMP_REASON_NOT_RUNNING; /* it is about to park */
+    if (how->unclobbered && slot->clobbered) return GPUMP_REASON_CLOBBERED;
     if (gpumpi_sm_saves(technique) && gpumpi_sm_part_bytes(slot, slot->held) > gpump_sm_context_room(sm, slot->kernel))
         return GPUMP_REASON_NO_CONTEXT_SPACE;
     return GPUMP_REASON_YES;
@@ -22382,8 +22605,8 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
         view->threads = slot->threads;
         view->warps = slot->warps;
     }
-    for (uint32_t technique = 0; technique < GPUMP_TECHNIQUES; technique++)
-        if (gpumpi_sm_may(sm, slot, technique) == GPUMP_REASON_YES) view->may |= 1u << technique;
+    for (uint32_t rest = sm->config.techniques; rest; rest &= rest - 1)
+        if (gpumpi_sm_may(sm, slot, gpump_bits_lowest64(rest)) == GPUMP_REASON_YES) view->may |= rest & (0u - rest);
     view->group = slot->group;
     view->technique = slot->technique;
     if (gpump_block_is_saved_now(slot->state)) view->keep = slot->keep;
@@ -22420,18 +22643,18 @@ GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_b
 static gpump_result gpumpi_sm_check_choice(const gpump_sm *sm, const gpump_block_choice *choice, uint32_t i,
                                            uint64_t *needed, gpump_diag *diag) {
     const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[choice->block.slot];
-    int saves = gpumpi_sm_saves(choice->technique), switches = choice->technique == GPUMP_TECHNIQUE_SWITCH;
+    const gpump_technique *how = gpump_technique_at(choice->technique);
+    const int saves = gpumpi_sm_saves(choice->technique);
+    const int stops = how && how->begin == GPUMP_TECHNIQUE_BEGIN_STOP;
     gpump_reason reason;
     uint32_t entry;
-    if (choice->technique > GPUMP_TECHNIQUE_KILL)
+    if (!how)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
-                           GPUMP_TECHNIQUE_KILL);
-    if (choice->keep > GPUMP_PARTS_IN_PLACE || (choice->keep && !saves))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0,
-                           saves ? GPUMP_PARTS_IN_PLACE : 0);
-    if (choice->to_point > 1 ||
-        (choice->to_point && !(switches && (sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.to_point", i, choice->to_point, 0, switches ? 1 : 0);
+                           gpump_bits_count64(gpumpi_techniques()) - 1);
+    if (choice->keep & ~how->keeps)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, how->keeps);
+    if (choice->to_point > 1 || (choice->to_point && !(stops && (sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.to_point", i, choice->to_point, 0, stops ? 1 : 0);
     reason = gpump_sm_may(sm, choice->block, choice->technique);
     if (reason == GPUMP_REASON_NO_CONTEXT_SPACE && choice->keep) reason = GPUMP_REASON_YES; /* counted below */
     if (reason) return gpumpi_refuse(diag, reason, "choices", i);
@@ -22478,27 +22701,35 @@ static gpump_result gpumpi_sm_check_choices(const gpump_sm *sm, const gpump_bloc
     return GPUMP_OK;
 }
 
+/* Tells the host to drop a block, whose state then is `state`. */
+static void gpumpi_sm_drop(gpump_sm *sm, uint32_t index, uint32_t state, uint64_t now) {
+    gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
+    if (gpump_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
+    gpumpi_sm_give_room(sm, slot);
+    slot->state = state;
+    gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_DROP);
+}
+
 /* Tells a block to be saved, or a parked one to give up more. */
 static void gpumpi_sm_save_block(gpump_sm *sm, uint32_t index, const gpump_block_choice *choice, uint64_t now) {
     gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
     gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[gpumpi_sm_find_kernel(sm, slot->kernel)];
     uint64_t bytes = gpumpi_sm_part_bytes(slot, slot->held & ~choice->keep);
-    int rewinds = choice->technique == GPUMP_TECHNIQUE_REWIND;
+    const gpump_technique *how = gpump_technique_at(choice->technique);
+    const int rewinds = how->begin == GPUMP_TECHNIQUE_BEGIN_REWIND;
+    const uint32_t point = choice->to_point ? (uint32_t)GPUMP_SM_WAIT_PREEMPTION_POINT : 0;
     if (kernel->room != UINT64_MAX) kernel->room -= bytes;
     slot->taken = gpump_add_saturated(slot->taken, bytes);
     slot->keep = choice->keep;
-    slot->to_point = choice->to_point;
+    slot->to_point = 0;
     if (slot->state == GPUMP_BLOCK_PARKED) {
         gpumpi_sm_start_saving(sm, index, now);
         return;
     }
-    if (rewinds) {
-        slot->to_point = (sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT) != 0;
-        sm->statistics.rewound++;
-    }
+    if (rewinds) sm->statistics.rewound++;
     slot->state = GPUMP_BLOCK_STOPPING;
-    slot->waits = sm->config.waits;
-    if (!slot->to_point) slot->waits &= ~(uint32_t)GPUMP_SM_WAIT_PREEMPTION_POINT;
+    slot->waits = sm->config.waits & (how->waits | point);
+    slot->to_point = (slot->waits & GPUMP_SM_WAIT_PREEMPTION_POINT) != 0;
     gpumpi_sm_post(sm, index, rewinds ? GPUMP_SM_ACTION_REWIND : GPUMP_SM_ACTION_STOP);
     if (!slot->waits && !rewinds) gpumpi_sm_start_saving(sm, index, now);
 }
@@ -22529,22 +22760,34 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
         gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
         if (slot->state == GPUMP_BLOCK_DRAINING) sm->statistics.drain_cycles += now - slot->since;
         if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
-        if (choices[i].technique == GPUMP_TECHNIQUE_KILL) gpumpi_sm_end_transfer(sm, slot, now);
         slot->technique = choices[i].technique;
         slot->since = now;
         slot->pending = 0; /* an unread STOP or RESUME is overtaken */
         sm->pending &= ~((uint64_t)1 << index);
-        if (choices[i].technique == GPUMP_TECHNIQUE_FLUSH || choices[i].technique == GPUMP_TECHNIQUE_KILL) {
-            if (gpump_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
-            gpumpi_sm_give_room(sm, slot);
-            slot->state = choices[i].technique == GPUMP_TECHNIQUE_FLUSH ? GPUMP_BLOCK_FLUSHED : GPUMP_BLOCK_KILLED;
-            gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_DROP);
-        } else if (choices[i].technique == GPUMP_TECHNIQUE_DRAIN) {
-            slot->state = GPUMP_BLOCK_DRAINING;
-        } else {
-            gpumpi_sm_save_block(sm, index, &choices[i], now);
+        switch (gpump_technique_begins(choices[i].technique)) {
+        case GPUMP_TECHNIQUE_BEGIN_DROP: gpumpi_sm_drop(sm, index, GPUMP_BLOCK_FLUSHED, now); break;
+        case GPUMP_TECHNIQUE_BEGIN_RUN: slot->state = GPUMP_BLOCK_DRAINING; break;
+        default: gpumpi_sm_save_block(sm, index, &choices[i], now); break;
         }
     }
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sm_kill(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
+    const uint32_t states = 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_DRAINING |
+                            1u << GPUMP_BLOCK_STOPPING | 1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_RESTORING |
+                            1u << GPUMP_BLOCK_PARKED;
+    gpumpi_sm_slot *slot;
+    gpump_result result = gpumpi_sm_enter(sm, now, block, states, &slot);
+    if (result) return result;
+    gpump_sm_advance(sm, now);
+    if (slot->state == GPUMP_BLOCK_DRAINING) sm->statistics.drain_cycles += now - slot->since;
+    if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
+    gpumpi_sm_end_transfer(sm, slot, now);
+    slot->technique = GPUMP_NONE;
+    slot->since = now;
+    slot->pending = 0;
+    gpumpi_sm_drop(sm, block.slot, GPUMP_BLOCK_KILLED, now);
     return GPUMP_OK;
 }
 
@@ -22628,6 +22871,8 @@ GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action
         action->parts = slot->keep;
         gpumpi_sm_leave(sm, slot);
         slot->held = slot->keep;
+    } else if (kind == GPUMP_SM_ACTION_DROP) {
+        action->why = slot->state;
     } else if (kind == GPUMP_SM_ACTION_FREED) {
         gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[gpumpi_sm_find_kernel(sm, slot->kernel)];
         uint32_t generation = slot->generation;
@@ -22863,13 +23108,29 @@ static void gpumpi_cost_faults(const gpump_block_view *blocks, uint64_t mine, co
             e->latency[GPUMP_TECHNIQUE_SWITCH] = gpump_add_saturated(e->latency[GPUMP_TECHNIQUE_SWITCH], wait);
             continue;
         }
-        for (uint32_t t = GPUMP_TECHNIQUE_SWITCH; t < GPUMP_TECHNIQUES; t++) {
+        for (uint32_t t = GPUMP_TECHNIQUE_SWITCH; t < GPUMP_TECHNIQUE_OWN; t++) {
             const uint64_t stalls = gpump_add_saturated(e->latency[t], e->latency[t]);
             if (t == GPUMP_TECHNIQUE_DRAIN || e->overhead[t] == GPUMP_UNKNOWN) continue;
             e->overhead[t] = gpump_add_saturated(t == GPUMP_TECHNIQUE_REWIND ? rewind[at].executed : 0,
                                                  stalls > wait ? gpumpi_cost_times(stalls - wait, ipc) : 0);
         }
     }
+}
+
+/* A technique of one's own costs what the built-in one that begins alike costs, unless its hook says otherwise. */
+static void gpumpi_cost_own(const gpump_gpu *gpu, const gpump_block_view *blocks, uint64_t mine, uint64_t ipc,
+                            gpump_cost_estimate *estimates) {
+    gpump_technique_estimate_args args;
+    args.gpu = gpu;
+    args.ipc = ipc;
+    for (uint32_t t = GPUMP_TECHNIQUE_OWN; (args.technique = gpump_technique_at(t)) != NULL; t++)
+        for (uint64_t rest = mine; rest; rest &= rest - 1) {
+            gpump_cost_estimate *e = &estimates[gpump_bits_lowest64(rest)];
+            args.block = &blocks[gpump_bits_lowest64(rest)];
+            e->latency[t] = e->latency[args.technique->begin];
+            e->overhead[t] = e->overhead[args.technique->begin];
+            if (args.technique->estimate) args.technique->estimate(&args, &e->latency[t], &e->overhead[t]);
+        }
 }
 
 /* The cycles per warp instruction that a drain is estimated with: those of the block so far (`own`), of the blocks that
@@ -22931,12 +23192,14 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
                 length == GPUMP_UNKNOWN ? GPUMP_UNKNOWN
                                         : gpumpi_cost_times(length > executed ? length - executed : 0, each);
             e->overhead[GPUMP_TECHNIQUE_DRAIN] = e->latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : 0;
-            e->latency[GPUMP_TECHNIQUE_REWIND] = e->overhead[GPUMP_TECHNIQUE_REWIND] = GPUMP_UNKNOWN;
+            for (uint32_t t = GPUMP_TECHNIQUE_REWIND; t < GPUMP_TECHNIQUES; t++)
+                e->latency[t] = e->overhead[t] = GPUMP_UNKNOWN;
         }
         if (rewind) gpumpi_cost_rewinds(gpu, mine, rewind, ipc, estimates);
         gpumpi_cost_faults(blocks, mine, rewind, ipc, estimates);
         if (options->flags & GPUMP_COST_DRAIN_LOSES)
             gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
+        gpumpi_cost_own(gpu, blocks, mine, ipc, estimates);
     }
     return GPUMP_OK;
 }
@@ -23214,7 +23477,7 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
         return GPUMP_ERROR_ARGUMENT; /* a block not in the view */
     for (rest = all; rest; rest &= rest - 1) {
         i = gpump_bits_lowest64(rest);
-        allowed[i] = (uint8_t)(sm->blocks[i].may & policy->techniques);
+        allowed[i] = (uint8_t)(sm->blocks[i].may & gpumpi_victim_techniques(policy));
         if (!allowed[i]) fixed |= (uint64_t)1 << i;
     }
     memset(technique, (int)GPUMP_VICTIM_NO_TECHNIQUE, sm->count);
@@ -23685,11 +23948,12 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
     search.overhead = overhead;
     search.groups = args->groups != 0;
     for (rest = args->choosable; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest), t;
+        uint32_t i = gpump_bits_lowest64(rest);
         fastest[i] = GPUMP_UNKNOWN;
-        for (t = 0; t < GPUMP_TECHNIQUES; t++)
-            if ((args->allowed[i] >> t & 1u) && estimates[i].latency[t] < fastest[i])
-                fastest[i] = estimates[i].latency[t];
+        for (uint32_t ways = args->allowed[i]; ways; ways &= ways - 1) {
+            const uint32_t t = gpump_bits_lowest64(ways);
+            if (estimates[i].latency[t] < fastest[i]) fastest[i] = estimates[i].latency[t];
+        }
     }
     /* The fewest cycles in which `want` positions can be had: whether they can depends only on which blocks may be
      * chosen. */
@@ -23722,11 +23986,31 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
  * worth. */
 
 
-#define GPUMPI_VICTIM_PORT (GPUMPI_VICTIM_S | GPUMPI_VICTIM_R)
 #define GPUMPI_VICTIM_SAVE_MARGIN \
     5 /* saves are planned to end a fifth of the limit early: what is in flight has to end first */
 #define GPUMPI_VICTIM_DROP_MARGIN 32 /* flushes take next to no time */
 #define GPUMPI_VICTIM_JOINT_NODES 2000u
+
+/* The techniques that move bytes through the port, as bits. */
+static uint32_t gpumpi_victim_port(void) {
+    uint32_t port = 0;
+    for (uint32_t t = 0; gpump_technique_at(t); t++)
+        if (gpumpi_victim_uses_port(t)) port |= 1u << t;
+    return port;
+}
+
+/* The technique of least latency among `ways`; GPUMP_TECHNIQUES where no latency is known. */
+static uint32_t gpumpi_victim_soonest(const gpump_cost_estimate *estimate, uint32_t ways) {
+    uint32_t soonest = GPUMP_TECHNIQUES;
+    uint64_t latency = GPUMP_UNKNOWN;
+    for (; ways; ways &= ways - 1) {
+        const uint32_t t = gpump_bits_lowest64(ways);
+        if (estimate->latency[t] >= latency) continue;
+        latency = estimate->latency[t];
+        soonest = t;
+    }
+    return soonest;
+}
 
 /* The cheapest technique of a block within `limit`, without those in `avoid`; GPUMP_TECHNIQUES when there is none. */
 static uint32_t gpumpi_victim_within(const gpump_cost_estimate *estimate, uint32_t allowed, uint32_t avoid,
@@ -23767,22 +24051,19 @@ static void gpumpi_victim_charge_drains(const gpump_victim_plan_args *args, uint
  * saved, and saves pass the port one after the other where they are serial. */
 static uint64_t gpumpi_victim_forced(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
                                      uint64_t victims, int serial) {
+    const uint32_t port = gpumpi_victim_port();
     uint64_t rest, forced = 0;
     for (rest = victims; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest), t;
-        uint32_t ways = serial ? args->allowed[i] & GPUMPI_VICTIM_PORT : args->allowed[i];
-        uint64_t soonest = GPUMP_UNKNOWN;
-        if (gpumpi_victim_within(&estimates[i], args->allowed[i], GPUMPI_VICTIM_PORT, args->left) < GPUMP_TECHNIQUES)
-            continue;
-        if (!ways) ways = args->allowed[i]; /* nothing but the drain */
-        for (t = 0; t < GPUMP_TECHNIQUES; t++)
-            if ((ways >> t & 1u) && estimates[i].latency[t] < soonest) soonest = estimates[i].latency[t];
-        if (soonest == GPUMP_UNKNOWN)
+        uint32_t ways = serial ? args->allowed[i] & port : args->allowed[i];
+        if (gpumpi_victim_within(&estimates[i], args->allowed[i], port, args->left) < GPUMP_TECHNIQUES) continue;
+        t = gpumpi_victim_soonest(&estimates[i], ways ? ways : args->allowed[i]); /* 0 ways: nothing but the drain */
+        if (t == GPUMP_TECHNIQUES)
             forced = GPUMP_UNKNOWN - 1;
         else if (serial)
-            forced = gpump_add_saturated(forced, soonest);
-        else if (soonest > forced)
-            forced = soonest;
+            forced = gpump_add_saturated(forced, estimates[i].latency[t]);
+        else if (estimates[i].latency[t] > forced)
+            forced = estimates[i].latency[t];
     }
     return forced;
 }
@@ -23792,6 +24073,7 @@ static uint64_t gpumpi_victim_forced(const gpump_victim_plan_args *args, const g
  * victim exceeds the limit in any case, the others take the cheapest technique that ends by the same cycle. */
 static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
                                      uint64_t victims, gpump_victim_plan *plan) {
+    const uint32_t ports = gpumpi_victim_port();
     int serial = !(args->request->flags & GPUMP_VICTIM_PARALLEL_SAVES);
     uint64_t rest, forced = gpumpi_victim_forced(args, estimates, victims, serial), limit = args->left, port;
     if (limit != GPUMP_UNKNOWN && forced > limit) limit = forced;
@@ -23810,11 +24092,11 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
             uint32_t i = gpump_bits_lowest64(rest), was = plan->technique[i], t;
             uint64_t more, won;
             if (!gpumpi_victim_uses_port(was)) continue;
-            t = gpumpi_victim_within(&estimates[i], args->allowed[i], GPUMPI_VICTIM_PORT, limit);
+            t = gpumpi_victim_within(&estimates[i], args->allowed[i], ports, limit);
             won = estimates[i].latency[was];
-            if (t == GPUMP_TECHNIQUES) { /* the other way to save it, where that is shorter */
-                t = was == GPUMP_TECHNIQUE_SWITCH ? (uint32_t)GPUMP_TECHNIQUE_REWIND : (uint32_t)GPUMP_TECHNIQUE_SWITCH;
-                if (!(args->allowed[i] >> t & 1u) || estimates[i].latency[t] >= won) continue;
+            if (t == GPUMP_TECHNIQUES) { /* another way to save it, where that is shorter */
+                t = gpumpi_victim_soonest(&estimates[i], args->allowed[i] & ports & ~(1u << was));
+                if (t == GPUMP_TECHNIQUES || estimates[i].latency[t] >= won) continue;
                 won -= estimates[i].latency[t];
             }
             more = estimates[i].overhead[t] > estimates[i].overhead[was]
@@ -23851,7 +24133,7 @@ static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t vi
     drop_by = request->limit_cycles / GPUMPI_VICTIM_DROP_MARGIN;
     drop_by = limit > drop_by ? limit - drop_by : 0;
     for (rest = victims; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest), t = plan->technique[i];
+        uint32_t i = gpump_bits_lowest64(rest), t = plan->technique[i], begins = gpump_technique_begins(t);
         uint64_t drain = estimates[i].latency[GPUMP_TECHNIQUE_DRAIN],
                  save = estimates[i].latency[GPUMP_TECHNIQUE_SWITCH];
         if (!(args->allowed[i] & GPUMPI_VICTIM_D)) continue;
@@ -23862,11 +24144,11 @@ static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t vi
             order[j] = (uint8_t)i;
             continue;
         }
-        if (t == GPUMP_TECHNIQUE_FLUSH && (drain > limit || drop_by <= step))
+        if (begins == GPUMP_TECHNIQUE_BEGIN_DROP && (drain > limit || drop_by <= step))
             continue; /* it will not end, or there is no time */
         plan->later |= (uint64_t)1 << i;
         if ((args->allowed[i] & GPUMPI_VICTIM_F) && drop_by > step && drop_by < next) next = drop_by;
-        if (t == GPUMP_TECHNIQUE_DRAIN && (args->allowed[i] & GPUMPI_VICTIM_S) && save < save_by &&
+        if (begins == GPUMP_TECHNIQUE_BEGIN_RUN && (args->allowed[i] & GPUMPI_VICTIM_S) && save < save_by &&
             save_by - save > step && save_by - save < next)
             next = save_by - save;
     }
@@ -24064,7 +24346,7 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL},
     {GPUMPI_VICTIM_SIZE,
      0,
-     GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D,
+     GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_OWN,
      0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
      "exact",
@@ -24086,7 +24368,7 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL},
     {GPUMPI_VICTIM_SIZE,
      GPUMP_VICTIM_COMMON_DEADLINE,
-     GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_R,
+     GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_R | GPUMPI_VICTIM_OWN,
      0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, GPUMP_COST_DRAIN_CAREFUL, 0},
      "joint",
@@ -24202,8 +24484,7 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
                            1u << GPUMP_BLOCK_RESTORING;
     uint64_t all = ~(uint64_t)0 >> (64 - geometry->positions), own = 0, leaving = 0, fixed = 0, choosable = 0,
              parked = 0, kept = 0, closed = sm->reserved;
-    uint32_t techniques = context->policy->techniques & ((1u << GPUMP_TECHNIQUES) - 1),
-             kernel = context->request->kernel, i;
+    uint32_t techniques = gpumpi_victim_techniques(context->policy), kernel = context->request->kernel, i;
     uint32_t warps = 0, threads = 0, groups = 0, most;
     for (i = 0; i < geometry->positions; i++) sets[i] = 0;
     for (i = 0; i < sm->count; i++) {
@@ -24269,7 +24550,8 @@ static gpump_reason gpumpi_victim_check(const gpump_victim_plan_args *args, cons
     for (rest = plan->victims; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest), t = plan->technique[i];
         if (t >= GPUMP_TECHNIQUES || !(args->allowed[i] >> t & 1u))
-            return t == GPUMP_TECHNIQUE_FLUSH ? GPUMP_REASON_CLOBBERED : GPUMP_REASON_NO_TECHNIQUE;
+            return gpump_technique_begins(t) == GPUMP_TECHNIQUE_BEGIN_DROP ? GPUMP_REASON_CLOBBERED
+                                                                           : GPUMP_REASON_NO_TECHNIQUE;
     }
     if ((plan->positions & ~args->open) || positions > args->want) return GPUMP_REASON_POSITIONS;
     for (rest = plan->positions; rest; rest &= rest - 1)
@@ -24394,7 +24676,8 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
     for (j = 0; j < n; j++) {
         uint32_t i = order[j], t = plan->technique[i];
         if (serial && gpumpi_victim_uses_port(t)) latency[i] = port = gpump_add_saturated(port, latency[i]);
-        if ((plan->later >> i & 1u) && t != GPUMP_TECHNIQUE_DRAIN) later |= (uint64_t)1 << i;
+        if ((plan->later >> i & 1u) && gpump_technique_begins(t) != GPUMP_TECHNIQUE_BEGIN_RUN)
+            later |= (uint64_t)1 << i;
         if (out->choices) /* one that runs on is out by the deadline */
             gpumpi_victim_put(&out->choices[decision->choices], sm, i,
                               plan->later >> i & 1u ? (uint32_t)GPUMP_TECHNIQUE_DRAIN : t, t,
@@ -24648,7 +24931,7 @@ static gpump_result gpumpi_victim_answer(const gpump_victim_plan_args *args, uin
     }
     for (rest = plan.victims & args->draining; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest), t = plan.technique[i], later = (uint32_t)(plan.later >> i & 1u);
-        int silent = !drains && (t == GPUMP_TECHNIQUE_DRAIN || later);
+        int silent = !drains && (gpump_technique_begins(t) == GPUMP_TECHNIQUE_BEGIN_RUN || later);
         uint64_t latency;
         if (silent && !bills) continue;
         latency = sm->estimates[i].latency[t];
@@ -24686,7 +24969,7 @@ static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *contex
         for (i = 0; i < sm->count; i++) {
             const gpump_block_view *block = &sm->blocks[i];
             if (block->state != GPUMP_BLOCK_DRAINING || block->kernel == context->request->kernel) continue;
-            args.allowed[i] = (uint8_t)((block->may & context->policy->techniques) | GPUMPI_VICTIM_D);
+            args.allowed[i] = (uint8_t)((block->may & gpumpi_victim_techniques(context->policy)) | GPUMPI_VICTIM_D);
             args.draining |= (uint64_t)1 << i;
         }
         args.choosable = args.draining;
@@ -24716,7 +24999,7 @@ static gpump_result gpumpi_victim_empty(const gpumpi_victim_context *context, co
         for (i = 0; i < sm->count; i++) {
             const gpump_block_view *block = &sm->blocks[i];
             if (gpump_block_leaves(block->state) || (kernel && block->kernel == kernel)) continue;
-            args.allowed[i] = (uint8_t)(block->may & context->policy->techniques);
+            args.allowed[i] = (uint8_t)(block->may & gpumpi_victim_techniques(context->policy));
             args.groups |= block->group;
             if (args.allowed[i])
                 args.choosable |= (uint64_t)1 << i;
@@ -26119,8 +26402,14 @@ GPUMP_API gpump_result gpump_sharing_config_preset(gpump_sharing_config *config,
     config->warm_cycles = 20000;
     config->sample_cycles = 10000;
     config->class_windows = 2;
-    config->mechanism = GPUMP_SHARING_DRAIN;
+    config->technique = GPUMP_TECHNIQUE_DRAIN;
     return GPUMP_OK;
+}
+
+static gpump_result gpumpi_sharing_check_keep(const gpump_sharing_config *config, gpump_diag *diag) {
+    const gpump_technique *how = gpump_technique_at(config->technique);
+    const uint32_t keeps = how ? how->keeps : 0;
+    return config->keep & ~keeps ? gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "keep", 0, config->keep, 0, keeps) : GPUMP_OK;
 }
 
 static gpump_result gpumpi_sharing_check_config(const gpump_sharing_config *config, gpump_diag *diag) {
@@ -26131,7 +26420,8 @@ static gpump_result gpumpi_sharing_check_config(const gpump_sharing_config *conf
     if (!result) result = gpumpi_range(diag, "sms", config->sms, config->members, 65536);
     if (!result) result = gpumpi_range(diag, "sample_cycles", config->sample_cycles, 1, UINT32_MAX);
     if (!result) result = gpumpi_range(diag, "class_windows", config->class_windows, 1, UINT32_MAX);
-    if (!result) result = gpumpi_range(diag, "mechanism", config->mechanism, 0, GPUMP_SHARING_PARK);
+    if (!result) result = gpumpi_technique_check(config->technique, diag);
+    if (!result) result = gpumpi_sharing_check_keep(config, diag);
     if (!result) result = gpumpi_range(diag, "in_turn", config->in_turn, 0, 1);
     if (!result) result = gpumpi_range(diag, "unsampled", config->unsampled, 0, 1);
     return result;
@@ -26237,7 +26527,7 @@ GPUMP_API gpump_result gpump_sharing_check(const gpump_sharing *sharing, gpump_d
 
 GPUMP_API uint64_t gpump_sharing_hash(const gpump_sharing *sharing) {
     uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &sharing->now, 5);
-    hash = gpump_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 7);
+    hash = gpump_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 8);
     return gpump_hash_u32s(hash, (const uint32_t *)(const void *)(sharing + 1),
                            (size_t)(sharing->head.bytes - sizeof *sharing) / 4);
 }
@@ -26683,7 +26973,8 @@ GPUMP_API gpump_result gpump_sharing_next(gpump_sharing *sharing, gpump_sharing_
         action->blocks = step == GPUMP_SHARING_CAP      ? cell->cap
                          : step == GPUMP_SHARING_VACATE ? cell->blocks - cell->cap
                                                         : 0;
-        action->mechanism = step == GPUMP_SHARING_VACATE ? sharing->config.mechanism : 0;
+        action->technique = step == GPUMP_SHARING_VACATE ? sharing->config.technique : 0;
+        action->keep = step == GPUMP_SHARING_VACATE ? sharing->config.keep : 0;
         action->limits = m->share.limits;
         return GPUMP_OK;
     }
@@ -26725,7 +27016,7 @@ GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *con
     config->queues = 32;
     config->active_kernels = gpu.sms;
     config->saved_blocks = gpu.sms * gpu.block_slots;
-    config->mechanism = GPUMP_SCHEDULER_SWITCH;
+    config->technique = GPUMP_TECHNIQUE_SWITCH;
     config->kernels_per_sm = 1;
     config->decision_cycles = gpu.sms;
     config->slice_cycles = gpu.clock_khz; /* 1 ms */
@@ -26743,7 +27034,7 @@ static gpump_result gpumpi_scheduler_check_config(const gpump_scheduler_config *
     if ((r = gpumpi_range(diag, "queues", c->queues, 1, 4096))) return r;
     if ((r = gpumpi_range(diag, "active_kernels", c->active_kernels, 1, 4096))) return r;
     if ((r = gpumpi_range(diag, "saved_blocks", c->saved_blocks, 0, (uint64_t)c->sms * c->blocks_per_sm))) return r;
-    if ((r = gpumpi_range(diag, "mechanism", c->mechanism, 0, GPUMP_SCHEDULER_SELECT))) return r;
+    if ((r = gpumpi_technique_check(c->technique, diag))) return r;
     if ((r = gpumpi_range(diag, "kernels_per_sm", c->kernels_per_sm, 1, 2))) return r;
     return gpumpi_range(diag, "slice_cycles", c->slice_cycles, 1, UINT32_MAX);
 }
@@ -27842,14 +28133,14 @@ static void gpumpi_scheduler_hand_preempt(gpump_scheduler *s, uint32_t index, gp
     action->process = k->process;
     action->queue = k->queue;
     action->next = sm->next;
-    action->mechanism = s->config.mechanism;
-    if (s->config.mechanism != GPUMP_SCHEDULER_DRAIN) {
+    action->technique = s->config.technique;
+    if (gpump_technique_begins(s->config.technique) != GPUMP_TECHNIQUE_BEGIN_RUN) {
         if ((uint64_t)k->saved + k->leaving + sm->blocks <= k->saved_limit) {
             sm->leaving = sm->blocks;
             k->leaving += sm->blocks;
             sm->flags |= GPUMP_SCHEDULER_SM_SWITCHING;
         } else {
-            action->mechanism = GPUMP_SCHEDULER_DRAIN;
+            action->technique = GPUMP_TECHNIQUE_DRAIN;
             action->reason = GPUMP_REASON_NO_CONTEXT_SPACE;
             s->statistics.drained_instead++;
         }

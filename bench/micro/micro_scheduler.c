@@ -55,7 +55,7 @@ static void *setup(uint32_t sms, uint32_t kernels, uint64_t blocks, const gpump_
     config.sms = sms;
     config.saved_blocks = sms * config.blocks_per_sm;
     config.processes = config.queues = config.active_kernels = kernels;
-    config.mechanism = GPUMP_SCHEDULER_DRAIN;
+    config.technique = GPUMP_TECHNIQUE_DRAIN;
     config.decision_cycles = 1;
     if (gpump_scheduler_bytes(&config, &bytes, NULL) || !(memory = malloc(bytes)) ||
         gpump_scheduler_init(memory, bytes, &config, &m->scheduler, NULL))

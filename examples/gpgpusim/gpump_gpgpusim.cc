@@ -147,9 +147,11 @@ struct gpump_gpgpusim::implementation {
         if (name == "policy") return (policy = gpump_victim_find(value.c_str())) || fail("no policy " + value);
         if (name == "schedule")
             return (schedule = gpump_scheduler_find(value.c_str())) || fail("no scheduling policy " + value);
-        if (name == "mechanism" && value == "switch") return mechanism = GPUMP_SCHEDULER_SWITCH, true;
-        if (name == "mechanism" && value == "drain") return mechanism = GPUMP_SCHEDULER_DRAIN, true;
-        if (name == "mechanism" && value == "select") return mechanism = GPUMP_SCHEDULER_SELECT, true;
+        if (name == "mechanism") {
+            mechanism = value == "select" ? (uint32_t)GPUMP_TECHNIQUE_SELECT : gpump_technique_find(value.c_str());
+            return mechanism == GPUMP_TECHNIQUE_SELECT || mechanism == GPUMP_TECHNIQUE_SWITCH ||
+                   mechanism == GPUMP_TECHNIQUE_DRAIN;
+        }
         if (name == "priority" && is_number && number >> colon >> m && colon == ':')
             return priorities[n] = uint32_t(m), true;
         return fail("option \"" + name + "=" + value + "\" is unknown or has no such value; see gpump_gpgpusim.h");
@@ -166,7 +168,7 @@ struct gpump_gpgpusim::implementation {
         drain_policy = gpump_victim_find("drain");
         schedule = NULL;
         scheduler = NULL;
-        mechanism = GPUMP_SCHEDULER_SWITCH;
+        mechanism = GPUMP_TECHNIQUE_SWITCH;
         while (words >> word) {
             size_t equals = std::min(word.find('='), word.size());
             if (!option(word.substr(0, equals), word.substr(std::min(equals + 1, word.size())))) return false;
@@ -214,7 +216,7 @@ struct gpump_gpgpusim::implementation {
         tables.sms = config.sms, tables.blocks_per_sm = config.block_slots;
         tables.active_kernels = config.sms;
         tables.saved_blocks = config.sms * config.block_slots;
-        tables.mechanism = mechanism;
+        tables.technique = mechanism;
         if (!good(gpump_scheduler_bytes(&tables, &bytes, &diag), "the scheduler", &diag)) return false;
         scheduler_memory.resize((bytes + 7) / 8);
         return good(gpump_scheduler_init(scheduler_memory.data(), bytes, &tables, &scheduler, &diag), "the scheduler",
@@ -464,10 +466,10 @@ struct gpump_gpgpusim::implementation {
                          "an order");
                 s.orders.clear();
                 vacate(action.sm,
-                       action.mechanism == GPUMP_SCHEDULER_SELECT  ? policy
-                       : action.mechanism == GPUMP_SCHEDULER_DRAIN ? drain_policy
+                       action.technique == GPUMP_TECHNIQUE_SELECT  ? policy
+                       : action.technique == GPUMP_TECHNIQUE_DRAIN ? drain_policy
                                                                    : switch_policy,
-                       action.mechanism == GPUMP_SCHEDULER_SELECT ? limit : GPUMP_UNKNOWN);
+                       action.technique == GPUMP_TECHNIQUE_SELECT ? limit : GPUMP_UNKNOWN);
                 break;
             }
             case GPUMP_SCHEDULER_SETUP:

@@ -96,7 +96,7 @@ int main(void) {
         gpump_victim_decision decision;
         gpump_diag diag;
         char text[200];
-        uint32_t by[GPUMP_TECHNIQUES] = {0, 0, 0, 0};
+        uint32_t by[GPUMP_TECHNIQUES] = {0};
         if (!policy) break;
         gpump_victim_request_init(&request, 2, 6, 0);
         request.flags = GPUMP_VICTIM_PARALLEL_SAVES; /* as published: each save as fast as if it were alone */

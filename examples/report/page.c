@@ -69,7 +69,7 @@ static json_t *victims_json(const timeline *t) {
     for (i = 0; i < t->victim_count; i++) {
         const timeline_victim *v = &t->victims[i];
         json_t *cycles = json_array(), *overhead = json_array();
-        for (n = 0; n < TIMELINE_TECHNIQUES; n++) {
+        for (n = 0; n < TIMELINE_TECHNIQUES && gpump_technique_at(n); n++) {
             json_array_append_new(cycles, number(v->estimate.cycles[n]));
             json_array_append_new(overhead, number(v->estimate.overhead[n]));
         }
@@ -188,15 +188,19 @@ static const char *write_until(page *p, const char *text, const char *comment) {
 
 page *page_open(const char *path, json_t *about) {
     page *p = (page *)calloc(1, sizeof *p);
-    json_t *record = json_object_get(about, "record"), *title = NULL;
+    json_t *record = json_object_get(about, "record"), *techniques = json_array(), *title = NULL;
     const char *rest;
     if (p) p->file = fopen(path, "w");
     if (!p || !p->file) {
+        json_decref(techniques);
         json_decref(about);
         free(p);
         return NULL;
     }
     p->about = about;
+    for (uint32_t i = 0; gpump_technique_at(i); i++)
+        json_array_append_new(techniques, json_string(gpump_technique_at(i)->name));
+    json_object_set_new(about, "techniques", techniques);
     json_array_insert_new(record, 0, json_pack("[s,i]", "model version (GPUMP_MODEL_VERSION)", GPUMP_MODEL_VERSION));
     json_array_insert_new(
         record, 0,

@@ -11,7 +11,7 @@ function gpumpPage(data, root) {
     'copies over PCIe'];
   const PHASE_LEGEND = ['', '', 'stopped: issues nothing more', 'saving its context', 'restoring its context',
     'draining: told to leave, runs to its end', 'kernel on the GPU', 'process computes on the CPU', 'process copies over PCIe'];
-  const TECHNIQUES = ['flush', 'switch', 'drain', 'rewind'];
+  const TECHNIQUES = data.about.techniques || ['flush', 'switch', 'drain', 'rewind'];
   const GUTTER = 108, HEAD = 24, CHART = 32, CHART_GAP = 6;
   const MARK = '#c2410c', INK = '#1b1f24', SOFT = '#57606a';
 

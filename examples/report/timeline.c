@@ -1,6 +1,8 @@
 /* timeline: see timeline.h. */
 #include "timeline.h"
 
+#include "gpump.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -244,6 +246,6 @@ void timeline_close(timeline *t, uint64_t now) {
 }
 
 const char *timeline_technique(uint32_t technique) {
-    static const char *const names[TIMELINE_TECHNIQUES] = {"flush", "switch", "drain", "rewind"};
-    return technique < TIMELINE_TECHNIQUES ? names[technique] : "none";
+    const gpump_technique *how = gpump_technique_at(technique);
+    return how ? how->name : "none";
 }

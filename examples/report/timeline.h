@@ -23,7 +23,7 @@
 
 #define TIMELINE_NONE UINT32_MAX
 #define TIMELINE_NEVER UINT64_MAX
-#define TIMELINE_TECHNIQUES 4u /* flush, switch, drain, rewind: gpump_technique's order */
+#define TIMELINE_TECHNIQUES 8u /* GPUMP_TECHNIQUES: an entry for each technique of the list (gpump_technique_at) */
 #define TIMELINE_SAMPLES 512u  /* at most; beyond, every second sample is dropped and the step doubles */
 
 typedef enum timeline_phase {
@@ -60,7 +60,7 @@ typedef struct timeline_request {
     uint32_t victims, gone;
 } timeline_request;
 
-/* What was expected of each technique for one block, by gpump_technique; TIMELINE_NEVER: unknown or not allowed. */
+/* What was expected of each technique for one block, by its number; TIMELINE_NEVER: unknown or not allowed. */
 typedef struct timeline_estimate {
     uint64_t cycles[TIMELINE_TECHNIQUES];   /* until the block's room is free */
     uint64_t overhead[TIMELINE_TECHNIQUES]; /* work lost */

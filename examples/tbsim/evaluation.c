@@ -9,15 +9,15 @@ static const struct {
     uint32_t mechanism;
     int priority;
 } schemes[TB_SCHEMES] = {
-    {"fcfs", "FCFS", GPUMP_SCHEDULER_SWITCH, 0},
-    {"fcfs_context", "FCFS by contexts", GPUMP_SCHEDULER_SWITCH, 0},
-    {"npq", "NPQ", GPUMP_SCHEDULER_SWITCH, 1},
-    {"ppq", "PPQ, switch", GPUMP_SCHEDULER_SWITCH, 1},
-    {"ppq", "PPQ, drain", GPUMP_SCHEDULER_DRAIN, 1},
-    {"ppq_shared", "PPQ shared, switch", GPUMP_SCHEDULER_SWITCH, 1},
-    {"ppq_shared", "PPQ shared, drain", GPUMP_SCHEDULER_DRAIN, 1},
-    {"equal", "DSS equal, switch", GPUMP_SCHEDULER_SWITCH, 0},
-    {"equal", "DSS equal, drain", GPUMP_SCHEDULER_DRAIN, 0},
+    {"fcfs", "FCFS", GPUMP_TECHNIQUE_SWITCH, 0},
+    {"fcfs_context", "FCFS by contexts", GPUMP_TECHNIQUE_SWITCH, 0},
+    {"npq", "NPQ", GPUMP_TECHNIQUE_SWITCH, 1},
+    {"ppq", "PPQ, switch", GPUMP_TECHNIQUE_SWITCH, 1},
+    {"ppq", "PPQ, drain", GPUMP_TECHNIQUE_DRAIN, 1},
+    {"ppq_shared", "PPQ shared, switch", GPUMP_TECHNIQUE_SWITCH, 1},
+    {"ppq_shared", "PPQ shared, drain", GPUMP_TECHNIQUE_DRAIN, 1},
+    {"equal", "DSS equal, switch", GPUMP_TECHNIQUE_SWITCH, 0},
+    {"equal", "DSS equal, drain", GPUMP_TECHNIQUE_DRAIN, 0},
 };
 
 typedef struct outcome {

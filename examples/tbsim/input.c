@@ -7,11 +7,13 @@
 #include "policies.h"
 #include "tbsim.h"
 
-const char *const tb_mechanism_names[3] = {"switch", "drain", "select"};
-int tb_mechanism(const char *name) {
-    for (int i = 0; i < 3; i++)
-        if (!strcmp(name, tb_mechanism_names[i])) return i;
-    return -1;
+uint32_t tb_mechanism(const char *name) {
+    const uint32_t number = strcmp(name, "select") ? gpump_technique_find(name) : (uint32_t)GPUMP_TECHNIQUE_SELECT;
+    return gpump_technique_begins(number) == GPUMP_TECHNIQUE_BEGIN_REWIND ? GPUMP_NONE : number; /* no regions here */
+}
+const char *tb_mechanism_name(uint32_t mechanism) {
+    const gpump_technique *how = gpump_technique_at(mechanism);
+    return how ? how->name : "select";
 }
 
 typedef struct input {
@@ -302,11 +304,9 @@ static void read_options(input *in, const yaml_node_t *key, const yaml_node_t *v
         options->policy = tb_find_policy(text_of(in, value));
         if (!options->policy) complain(in, value, "no policy is called '%s'", text_of(in, value));
     } else if (!strcmp(name, "mechanism")) {
-        int mechanism = tb_mechanism(text_of(in, value));
-        if (mechanism < 0)
-            complain(in, value, "no mechanism is called '%s': switch, drain or select", text_of(in, value));
-        else
-            options->mechanism = (uint32_t)mechanism;
+        options->mechanism = tb_mechanism(text_of(in, value));
+        if (options->mechanism == GPUMP_NONE)
+            complain(in, value, "no mechanism is called '%s': flush, switch, drain or select", text_of(in, value));
     } else if (!strcmp(name, "transfers")) {
         options->transfer_priority = !strcmp(text_of(in, value), "npq");
         if (!options->transfer_priority && strcmp(text_of(in, value), "fcfs"))

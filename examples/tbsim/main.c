@@ -34,7 +34,7 @@ static const char *const usage_text =
     "  --exact                every block on its own\n"
     "run and sweep:\n"
     "  --policy NAME          fcfs fcfs_context npq ppq ppq_shared dss dss_fault equal weighted time_slice\n"
-    "  --mechanism NAME       switch drain select\n"
+    "  --mechanism NAME       flush switch drain select\n"
     "  --transfers NAME       the transfer engine's order: fcfs or npq (fcfs)\n"
     "  --limit US             stop there\n"
     "  --starvation N         a process that waits so many times its time alone, per process, is an error; 0: never "
@@ -200,8 +200,9 @@ static int parse(int argc, char **argv, arguments *a) {
             if (!a->options.policy) return usage_name("--policy", optarg, tb_policy_name);
             break;
         case 'm':
-            if (tb_mechanism(optarg) < 0) return usage("mechanisms are switch, drain or select, not", optarg);
-            a->options.mechanism = (uint32_t)tb_mechanism(optarg);
+            a->options.mechanism = tb_mechanism(optarg);
+            if (a->options.mechanism == GPUMP_NONE)
+                return usage("mechanisms are flush, switch, drain or select, not", optarg);
             a->has_mechanism = 1;
             break;
         case 't':
@@ -368,7 +369,7 @@ static int sweep(const arguments *a) {
             const tb_process_result *r = &jobs[i].result.processes[p];
             fprintf(out, "%u,%u,%s,%s,%s,%u,%s,%s,%llu,%.3f,%.3f,%.6f,%.6f,%.6f,%.6f\n", jobs[i].number, p,
                     application->name, tb_class_names[application->class1], tb_class_names[application->class2],
-                    process->priority, a->options.policy->name, tb_mechanism_names[a->options.mechanism],
+                    process->priority, a->options.policy->name, tb_mechanism_name(a->options.mechanism),
                     (unsigned long long)r->runs, tb_us(&library->machine, library->alone[process->application]),
                     tb_us(&library->machine, r->runs ? r->total_cycles / r->runs : jobs[i].result.cycles), ntt[p],
                     metrics.antt, metrics.stp, metrics.fairness);
@@ -405,9 +406,9 @@ static const char *const machine_names[MACHINES] = {"k20c", "p100", "v100", "a10
 static const struct {
     const char *name, *policy;
     uint32_t mechanism;
-} schemes[SCHEMES] = {{"PPQ switch", "ppq", GPUMP_SCHEDULER_SWITCH}, {"PPQ drain", "ppq", GPUMP_SCHEDULER_DRAIN},
-                      {"PPQ select", "ppq", GPUMP_SCHEDULER_SELECT}, {"DSS switch", "equal", GPUMP_SCHEDULER_SWITCH},
-                      {"DSS drain", "equal", GPUMP_SCHEDULER_DRAIN}, {"DSS select", "equal", GPUMP_SCHEDULER_SELECT}};
+} schemes[SCHEMES] = {{"PPQ switch", "ppq", GPUMP_TECHNIQUE_SWITCH}, {"PPQ drain", "ppq", GPUMP_TECHNIQUE_DRAIN},
+                      {"PPQ select", "ppq", GPUMP_TECHNIQUE_SELECT}, {"DSS switch", "equal", GPUMP_TECHNIQUE_SWITCH},
+                      {"DSS drain", "equal", GPUMP_TECHNIQUE_DRAIN}, {"DSS select", "equal", GPUMP_TECHNIQUE_SELECT}};
 
 static int machines_svg(const char *path, double gain[MACHINES][SCHEMES], uint32_t workloads) {
     static const char *const fill[SCHEMES] = {"#4477aa", "#88aacc", "#223366", "#ee6677", "#f4a6ae", "#992233"};

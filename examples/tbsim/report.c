@@ -13,7 +13,7 @@ void tb_report_text(FILE *out, const tb_library *library, const tb_workload *wor
     uint64_t value;
     const char *name, *unit;
     fprintf(out, "policy %s, mechanism %s, %u SMs at %u MHz, model %d\n", options->policy->name,
-            tb_mechanism_names[options->mechanism], m->gpu.sms, m->gpu.clock_khz / 1000, GPUMP_MODEL_VERSION);
+            tb_mechanism_name(options->mechanism), m->gpu.sms, m->gpu.clock_khz / 1000, GPUMP_MODEL_VERSION);
     fprintf(out, "%-20s %8s %6s %14s %14s %8s\n", "process", "priority", "runs", "alone us", "turnaround us", "NTT");
     if (tb_metrics(library, workload, result, &metrics, ntt)) return;
     for (uint32_t i = 0; i < workload->count; i++) {
@@ -49,7 +49,7 @@ void tb_report_csv(FILE *out, const tb_library *library, const tb_workload *work
                 workload->processes[i].priority, (unsigned long long)r->runs,
                 tb_us(m, library->alone[workload->processes[i].application]),
                 r->runs ? tb_us(m, r->total_cycles / r->runs) : tb_us(m, result->cycles), ntt[i], options->policy->name,
-                tb_mechanism_names[options->mechanism], metrics.antt, metrics.stp, metrics.fairness);
+                tb_mechanism_name(options->mechanism), metrics.antt, metrics.stp, metrics.fairness);
     }
 }
 
@@ -68,7 +68,7 @@ int tb_write_page(const char *path, const char *command, const char *file, const
     json_array_append_new(record, pair("command", json_string(command)));
     json_array_append_new(record, pair("launch file", json_string(file)));
     json_array_append_new(record, pair("policy", json_string(options->policy->name)));
-    json_array_append_new(record, pair("mechanism", json_string(tb_mechanism_names[options->mechanism])));
+    json_array_append_new(record, pair("mechanism", json_string(tb_mechanism_name(options->mechanism))));
     page_record_gpu(record, &m->gpu, m->preset);
     json_array_append_new(record, pair("spread of block times around their mean", json_real(m->variation)));
     json_array_append_new(record, pair("setting an SM up, us", json_real(m->setup_us)));
@@ -84,7 +84,7 @@ int tb_write_page(const char *path, const char *command, const char *file, const
     p = page_open(path,
                   json_pack("{s:o,s:s,s:o,s:o}", "title",
                             json_sprintf("tbsim run: %s, %s by %s", name ? name + 1 : file, options->policy->name,
-                                         tb_mechanism_names[options->mechanism]),
+                                         tb_mechanism_name(options->mechanism)),
                             "intro",
                             "NTT: a process's turnaround time beside the one it has alone. A slice is a block, or "
                             "a unit of neighbouring blocks that run and leave together; the number is its first "

@@ -542,9 +542,9 @@ static void preempt_slot(sim *s, uint32_t index, uint8_t technique) {
     slot *b = &s->slots[index];
     uint64_t start = b->start;
     if (s->options->timeline) show_slot(s, index);
-    if (technique == GPUMP_TECHNIQUE_DRAIN)
+    if (gpump_technique_begins(technique) == GPUMP_TECHNIQUE_BEGIN_RUN)
         drain_unit(s, index);
-    else if (technique == GPUMP_TECHNIQUE_FLUSH && start <= s->now)
+    else if (gpump_technique_begins(technique) == GPUMP_TECHNIQUE_BEGIN_DROP && start <= s->now)
         flush_unit(s, index);
     else {
         switch_unit(s, index);
@@ -582,9 +582,9 @@ static void preempt(sim *s, const gpump_scheduler_action *action) {
     uint32_t sm = action->sm;
     if (s->options->timeline) memset(expected, 0xff, sizeof expected);
     s->preempted_at[sm] = s->now;
-    memset(technique, action->mechanism == GPUMP_SCHEDULER_DRAIN ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH,
+    memset(technique, (int)(gpump_technique_at(action->technique) ? action->technique : GPUMP_TECHNIQUE_SWITCH),
            sizeof technique);
-    if (action->mechanism == GPUMP_SCHEDULER_SELECT) select_techniques(s, sm, technique, expected);
+    if (action->technique == GPUMP_TECHNIQUE_SELECT) select_techniques(s, sm, technique, expected);
     if (s->options->timeline) show_victims(s, action, technique, expected);
     for (uint32_t i = 0; i < s->slots_per_sm; i++) {
         const slot *b = &s->slots[sm * s->slots_per_sm + i];
@@ -885,7 +885,7 @@ static void handle(sim *s, const event *e) {
 void tb_options_default(tb_options *options) {
     memset(options, 0, sizeof *options);
     options->policy = gpump_scheduler_find("fcfs");
-    options->mechanism = GPUMP_SCHEDULER_SWITCH;
+    options->mechanism = GPUMP_TECHNIQUE_SWITCH;
     options->min_runs = 3;
     options->starvation_times = 100;
     options->select_limit_us = 15;
@@ -912,8 +912,8 @@ static uint64_t longest_restore(const sim *s, const tb_kernel **longest) {
 static int refuse_short_turns(sim *s, uint32_t slice_cycles) {
     const tb_kernel *kernel = NULL;
     uint64_t restore = longest_restore(s, &kernel);
-    if (s->workload->count < 2 || s->options->mechanism != GPUMP_SCHEDULER_SWITCH || slice_cycles > restore ||
-        strcmp(s->options->policy->name, "time_slice"))
+    if (s->workload->count < 2 || gpump_technique_begins(s->options->mechanism) != GPUMP_TECHNIQUE_BEGIN_STOP ||
+        slice_cycles > restore || strcmp(s->options->policy->name, "time_slice"))
         return 0;
     snprintf(s->result->error, sizeof s->result->error,
              "slice_us: turns of %.3g us are over before the blocks of an SM are restored, which takes %.3g us for "
@@ -936,7 +936,7 @@ static int prepare(sim *s) {
     config.processes = TB_PROCESSES;
     config.active_kernels = gpu->sms;
     config.saved_blocks = gpu->sms * gpu->block_slots;
-    config.mechanism = s->options->mechanism;
+    config.technique = s->options->mechanism;
     config.decision_cycles = gpu->sms;
     config.slice_cycles =
         s->options->slice_us ? (uint32_t)tb_cycles(&s->library->machine, (double)s->options->slice_us) : gpu->clock_khz;
@@ -960,7 +960,7 @@ static int prepare(sim *s) {
     s->pool = (saved *)calloc(s->pool_size, sizeof *s->pool);
     if (!s->slots || !s->pool || s->sms > 1024) return -1;
     for (uint32_t i = 0; i < s->pool_size; i++) s->pool[i].next_free = i + 1 < s->pool_size ? i + 1 : GPUMP_NONE;
-    if (s->options->mechanism == GPUMP_SCHEDULER_SELECT) {
+    if (s->options->mechanism == GPUMP_TECHNIQUE_SELECT) {
         s->histories = (gpump_cost_history *)calloc(s->library->kernel_count + 1, sizeof *s->histories);
         if (!s->histories) return -1;
     }

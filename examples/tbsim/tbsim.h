@@ -83,7 +83,7 @@ extern volatile sig_atomic_t tb_stop;
 
 typedef struct tb_options {
     const gpump_scheduler_policy *policy;
-    uint32_t mechanism;    /* gpump_scheduler_mechanism */
+    uint32_t mechanism;    /* gpump_scheduler_config.technique */
     int transfer_priority; /* the transfer engine takes the highest priority first (NPQ); 0: FCFS */
     uint32_t min_runs;     /* default 3 (5.3.1) */
     /* A process starves, which is an error, when a run has not ended after so many times its time alone, for each
@@ -219,9 +219,9 @@ int tb_evaluation_print(tb_evaluation *evaluation, FILE *out);
  * line and column. */
 int tb_read_workload(const char *path, const char *table, tb_machine *machine, int class_end, tb_library **library,
                      tb_workload *workload, tb_options *options);
-/* Finds a mechanism by name: switch, drain, select; -1. */
-int tb_mechanism(const char *name);
-extern const char *const tb_mechanism_names[3];
+/* How an SM is vacated, by name: a technique that does not rewind, or "select"; GPUMP_NONE. */
+uint32_t tb_mechanism(const char *name);
+const char *tb_mechanism_name(uint32_t mechanism);
 
 /* ---- report.c ---- */
 void tb_report_text(FILE *out, const tb_library *library, const tb_workload *workload, const tb_options *options,

@@ -4,11 +4,6 @@
 typedef char gpumpi_block_view_has_no_padding[sizeof(gpump_block_view) == 6 * 8 + 18 * 4 ? 1 : -1];
 typedef char gpumpi_block_choice_has_no_padding[sizeof(gpump_block_choice) == 8 * 4 + 3 * 8 ? 1 : -1];
 
-GPUMP_API const char *gpump_technique_name(uint32_t technique) {
-    static const char *const names[] = {"flush", "switch", "drain", "rewind", "kill"};
-    return technique <= GPUMP_TECHNIQUE_KILL ? names[technique] : NULL;
-}
-
 static int gpumpi_block_overlap(uint32_t a, uint32_t a_length, uint32_t b, uint32_t b_length) {
     return a_length && b_length && a < (uint64_t)b + b_length && b < (uint64_t)a + a_length;
 }

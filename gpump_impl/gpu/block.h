@@ -31,15 +31,17 @@ typedef enum gpump_part {
     GPUMP_PARTS_METADATA = 12     /* SIMT stacks and block: what a save writes behind registers and shared memory */
 } gpump_part;
 
-/* How a block leaves an SM. */
-typedef enum gpump_technique {
+/* How a block leaves an SM: the number of a technique. gpump_technique_at returns what a technique is. */
+typedef enum gpump_technique_number {
     GPUMP_TECHNIQUE_FLUSH = 0,  /* drop the block, start it again later */
     GPUMP_TECHNIQUE_SWITCH = 1, /* save its context, restore it later */
     GPUMP_TECHNIQUE_DRAIN = 2,  /* let it run to its end */
     GPUMP_TECHNIQUE_REWIND = 3, /* drop its work since the last region boundaries, save what is live at them */
-    GPUMP_TECHNIQUES = 4,       /* the techniques above: decisions choose among them */
-    GPUMP_TECHNIQUE_KILL = 4    /* drop the block for good because its process is aborted; no decision chooses KILL */
-} gpump_technique;
+    GPUMP_TECHNIQUE_OWN = 4,    /* the first of at most four techniques of your own (gpu/technique.h) */
+    GPUMP_TECHNIQUES = 8,       /* entries of every array that has one entry for each technique */
+    /* No technique: a victim policy chooses one for each block. Where a whole SM is vacated. */
+    GPUMP_TECHNIQUE_SELECT = 8
+} gpump_technique_number;
 
 /* The life of a block on an SM. */
 typedef enum gpump_block_state {
@@ -76,11 +78,11 @@ typedef struct gpump_block_view {
     uint32_t shared_bytes;  /* length of that range; 0 likewise */
     uint32_t threads;       /* thread slots of the block; 0 when the block is parked */
     uint32_t warps;         /* warp slots of the block; 0 when the block is parked */
-    uint32_t may;           /* bit t set: technique t is allowed now or after a bounded wait (see gpump_technique) */
-    uint32_t group;         /* blocks of one kernel with the same group leave together; 0: no group */
-    uint32_t technique;     /* STOPPING, SAVING: gpump_technique the block leaves by */
-    uint32_t keep;          /* STOPPING, SAVING: gpump_part bits that stay in place when the block is PARKED; 0: none */
-    uint32_t faults;        /* granules of memory that the block waits for; 0: none */
+    uint32_t may;       /* bit t set: technique t is allowed now or after a bounded wait (see gpump_technique_number) */
+    uint32_t group;     /* blocks of one kernel with the same group leave together; 0: no group */
+    uint32_t technique; /* STOPPING, SAVING: gpump_technique_number the block leaves by */
+    uint32_t keep;      /* STOPPING, SAVING: gpump_part bits that stay in place when the block is PARKED; 0: none */
+    uint32_t faults;    /* granules of memory that the block waits for; 0: none */
     /* Cycles until the last awaited granule is resident. GPUMP_UNKNOWN: no estimate. 0 without faults. */
     uint64_t fault_cycles;
     /* 1: the block cannot be saved before its pages are resident (stall on fault). 0: the block is saved with its
@@ -93,9 +95,10 @@ typedef struct gpump_block_view {
  * these choices unchanged. A host that chooses by itself sets all to zero, then block and technique. */
 typedef struct gpump_block_choice {
     gpump_block_ref block;
-    uint32_t technique; /* gpump_technique */
-    uint32_t keep; /* with switch and rewind: gpump_part bits that stay in place (Lin 2.3.1); 0: the block leaves */
-    /* With switch. 1: warps issue until the host reports that no warp is still short of its preemption point. */
+    uint32_t technique; /* gpump_technique_number */
+    uint32_t keep; /* with techniques that save: gpump_part bits that stay in place (Lin 2.3.1); 0: the block leaves */
+    /* With techniques that begin with STOP. 1: warps issue until the host reports that no warp is still short of its
+     * preemption point. */
     uint32_t to_point;
     /* gpump_sm_preempt reads none of the fields from here on.
      *
@@ -121,10 +124,6 @@ typedef struct gpump_block_choice {
 GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, uint32_t count, gpump_diag *diag);
 
 /* ---- predicates ---- */
-
-/* Returns the name of a technique (gpump_technique:"flush", "switch", "drain", "rewind", "kill"), NULL for any other
- * number. */
-GPUMP_API const char *gpump_technique_name(uint32_t technique);
 
 /* Returns 1 when `state` is in `states` (bit s stands for gpump_block_state s). Hot. */
 GPUMP_INLINE int gpump_block_state_in(uint32_t state, uint32_t states) {
@@ -179,7 +178,9 @@ GPUMP_INLINE uint64_t gpump_block_freed_after(const gpump_block_view *view, cons
     if (!gpump_block_leaves(view->state)) return GPUMP_UNKNOWN;
     if (view->state == GPUMP_BLOCK_DRAINING) return latency[GPUMP_TECHNIQUE_DRAIN];
     if (!gpump_block_is_saved_now(view->state)) return 0;
-    return latency[view->technique == GPUMP_TECHNIQUE_REWIND ? GPUMP_TECHNIQUE_REWIND : GPUMP_TECHNIQUE_SWITCH];
+    return latency[view->technique - GPUMP_TECHNIQUE_REWIND < GPUMP_TECHNIQUES - GPUMP_TECHNIQUE_REWIND
+                       ? view->technique
+                       : (uint32_t)GPUMP_TECHNIQUE_SWITCH];
 }
 
 GPUMP_END

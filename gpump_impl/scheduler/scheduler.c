@@ -650,14 +650,14 @@ static void gpumpi_scheduler_hand_preempt(gpump_scheduler *s, uint32_t index, gp
     action->process = k->process;
     action->queue = k->queue;
     action->next = sm->next;
-    action->mechanism = s->config.mechanism;
-    if (s->config.mechanism != GPUMP_SCHEDULER_DRAIN) {
+    action->technique = s->config.technique;
+    if (gpump_technique_begins(s->config.technique) != GPUMP_TECHNIQUE_BEGIN_RUN) {
         if ((uint64_t)k->saved + k->leaving + sm->blocks <= k->saved_limit) {
             sm->leaving = sm->blocks;
             k->leaving += sm->blocks;
             sm->flags |= GPUMP_SCHEDULER_SM_SWITCHING;
         } else {
-            action->mechanism = GPUMP_SCHEDULER_DRAIN;
+            action->technique = GPUMP_TECHNIQUE_DRAIN;
             action->reason = GPUMP_REASON_NO_CONTEXT_SPACE;
             s->statistics.drained_instead++;
         }

@@ -3,8 +3,8 @@
  * The tables are those of Tanasic 5.2: command buffers, active queue, kernel and SM status tables, preempted-block
  * queues (PTBQs). The host reports facts: a command was submitted, an SM is set up, a block finished, a block left with
  * its context saved. The host pulls actions: set up an SM, issue a block, preempt an SM. A policy, a const struct of
- * hooks, decides which kernel gets which SM. The configuration's `mechanism` decides how an SM is vacated: switch,
- * drain, or per block as the victim component chooses. Policies do not depend on the mechanism.
+ * hooks, decides which kernel gets which SM. The configuration's `technique` decides how an SM is vacated: by
+ * one technique, or per block as the victim component chooses. Policies do not depend on it.
  *
  *   gpump_scheduler_submit fills a command buffer
  *   -> action KERNEL_START, once the policy's hook `admit` has let the command into the active queue
@@ -21,6 +21,7 @@
 
 #include "base/base.h"
 #include "gpu/block.h"
+#include "gpu/technique.h"
 
 GPUMP_BEGIN
 
@@ -28,13 +29,6 @@ GPUMP_BEGIN
 #define GPUMP_SCHEDULER_MAX_BUDGET (1u << 20)
 /* Token counts may be negative (debt); rows hold count + this, so that they compare as they are. */
 #define GPUMP_SCHEDULER_TOKEN_ZERO (1u << 30)
-
-/* How an SM is vacated. */
-typedef enum gpump_scheduler_mechanism {
-    GPUMP_SCHEDULER_SWITCH = 0, /* its blocks stop, are saved, and are issued again from the PTBQ (Tanasic 5.2.2) */
-    GPUMP_SCHEDULER_DRAIN = 1,  /* its blocks run to their ends, none is issued */
-    GPUMP_SCHEDULER_SELECT = 2  /* the host asks the victim component, which picks a technique for every block */
-} gpump_scheduler_mechanism;
 
 /* The scheduling hardware. gpump_scheduler_config_preset fills the struct; the host may then change every field. */
 typedef struct gpump_scheduler_config {
@@ -48,7 +42,10 @@ typedef struct gpump_scheduler_config {
     uint32_t active_kernels;
     /* Entries of each kernel's PTBQ; 0 to sms x blocks_per_sm; preset: that product (Tanasic 5.2.3). */
     uint32_t saved_blocks;
-    uint32_t mechanism; /* gpump_scheduler_mechanism; preset SWITCH */
+    /* How an SM is vacated: the number of a technique (gpump_technique_at), or GPUMP_TECHNIQUE_SELECT. Blocks that a
+     * technique stops or drops are issued again from the PTBQ (Tanasic 5.2.2). While an SM drains, no block is issued
+     * there. Preset GPUMP_TECHNIQUE_SWITCH. */
+    uint32_t technique;
     /* Kernels on an SM, 1 or 2. 2: a reserved SM may take blocks of its next kernel beside the leaving blocks (Shieh
      * 3.2). Preset 1. */
     uint32_t kernels_per_sm;
@@ -243,14 +240,14 @@ GPUMP_INLINE int32_t gpump_scheduler_tokens(const gpump_scheduler_kernel *kernel
 typedef enum gpump_scheduler_action_kind {
     GPUMP_SCHEDULER_KERNEL_START = 1, /* `kernel` entered the active queue */
     GPUMP_SCHEDULER_KERNEL_DONE,      /* the kernel of `queue` has ended; the queue may submit again */
-    /* Vacate `sm` as `mechanism` says. Report each of its blocks of `kernel` as preempted or finished. `next` is the
+    /* Vacate `sm` by `technique`. Report each of its blocks of `kernel` as preempted or finished. `next` is the
      * kernel that gets the SM according to the decisions so far. */
     GPUMP_SCHEDULER_PREEMPT,
     /* Set `sm` up for `kernel`: load process id and page table base, invalidate what is named. Then report ready. */
     GPUMP_SCHEDULER_SETUP,
     /* Start a block of `kernel` on `sm`: a saved block by its handle, otherwise the block of that index. */
     GPUMP_SCHEDULER_ISSUE,
-    /* The process of `kernel` is aborted: kill its blocks on `sm` (GPUMP_TECHNIQUE_KILL), and report each as finished
+    /* The process of `kernel` is aborted: kill its blocks on `sm` (gpump_sm_kill), and report each as finished
      * when it is gone. */
     GPUMP_SCHEDULER_KILL
 } gpump_scheduler_action_kind;
@@ -274,8 +271,8 @@ typedef struct gpump_scheduler_action {
     uint32_t kernel;          /* kernel number, from 1 */
     uint32_t next;            /* PREEMPT: the number of the next kernel; 0: none any more */
     uint32_t queue, process;
-    /* PREEMPT: gpump_scheduler_mechanism. DRAIN when context memory or PTBQ could not take all blocks. */
-    uint32_t mechanism;
+    /* PREEMPT: config.technique. GPUMP_TECHNIQUE_DRAIN when context memory or PTBQ could not take all blocks. */
+    uint32_t technique;
     uint32_t reason;     /* PREEMPT: gpump_reason why it is DRAIN after all; 0 */
     uint32_t invalidate; /* SETUP: gpump_scheduler_invalidate bits; 0 within one process */
     uint32_t beside;     /* SETUP: 1: blocks of another kernel are still leaving the SM (kernels_per_sm 2) */

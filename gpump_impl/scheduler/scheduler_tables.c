@@ -21,7 +21,7 @@ GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *con
     config->queues = 32;
     config->active_kernels = gpu.sms;
     config->saved_blocks = gpu.sms * gpu.block_slots;
-    config->mechanism = GPUMP_SCHEDULER_SWITCH;
+    config->technique = GPUMP_TECHNIQUE_SWITCH;
     config->kernels_per_sm = 1;
     config->decision_cycles = gpu.sms;
     config->slice_cycles = gpu.clock_khz; /* 1 ms */
@@ -39,7 +39,7 @@ static gpump_result gpumpi_scheduler_check_config(const gpump_scheduler_config *
     if ((r = gpumpi_range(diag, "queues", c->queues, 1, 4096))) return r;
     if ((r = gpumpi_range(diag, "active_kernels", c->active_kernels, 1, 4096))) return r;
     if ((r = gpumpi_range(diag, "saved_blocks", c->saved_blocks, 0, (uint64_t)c->sms * c->blocks_per_sm))) return r;
-    if ((r = gpumpi_range(diag, "mechanism", c->mechanism, 0, GPUMP_SCHEDULER_SELECT))) return r;
+    if ((r = gpumpi_technique_check(c->technique, diag))) return r;
     if ((r = gpumpi_range(diag, "kernels_per_sm", c->kernels_per_sm, 1, 2))) return r;
     return gpumpi_range(diag, "slice_cycles", c->slice_cycles, 1, UINT32_MAX);
 }

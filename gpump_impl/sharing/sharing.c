@@ -23,8 +23,14 @@ GPUMP_API gpump_result gpump_sharing_config_preset(gpump_sharing_config *config,
     config->warm_cycles = 20000;
     config->sample_cycles = 10000;
     config->class_windows = 2;
-    config->mechanism = GPUMP_SHARING_DRAIN;
+    config->technique = GPUMP_TECHNIQUE_DRAIN;
     return GPUMP_OK;
+}
+
+static gpump_result gpumpi_sharing_check_keep(const gpump_sharing_config *config, gpump_diag *diag) {
+    const gpump_technique *how = gpump_technique_at(config->technique);
+    const uint32_t keeps = how ? how->keeps : 0;
+    return config->keep & ~keeps ? gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "keep", 0, config->keep, 0, keeps) : GPUMP_OK;
 }
 
 static gpump_result gpumpi_sharing_check_config(const gpump_sharing_config *config, gpump_diag *diag) {
@@ -35,7 +41,8 @@ static gpump_result gpumpi_sharing_check_config(const gpump_sharing_config *conf
     if (!result) result = gpumpi_range(diag, "sms", config->sms, config->members, 65536);
     if (!result) result = gpumpi_range(diag, "sample_cycles", config->sample_cycles, 1, UINT32_MAX);
     if (!result) result = gpumpi_range(diag, "class_windows", config->class_windows, 1, UINT32_MAX);
-    if (!result) result = gpumpi_range(diag, "mechanism", config->mechanism, 0, GPUMP_SHARING_PARK);
+    if (!result) result = gpumpi_technique_check(config->technique, diag);
+    if (!result) result = gpumpi_sharing_check_keep(config, diag);
     if (!result) result = gpumpi_range(diag, "in_turn", config->in_turn, 0, 1);
     if (!result) result = gpumpi_range(diag, "unsampled", config->unsampled, 0, 1);
     return result;
@@ -141,7 +148,7 @@ GPUMP_API gpump_result gpump_sharing_check(const gpump_sharing *sharing, gpump_d
 
 GPUMP_API uint64_t gpump_sharing_hash(const gpump_sharing *sharing) {
     uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &sharing->now, 5);
-    hash = gpump_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 7);
+    hash = gpump_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 8);
     return gpump_hash_u32s(hash, (const uint32_t *)(const void *)(sharing + 1),
                            (size_t)(sharing->head.bytes - sizeof *sharing) / 4);
 }
@@ -587,7 +594,8 @@ GPUMP_API gpump_result gpump_sharing_next(gpump_sharing *sharing, gpump_sharing_
         action->blocks = step == GPUMP_SHARING_CAP      ? cell->cap
                          : step == GPUMP_SHARING_VACATE ? cell->blocks - cell->cap
                                                         : 0;
-        action->mechanism = step == GPUMP_SHARING_VACATE ? sharing->config.mechanism : 0;
+        action->technique = step == GPUMP_SHARING_VACATE ? sharing->config.technique : 0;
+        action->keep = step == GPUMP_SHARING_VACATE ? sharing->config.keep : 0;
         action->limits = m->share.limits;
         return GPUMP_OK;
     }

@@ -19,6 +19,7 @@
 
 #include "base/base.h"
 #include "gpu/gpu.h"
+#include "gpu/technique.h"
 #include "memory/meter.h"
 #include "sharing/partition.h"
 #include "sharing/rate.h"
@@ -36,13 +37,6 @@ typedef enum gpump_sharing_state {
     GPUMP_SHARING_STATES
 } gpump_sharing_state;
 
-/* How blocks above a cap leave; the host carries it out. */
-typedef enum gpump_sharing_mechanism {
-    GPUMP_SHARING_DRAIN = 0, /* the blocks run to their ends */
-    GPUMP_SHARING_VICTIM,    /* gpump_victim_decide chooses blocks and techniques */
-    GPUMP_SHARING_PARK       /* the blocks are parked in place, and resume when the cap rises */
-} gpump_sharing_mechanism;
-
 /* The configuration of a group. gpump_sharing_config_preset fills the struct; the host may then change every field. */
 typedef struct gpump_sharing_config {
     uint32_t struct_size;   /* sizeof(gpump_sharing_config) */
@@ -51,7 +45,12 @@ typedef struct gpump_sharing_config {
     uint32_t warm_cycles;   /* 20000 (assumed) */
     uint32_t sample_cycles; /* 10000 (Warped-Slicer's sampling time); at least 1 */
     uint32_t class_windows; /* windows in a row that change a class; 2 (assumed); at least 1 */
-    uint32_t mechanism;     /* gpump_sharing_mechanism of VACATE */
+    /* How blocks above a cap leave; the host carries it out. The number of a technique (gpump_technique_at), or
+     * GPUMP_TECHNIQUE_SELECT: gpump_victim_decide chooses blocks and techniques. Preset GPUMP_TECHNIQUE_DRAIN. */
+    uint32_t technique;
+    /* gpump_part bits that stay on the SM with a technique that saves: GPUMP_PARTS_IN_PLACE parks the blocks, which
+     * resume when the cap rises. Preset 0. */
+    uint32_t keep;
     /* 0: all kernels are measured at once, each on its part of the SMs (a reading of Lin's sampling). 1: the kernels
      * are measured one after the other on all SMs. This takes longer, but no other kernel slows the measured kernel
      * down. */
@@ -73,7 +72,7 @@ typedef struct gpump_sharing_kernel {
 typedef enum gpump_sharing_action_kind {
     GPUMP_SHARING_CAP = 0, /* the member may have `blocks` blocks on the SM */
     GPUMP_SHARING_RATE,    /* the member's limits on the SM are `limits`: gpump_rate_set */
-    GPUMP_SHARING_VACATE,  /* `blocks` blocks of the member leave the SM, by `mechanism` */
+    GPUMP_SHARING_VACATE,  /* `blocks` blocks of the member leave the SM, by `technique` */
     GPUMP_SHARING_MEASURE  /* the meters of all SMs start at 0 now; sm and member are 0 */
 } gpump_sharing_action_kind;
 typedef struct gpump_sharing_action {
@@ -82,7 +81,8 @@ typedef struct gpump_sharing_action {
     uint32_t member;
     uint32_t kernel;          /* the host's number */
     uint32_t blocks;          /* CAP, VACATE */
-    uint32_t mechanism;       /* VACATE: gpump_sharing_mechanism */
+    uint32_t technique;       /* VACATE: config.technique */
+    uint32_t keep;            /* VACATE: config.keep */
     gpump_rate_limits limits; /* RATE */
 } gpump_sharing_action;
 
@@ -121,8 +121,9 @@ typedef struct gpump_sharing {
     uint32_t turn;    /* in_turn: the members before the one that is measured */
     uint32_t trial;   /* 0: none; up to the number of members: that member alone; then candidates, from 0 */
     uint32_t best;    /* the best candidate so far */
+    uint32_t unused;
 } gpump_sharing;
-typedef char gpumpi_sharing_has_no_padding[sizeof(gpump_sharing) == sizeof(gpumpi_head) + 5 * 8 + 16 * 4 ? 1 : -1];
+typedef char gpumpi_sharing_has_no_padding[sizeof(gpump_sharing) == sizeof(gpumpi_head) + 5 * 8 + 18 * 4 ? 1 : -1];
 GPUMP_INLINE gpumpi_sharing_member *gpumpi_sharing_members(gpump_sharing *sharing) {
     return (gpumpi_sharing_member *)(void *)(sharing + 1);
 }

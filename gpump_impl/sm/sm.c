@@ -44,6 +44,14 @@ static uint64_t gpumpi_sm_first_end(const gpump_sm *sm) {
 
 /* ---- configuration, birth, copies ---- */
 
+/* The techniques of the list that rewind, as bits. */
+static uint32_t gpumpi_sm_rewinding(void) {
+    uint32_t bits = 0;
+    for (uint32_t i = 0; gpump_technique_at(i); i++)
+        if (gpump_technique_begins(i) == GPUMP_TECHNIQUE_BEGIN_REWIND) bits |= 1u << i;
+    return bits;
+}
+
 GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const gpump_gpu *gpu, uint32_t shared_bytes) {
     uint32_t option = 0;
     if (!config || gpump_gpu_check(gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
@@ -62,7 +70,7 @@ GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const g
     config->shared_granule_bytes = gpu->shared_granule_bytes;
     config->kernels = 1;
     config->placement = GPUMP_SM_FIRST_FIT;
-    config->techniques = 1u << GPUMP_TECHNIQUE_FLUSH | 1u << GPUMP_TECHNIQUE_SWITCH | 1u << GPUMP_TECHNIQUE_DRAIN;
+    config->techniques = gpumpi_techniques() & ~gpumpi_sm_rewinding();
     config->waits = GPUMP_SM_WAIT_ALL;
     config->timing = GPUMP_SM_TIMING_HOST;
     config->port_cycles = (uint64_t)gpu->clock_khz * gpu->sms;
@@ -96,9 +104,8 @@ static gpump_result gpumpi_sm_check_config(const gpump_sm_config *config, gpump_
     GPUMPI_RANGE(kernels, 1u, 64u);
     if (config->placement > GPUMP_SM_ALIGNED)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "placement", 0, config->placement, 0, GPUMP_SM_ALIGNED);
-    if (config->techniques >> GPUMP_TECHNIQUES)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "techniques", 0, config->techniques, 0,
-                           (1u << GPUMP_TECHNIQUES) - 1);
+    if (config->techniques & ~gpumpi_techniques())
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "techniques", 0, config->techniques, 0, gpumpi_techniques());
     if (config->waits > GPUMP_SM_WAIT_ALL)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "waits", 0, config->waits, 0, GPUMP_SM_WAIT_ALL);
     if (config->timing > GPUMP_SM_TIMING_PORT)
@@ -195,9 +202,8 @@ static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
     if (!slot->pending && (slot->state == GPUMP_BLOCK_SAVED || slot->state == GPUMP_BLOCK_DONE))
         return "a block that has ended and is never freed";
     if (slot->active > 1 || slot->clobbered > 1 || slot->to_point > 1) return "a flag that is neither 0 nor 1";
-    if (slot->technique > GPUMP_TECHNIQUE_KILL && slot->technique != GPUMP_NONE) return "an unknown technique";
-    if ((slot->state == GPUMP_BLOCK_KILLED) != (slot->technique == GPUMP_TECHNIQUE_KILL))
-        return "a block that was killed and is not KILLED";
+    if (slot->technique != GPUMP_NONE && !gpump_technique_at(slot->technique)) return "an unknown technique";
+    if (slot->state == GPUMP_BLOCK_KILLED && slot->technique != GPUMP_NONE) return "a killed block with a technique";
     if (!slot->faults && slot->ready_cycle) return "a block that waits for no page until a cycle";
     if (slot->waits & ~sm->config.waits) return "a wait that the host does not report";
     if (!slot->threads || slot->threads > sm->config.thread_slots ||
@@ -843,7 +849,8 @@ GPUMP_API gpump_result gpump_sm_report_rewound(gpump_sm *sm, gpump_block_ref blo
     if (!sm) return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
     slot = &gpumpi_sm_slots(sm)[block.slot];
-    if (slot->state != GPUMP_BLOCK_STOPPING || slot->technique != GPUMP_TECHNIQUE_REWIND) return GPUMP_ERROR_STATE;
+    if (slot->state != GPUMP_BLOCK_STOPPING || gpump_technique_begins(slot->technique) != GPUMP_TECHNIQUE_BEGIN_REWIND)
+        return GPUMP_ERROR_STATE;
     if (warp_instructions > slot->executed) return GPUMP_ERROR_ARGUMENT;
     slot->executed -= warp_instructions;
     sm->statistics.executed += warp_instructions; /* they were executed here, whatever becomes of the block */
@@ -855,26 +862,18 @@ GPUMP_API gpump_result gpump_sm_report_rewound(gpump_sm *sm, gpump_block_ref blo
 
 /* 1 when a technique writes a context. */
 static int gpumpi_sm_saves(uint32_t technique) {
-    return technique == GPUMP_TECHNIQUE_SWITCH || technique == GPUMP_TECHNIQUE_REWIND;
+    const uint32_t begins = gpump_technique_begins(technique);
+    return begins == GPUMP_TECHNIQUE_BEGIN_STOP || begins == GPUMP_TECHNIQUE_BEGIN_REWIND;
 }
 
 /* gpump_sm_may of a block that is here. */
 GPUMP_INLINE gpump_reason gpumpi_sm_may(const gpump_sm *sm, const gpumpi_sm_slot *slot, uint32_t technique) {
-    int running;
-    if (technique == GPUMP_TECHNIQUE_KILL)
-        return gpump_block_stays(slot->state) || gpump_block_executes(slot->state) ||
-                       slot->state == GPUMP_BLOCK_SAVING || slot->state == GPUMP_BLOCK_PARKED
-                   ? GPUMP_REASON_YES
-                   : GPUMP_REASON_NOT_RUNNING;
+    const gpump_technique *how;
     if (technique >= GPUMP_TECHNIQUES || !(sm->config.techniques >> technique & 1u)) return GPUMP_REASON_TECHNIQUE;
-    running =
-        slot->state == GPUMP_BLOCK_RUNNING || slot->state == GPUMP_BLOCK_BLOCKED || slot->state == GPUMP_BLOCK_DRAINING;
-    if (slot->state == GPUMP_BLOCK_PARKED && !slot->pending)
-        running = technique == GPUMP_TECHNIQUE_FLUSH || technique == GPUMP_TECHNIQUE_SWITCH;
-    if (slot->state == GPUMP_BLOCK_STOPPING) running = technique == GPUMP_TECHNIQUE_FLUSH;
-    if (slot->state == GPUMP_BLOCK_DRAINING && technique == GPUMP_TECHNIQUE_DRAIN) running = 0;
-    if (!running) return GPUMP_REASON_NOT_RUNNING;
-    if (technique == GPUMP_TECHNIQUE_FLUSH && slot->clobbered) return GPUMP_REASON_CLOBBERED;
+    how = gpump_technique_at(technique);
+    if (!(how->states >> slot->state & 1u)) return GPUMP_REASON_NOT_RUNNING;
+    if (slot->state == GPUMP_BLOCK_PARKED && slot->pending) return GPUMP_REASON_NOT_RUNNING; /* it is about to park */
+    if (how->unclobbered && slot->clobbered) return GPUMP_REASON_CLOBBERED;
     if (gpumpi_sm_saves(technique) && gpumpi_sm_part_bytes(slot, slot->held) > gpump_sm_context_room(sm, slot->kernel))
         return GPUMP_REASON_NO_CONTEXT_SPACE;
     return GPUMP_REASON_YES;
@@ -928,8 +927,8 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
         view->threads = slot->threads;
         view->warps = slot->warps;
     }
-    for (uint32_t technique = 0; technique < GPUMP_TECHNIQUES; technique++)
-        if (gpumpi_sm_may(sm, slot, technique) == GPUMP_REASON_YES) view->may |= 1u << technique;
+    for (uint32_t rest = sm->config.techniques; rest; rest &= rest - 1)
+        if (gpumpi_sm_may(sm, slot, gpump_bits_lowest64(rest)) == GPUMP_REASON_YES) view->may |= rest & (0u - rest);
     view->group = slot->group;
     view->technique = slot->technique;
     if (gpump_block_is_saved_now(slot->state)) view->keep = slot->keep;
@@ -966,18 +965,18 @@ GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_b
 static gpump_result gpumpi_sm_check_choice(const gpump_sm *sm, const gpump_block_choice *choice, uint32_t i,
                                            uint64_t *needed, gpump_diag *diag) {
     const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[choice->block.slot];
-    int saves = gpumpi_sm_saves(choice->technique), switches = choice->technique == GPUMP_TECHNIQUE_SWITCH;
+    const gpump_technique *how = gpump_technique_at(choice->technique);
+    const int saves = gpumpi_sm_saves(choice->technique);
+    const int stops = how && how->begin == GPUMP_TECHNIQUE_BEGIN_STOP;
     gpump_reason reason;
     uint32_t entry;
-    if (choice->technique > GPUMP_TECHNIQUE_KILL)
+    if (!how)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
-                           GPUMP_TECHNIQUE_KILL);
-    if (choice->keep > GPUMP_PARTS_IN_PLACE || (choice->keep && !saves))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0,
-                           saves ? GPUMP_PARTS_IN_PLACE : 0);
-    if (choice->to_point > 1 ||
-        (choice->to_point && !(switches && (sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.to_point", i, choice->to_point, 0, switches ? 1 : 0);
+                           gpump_bits_count64(gpumpi_techniques()) - 1);
+    if (choice->keep & ~how->keeps)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, how->keeps);
+    if (choice->to_point > 1 || (choice->to_point && !(stops && (sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.to_point", i, choice->to_point, 0, stops ? 1 : 0);
     reason = gpump_sm_may(sm, choice->block, choice->technique);
     if (reason == GPUMP_REASON_NO_CONTEXT_SPACE && choice->keep) reason = GPUMP_REASON_YES; /* counted below */
     if (reason) return gpumpi_refuse(diag, reason, "choices", i);
@@ -1024,27 +1023,35 @@ static gpump_result gpumpi_sm_check_choices(const gpump_sm *sm, const gpump_bloc
     return GPUMP_OK;
 }
 
+/* Tells the host to drop a block, whose state then is `state`. */
+static void gpumpi_sm_drop(gpump_sm *sm, uint32_t index, uint32_t state, uint64_t now) {
+    gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
+    if (gpump_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
+    gpumpi_sm_give_room(sm, slot);
+    slot->state = state;
+    gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_DROP);
+}
+
 /* Tells a block to be saved, or a parked one to give up more. */
 static void gpumpi_sm_save_block(gpump_sm *sm, uint32_t index, const gpump_block_choice *choice, uint64_t now) {
     gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
     gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[gpumpi_sm_find_kernel(sm, slot->kernel)];
     uint64_t bytes = gpumpi_sm_part_bytes(slot, slot->held & ~choice->keep);
-    int rewinds = choice->technique == GPUMP_TECHNIQUE_REWIND;
+    const gpump_technique *how = gpump_technique_at(choice->technique);
+    const int rewinds = how->begin == GPUMP_TECHNIQUE_BEGIN_REWIND;
+    const uint32_t point = choice->to_point ? (uint32_t)GPUMP_SM_WAIT_PREEMPTION_POINT : 0;
     if (kernel->room != UINT64_MAX) kernel->room -= bytes;
     slot->taken = gpump_add_saturated(slot->taken, bytes);
     slot->keep = choice->keep;
-    slot->to_point = choice->to_point;
+    slot->to_point = 0;
     if (slot->state == GPUMP_BLOCK_PARKED) {
         gpumpi_sm_start_saving(sm, index, now);
         return;
     }
-    if (rewinds) {
-        slot->to_point = (sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT) != 0;
-        sm->statistics.rewound++;
-    }
+    if (rewinds) sm->statistics.rewound++;
     slot->state = GPUMP_BLOCK_STOPPING;
-    slot->waits = sm->config.waits;
-    if (!slot->to_point) slot->waits &= ~(uint32_t)GPUMP_SM_WAIT_PREEMPTION_POINT;
+    slot->waits = sm->config.waits & (how->waits | point);
+    slot->to_point = (slot->waits & GPUMP_SM_WAIT_PREEMPTION_POINT) != 0;
     gpumpi_sm_post(sm, index, rewinds ? GPUMP_SM_ACTION_REWIND : GPUMP_SM_ACTION_STOP);
     if (!slot->waits && !rewinds) gpumpi_sm_start_saving(sm, index, now);
 }
@@ -1075,22 +1082,34 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
         gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
         if (slot->state == GPUMP_BLOCK_DRAINING) sm->statistics.drain_cycles += now - slot->since;
         if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
-        if (choices[i].technique == GPUMP_TECHNIQUE_KILL) gpumpi_sm_end_transfer(sm, slot, now);
         slot->technique = choices[i].technique;
         slot->since = now;
         slot->pending = 0; /* an unread STOP or RESUME is overtaken */
         sm->pending &= ~((uint64_t)1 << index);
-        if (choices[i].technique == GPUMP_TECHNIQUE_FLUSH || choices[i].technique == GPUMP_TECHNIQUE_KILL) {
-            if (gpump_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
-            gpumpi_sm_give_room(sm, slot);
-            slot->state = choices[i].technique == GPUMP_TECHNIQUE_FLUSH ? GPUMP_BLOCK_FLUSHED : GPUMP_BLOCK_KILLED;
-            gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_DROP);
-        } else if (choices[i].technique == GPUMP_TECHNIQUE_DRAIN) {
-            slot->state = GPUMP_BLOCK_DRAINING;
-        } else {
-            gpumpi_sm_save_block(sm, index, &choices[i], now);
+        switch (gpump_technique_begins(choices[i].technique)) {
+        case GPUMP_TECHNIQUE_BEGIN_DROP: gpumpi_sm_drop(sm, index, GPUMP_BLOCK_FLUSHED, now); break;
+        case GPUMP_TECHNIQUE_BEGIN_RUN: slot->state = GPUMP_BLOCK_DRAINING; break;
+        default: gpumpi_sm_save_block(sm, index, &choices[i], now); break;
         }
     }
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sm_kill(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
+    const uint32_t states = 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_DRAINING |
+                            1u << GPUMP_BLOCK_STOPPING | 1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_RESTORING |
+                            1u << GPUMP_BLOCK_PARKED;
+    gpumpi_sm_slot *slot;
+    gpump_result result = gpumpi_sm_enter(sm, now, block, states, &slot);
+    if (result) return result;
+    gpump_sm_advance(sm, now);
+    if (slot->state == GPUMP_BLOCK_DRAINING) sm->statistics.drain_cycles += now - slot->since;
+    if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
+    gpumpi_sm_end_transfer(sm, slot, now);
+    slot->technique = GPUMP_NONE;
+    slot->since = now;
+    slot->pending = 0;
+    gpumpi_sm_drop(sm, block.slot, GPUMP_BLOCK_KILLED, now);
     return GPUMP_OK;
 }
 
@@ -1174,6 +1193,8 @@ GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action
         action->parts = slot->keep;
         gpumpi_sm_leave(sm, slot);
         slot->held = slot->keep;
+    } else if (kind == GPUMP_SM_ACTION_DROP) {
+        action->why = slot->state;
     } else if (kind == GPUMP_SM_ACTION_FREED) {
         gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[gpumpi_sm_find_kernel(sm, slot->kernel)];
         uint32_t generation = slot->generation;

@@ -10,7 +10,8 @@
  *   gpump_sm_preempt, switch  -> STOPPING, STOP action; report_waits 0 -> SAVING, SAVE action;
  *                                report_saved -> FREED action
  *   gpump_sm_preempt, rewind  -> STOPPING, REWIND action; then as for switch
- *   gpump_sm_preempt, kill    -> KILLED, DROP action;  report_dropped -> FREED action, and no block comes back
+ *   gpump_sm_preempt, a technique of your own -> as the built-in technique that begins alike (gpump_technique.begin)
+ *   gpump_sm_kill             -> KILLED, DROP action;  report_dropped -> FREED action, and no block comes back
  *   report_done, at any point before report_dropped or report_saved -> FREED action
  *   switch or rewind that keeps registers or shared memory in place -> PARKED action instead of FREED;
  *                                gpump_sm_unpark brings the block back
@@ -22,6 +23,7 @@
 #include "base/base.h"
 #include "gpu/gpu.h"
 #include "gpu/block.h"
+#include "gpu/technique.h"
 
 GPUMP_BEGIN
 
@@ -42,18 +44,6 @@ typedef enum gpump_sm_timing {
     GPUMP_SM_TIMING_PORT = 1
 } gpump_sm_timing;
 
-/* What a stopped block may wait for before its state is complete; bits. A host reports the bits that it knows. */
-typedef enum gpump_sm_wait {
-    GPUMP_SM_WAIT_PIPELINE = 1,
-    GPUMP_SM_WAIT_STORES = 2,
-    GPUMP_SM_WAIT_ATOMICS = 4,
-    GPUMP_SM_WAIT_INSTRUCTION_MISSES = 8,
-    GPUMP_SM_WAIT_SCOREBOARD = 16,
-    GPUMP_SM_WAIT_PREEMPTION_POINT = 32,
-    GPUMP_SM_WAIT_FAULT = 64, /* pages that the block waits for; only where a faulted block cannot be saved (stall) */
-    GPUMP_SM_WAIT_ALL = 127
-} gpump_sm_wait;
-
 /* The configuration of an SM. gpump_sm_config_preset or gpump_sm_config_from_gpu fills it; every field may then be
  * changed. */
 typedef struct gpump_sm_config {
@@ -71,8 +61,8 @@ typedef struct gpump_sm_config {
     uint32_t shared_granule_bytes; /* shared memory is allocated in multiples of this; at least 1 */
     uint32_t kernels;              /* kernels with blocks here at the same time, parked blocks included; 1 to 64 */
     uint32_t placement;            /* gpump_sm_placement */
-    /* Techniques that the host can carry out, as bits 1 << gpump_technique. Only a host that records the region
-     * boundaries of warps can rewind; the presets leave rewind out. */
+    /* Techniques that the host can carry out, as bits 1 << number (gpump_technique_at). Only a host that records the
+     * region boundaries of warps can rewind; the presets take every technique of the list that does not rewind. */
     uint32_t techniques;
     uint32_t unused;
     uint32_t waits;  /* gpump_sm_wait bits that this host reports; 0: a stopped block is complete at once */
@@ -146,8 +136,8 @@ typedef struct gpump_sm_action {
     gpump_sm_history history;
     gpump_block_ref block;
     uint32_t kind;      /* gpump_sm_action_kind */
-    uint32_t why;       /* gpump_block_state: SAVED, FLUSHED, KILLED or DONE with FREED */
-    uint32_t technique; /* gpump_technique by which the block was ordered to leave; GPUMP_NONE: none */
+    uint32_t why;       /* gpump_block_state: FLUSHED or KILLED with DROP; SAVED, FLUSHED, KILLED or DONE with FREED */
+    uint32_t technique; /* number of the technique by which the block was ordered to leave; GPUMP_NONE: none */
     uint32_t parts;     /* gpump_part bits: what to move (SAVE, RESTORE), what stays (PARKED) */
     uint32_t kernel;
     uint32_t register_base, registers;
@@ -215,7 +205,7 @@ typedef struct gpumpi_sm_slot {
     uint32_t warps;                /* warp slots it takes while it is active */
     uint32_t waits;                /* STOPPING: gpump_sm_wait bits that are still to end */
     uint32_t clobbered;            /* 1: it has overwritten something it read, and may not be flushed */
-    uint32_t technique;            /* gpump_technique it was told to leave by; GPUMP_NONE */
+    uint32_t technique;            /* number of the technique it was told to leave by; GPUMP_NONE */
     uint32_t keep;                 /* gpump_part bits that stay in place when it is preempted */
     uint32_t to_point;             /* 1: warps issue until they are at a preemption point or region boundary */
     uint32_t pending;              /* actions to be handed over: bit k is gpump_sm_action_kind k */
@@ -403,16 +393,20 @@ GPUMP_API uint64_t gpump_sm_context_room(const gpump_sm *sm, uint32_t kernel);
 
 /* ---- decisions carried out ---- */
 
-/* Preempts the blocks of choices[count], each by its own technique. On an error no block is preempted. The allowed
- * states are:
- *   flush                  running, blocked, draining, stopping, parked
- *   switch, rewind, drain  running, blocked, draining; a parked block may be switched again to give up more parts
- *   kill                   every block that is not about to be freed, whatever its flush bit and config.techniques
- * A kill ends a save or restore under way. The host then reports neither. The choices must contain every block of a
- * group. GPUMP_ERROR_REFUSED: diag->index is the choice at fault, and diag->reason the cause. Cost: linear in the slots
- * and choices. */
+/* Preempts the blocks of choices[count], each by its own technique. On an error no block is preempted. The states in
+ * which a block may be told to leave are those of gpump_technique.states:
+ *   flush         running, blocked, draining, stopping, parked
+ *   switch        running, blocked, draining; a parked block may be switched again to give up more parts
+ *   drain         running, blocked
+ *   rewind        running, blocked, draining
+ * The choices must contain every block of a group. GPUMP_ERROR_REFUSED: diag->index is the choice at fault, and
+ * diag->reason the cause. Cost: linear in the slots and choices. */
 GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_block_choice *choices, uint32_t count,
                                         gpump_diag *diag);
+/* Drops `block` for good, because its process is aborted: whatever its flush bit, group and config.techniques. A DROP
+ * action follows. A kill ends a save or restore under way, and the host then reports neither. GPUMP_ERROR_STATE: the
+ * block is about to be freed. GPUMP_ERROR_STALE. Cost: linear in the slots. */
+GPUMP_API gpump_result gpump_sm_kill(gpump_sm *sm, uint64_t now, gpump_block_ref block);
 /* Reactivates the parked `block`: the SM allocates its warp slots and the ranges that it gave up. A RESTORE action
  * follows, of 0 bytes when every part stayed in place. GPUMP_BUSY: there is no room; diag holds the reason.
  * GPUMP_ERROR_STATE: the block is not parked. */

@@ -189,13 +189,29 @@ static void gpumpi_cost_faults(const gpump_block_view *blocks, uint64_t mine, co
             e->latency[GPUMP_TECHNIQUE_SWITCH] = gpump_add_saturated(e->latency[GPUMP_TECHNIQUE_SWITCH], wait);
             continue;
         }
-        for (uint32_t t = GPUMP_TECHNIQUE_SWITCH; t < GPUMP_TECHNIQUES; t++) {
+        for (uint32_t t = GPUMP_TECHNIQUE_SWITCH; t < GPUMP_TECHNIQUE_OWN; t++) {
             const uint64_t stalls = gpump_add_saturated(e->latency[t], e->latency[t]);
             if (t == GPUMP_TECHNIQUE_DRAIN || e->overhead[t] == GPUMP_UNKNOWN) continue;
             e->overhead[t] = gpump_add_saturated(t == GPUMP_TECHNIQUE_REWIND ? rewind[at].executed : 0,
                                                  stalls > wait ? gpumpi_cost_times(stalls - wait, ipc) : 0);
         }
     }
+}
+
+/* A technique of one's own costs what the built-in one that begins alike costs, unless its hook says otherwise. */
+static void gpumpi_cost_own(const gpump_gpu *gpu, const gpump_block_view *blocks, uint64_t mine, uint64_t ipc,
+                            gpump_cost_estimate *estimates) {
+    gpump_technique_estimate_args args;
+    args.gpu = gpu;
+    args.ipc = ipc;
+    for (uint32_t t = GPUMP_TECHNIQUE_OWN; (args.technique = gpump_technique_at(t)) != NULL; t++)
+        for (uint64_t rest = mine; rest; rest &= rest - 1) {
+            gpump_cost_estimate *e = &estimates[gpump_bits_lowest64(rest)];
+            args.block = &blocks[gpump_bits_lowest64(rest)];
+            e->latency[t] = e->latency[args.technique->begin];
+            e->overhead[t] = e->overhead[args.technique->begin];
+            if (args.technique->estimate) args.technique->estimate(&args, &e->latency[t], &e->overhead[t]);
+        }
 }
 
 /* The cycles per warp instruction that a drain is estimated with: those of the block so far (`own`), of the blocks that
@@ -257,12 +273,14 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
                 length == GPUMP_UNKNOWN ? GPUMP_UNKNOWN
                                         : gpumpi_cost_times(length > executed ? length - executed : 0, each);
             e->overhead[GPUMP_TECHNIQUE_DRAIN] = e->latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : 0;
-            e->latency[GPUMP_TECHNIQUE_REWIND] = e->overhead[GPUMP_TECHNIQUE_REWIND] = GPUMP_UNKNOWN;
+            for (uint32_t t = GPUMP_TECHNIQUE_REWIND; t < GPUMP_TECHNIQUES; t++)
+                e->latency[t] = e->overhead[t] = GPUMP_UNKNOWN;
         }
         if (rewind) gpumpi_cost_rewinds(gpu, mine, rewind, ipc, estimates);
         gpumpi_cost_faults(blocks, mine, rewind, ipc, estimates);
         if (options->flags & GPUMP_COST_DRAIN_LOSES)
             gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
+        gpumpi_cost_own(gpu, blocks, mine, ipc, estimates);
     }
     return GPUMP_OK;
 }

@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "gpu/gpu.h"
 #include "gpu/block.h"
+#include "gpu/technique.h"
 
 GPUMP_BEGIN
 
@@ -59,7 +60,8 @@ typedef struct gpump_cost_rewind {
     uint64_t executed; /* warp instructions since those boundaries */
 } gpump_cost_rewind;
 
-/* One block's cost by each gpump_technique. */
+/* One block's cost by each technique of the list (gpump_technique_at); GPUMP_UNKNOWN for numbers without a technique.
+ */
 typedef struct gpump_cost_estimate {
     uint64_t latency[GPUMP_TECHNIQUES];  /* cycles until the block's room is free; GPUMP_UNKNOWN: no estimate */
     uint64_t overhead[GPUMP_TECHNIQUES]; /* warp instructions lost; GPUMP_UNKNOWN likewise */
@@ -82,18 +84,31 @@ GPUMP_API uint64_t gpump_cost_history_bits(void);
 GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
 
 /* Estimates every block of one SM by every technique (Shieh 3.3.2).
+ *
  *   gpu        clock and bandwidth: a switch moves context_bytes at the SM's share (1/sms)
  *   histories  histories[history_count], indexed by function (gpump_block_function); NULL or a missing entry: empty
- * history blocks     the SM's resident blocks, count up to 64 rewind     parallel to blocks, or NULL: no rewind options
- * NULL: Shieh's estimates  out, parallel to blocks flush: 0 cycles, all executed instructions. switch: bytes over
- * bandwidth; the function's mean IPC of a block on this SM x 2 latencies (saved and restored). drain: (mean
- * instructions of finished blocks - executed) x CPI, at least 0; nothing lost. rewind: its bytes over bandwidth; the
- * instructions since the boundary and the two stalls as in switch. Faults: a block that waits for pages drains
- * gpump_block_view.fault_cycles later. A switch is delayed by the same time where faults stall. Where faults do not
- * stall, the two stalls of a switch or a rewind lose nothing while the block would have waited for its pages. The
- * function does not ask whether a technique is allowed (gpump_block_view.may). An estimate without enough samples is
- * GPUMP_UNKNOWN: a deviation needs two samples, an average one. Each block is estimated alone; gpump_cost_port has the
- * times of several saves that share the SM's port. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT. */
+ *              history
+ *   blocks     the SM's resident blocks, count up to 64
+ *   rewind     parallel to blocks, or NULL: no rewind
+ *   options    NULL: Shieh's estimates
+ *   estimates  out, parallel to blocks
+ *
+ *   technique  latency                                                overhead
+ *   flush      0 cycles                                               all executed instructions
+ *   switch     context_bytes over bandwidth                           mean IPC of the function's blocks on this SM,
+ * times two latencies (saved and restored) drain      (mean instructions of finished blocks - executed)      nothing
+ *              times CPI, at least 0
+ *   rewind     its bytes over bandwidth                               instructions since the boundary, and two stalls
+ * as in switch one's own  that of the built-in technique that begins alike, after the hook gpump_technique.estimate
+ *
+ * Faults: a block that waits for pages drains gpump_block_view.fault_cycles later. A switch is delayed by the same time
+ * where faults stall. Where faults do not stall, the two stalls of a switch or a rewind lose nothing while the block
+ * would have waited for its pages.
+ *
+ * The function does not ask whether a technique is allowed (gpump_block_view.may). An estimate without enough samples
+ * is GPUMP_UNKNOWN: a deviation needs two samples, an average one. Each block is estimated alone; gpump_cost_port has
+ * the times of several saves that share the SM's port. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT.
+ */
 GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories,
                                                   uint32_t history_count, const gpump_block_view *blocks,
                                                   uint32_t count, const gpump_cost_rewind *rewind,

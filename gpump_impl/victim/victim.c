@@ -79,8 +79,7 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
                            1u << GPUMP_BLOCK_RESTORING;
     uint64_t all = ~(uint64_t)0 >> (64 - geometry->positions), own = 0, leaving = 0, fixed = 0, choosable = 0,
              parked = 0, kept = 0, closed = sm->reserved;
-    uint32_t techniques = context->policy->techniques & ((1u << GPUMP_TECHNIQUES) - 1),
-             kernel = context->request->kernel, i;
+    uint32_t techniques = gpumpi_victim_techniques(context->policy), kernel = context->request->kernel, i;
     uint32_t warps = 0, threads = 0, groups = 0, most;
     for (i = 0; i < geometry->positions; i++) sets[i] = 0;
     for (i = 0; i < sm->count; i++) {
@@ -146,7 +145,8 @@ static gpump_reason gpumpi_victim_check(const gpump_victim_plan_args *args, cons
     for (rest = plan->victims; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest), t = plan->technique[i];
         if (t >= GPUMP_TECHNIQUES || !(args->allowed[i] >> t & 1u))
-            return t == GPUMP_TECHNIQUE_FLUSH ? GPUMP_REASON_CLOBBERED : GPUMP_REASON_NO_TECHNIQUE;
+            return gpump_technique_begins(t) == GPUMP_TECHNIQUE_BEGIN_DROP ? GPUMP_REASON_CLOBBERED
+                                                                           : GPUMP_REASON_NO_TECHNIQUE;
     }
     if ((plan->positions & ~args->open) || positions > args->want) return GPUMP_REASON_POSITIONS;
     for (rest = plan->positions; rest; rest &= rest - 1)
@@ -271,7 +271,8 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
     for (j = 0; j < n; j++) {
         uint32_t i = order[j], t = plan->technique[i];
         if (serial && gpumpi_victim_uses_port(t)) latency[i] = port = gpump_add_saturated(port, latency[i]);
-        if ((plan->later >> i & 1u) && t != GPUMP_TECHNIQUE_DRAIN) later |= (uint64_t)1 << i;
+        if ((plan->later >> i & 1u) && gpump_technique_begins(t) != GPUMP_TECHNIQUE_BEGIN_RUN)
+            later |= (uint64_t)1 << i;
         if (out->choices) /* one that runs on is out by the deadline */
             gpumpi_victim_put(&out->choices[decision->choices], sm, i,
                               plan->later >> i & 1u ? (uint32_t)GPUMP_TECHNIQUE_DRAIN : t, t,
@@ -525,7 +526,7 @@ static gpump_result gpumpi_victim_answer(const gpump_victim_plan_args *args, uin
     }
     for (rest = plan.victims & args->draining; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest), t = plan.technique[i], later = (uint32_t)(plan.later >> i & 1u);
-        int silent = !drains && (t == GPUMP_TECHNIQUE_DRAIN || later);
+        int silent = !drains && (gpump_technique_begins(t) == GPUMP_TECHNIQUE_BEGIN_RUN || later);
         uint64_t latency;
         if (silent && !bills) continue;
         latency = sm->estimates[i].latency[t];
@@ -563,7 +564,7 @@ static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *contex
         for (i = 0; i < sm->count; i++) {
             const gpump_block_view *block = &sm->blocks[i];
             if (block->state != GPUMP_BLOCK_DRAINING || block->kernel == context->request->kernel) continue;
-            args.allowed[i] = (uint8_t)((block->may & context->policy->techniques) | GPUMPI_VICTIM_D);
+            args.allowed[i] = (uint8_t)((block->may & gpumpi_victim_techniques(context->policy)) | GPUMPI_VICTIM_D);
             args.draining |= (uint64_t)1 << i;
         }
         args.choosable = args.draining;
@@ -593,7 +594,7 @@ static gpump_result gpumpi_victim_empty(const gpumpi_victim_context *context, co
         for (i = 0; i < sm->count; i++) {
             const gpump_block_view *block = &sm->blocks[i];
             if (gpump_block_leaves(block->state) || (kernel && block->kernel == kernel)) continue;
-            args.allowed[i] = (uint8_t)(block->may & context->policy->techniques);
+            args.allowed[i] = (uint8_t)(block->may & gpumpi_victim_techniques(context->policy));
             args.groups |= block->group;
             if (args.allowed[i])
                 args.choosable |= (uint64_t)1 << i;

@@ -174,7 +174,7 @@ typedef struct gpump_victim_plan_args {
      * of them, and takes no position. */
     uint64_t draining;
     uint32_t groups;                      /* not 0: some blocks must leave together */
-    uint8_t allowed[GPUMP_VICTIM_BLOCKS]; /* per block: bits 1 << gpump_technique that it may leave by */
+    uint8_t allowed[GPUMP_VICTIM_BLOCKS]; /* per block: bits 1 << number of the techniques that it may leave by */
 } gpump_victim_plan_args;
 
 /* Result of a plan hook. */
@@ -185,14 +185,14 @@ typedef struct gpump_victim_plan {
      * then. */
     uint64_t later;
     uint64_t ask_again;                     /* cycle of the second look; GPUMP_UNKNOWN: none */
-    uint8_t technique[GPUMP_VICTIM_BLOCKS]; /* gpump_technique of each victim */
+    uint8_t technique[GPUMP_VICTIM_BLOCKS]; /* number of each victim's technique */
 } gpump_victim_plan;
 
 /* A policy: a constant struct. Any hook may be NULL. gpump_victim_decide checks the results of the hooks. */
 typedef struct gpump_victim_policy {
     uint32_t struct_size; /* sizeof(gpump_victim_policy) */
     uint32_t flags;       /* GPUMP_VICTIM_... */
-    uint32_t techniques;  /* those it uses, as bits 1 << gpump_technique */
+    uint32_t techniques;  /* those it uses, as bits 1 << number (gpump_technique_at) */
     uint32_t unused;
     gpump_cost_options cost; /* options of gpump_cost_estimate_blocks for this policy */
     const char *name;

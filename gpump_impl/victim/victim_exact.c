@@ -182,11 +182,12 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
     search.overhead = overhead;
     search.groups = args->groups != 0;
     for (rest = args->choosable; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest), t;
+        uint32_t i = gpump_bits_lowest64(rest);
         fastest[i] = GPUMP_UNKNOWN;
-        for (t = 0; t < GPUMP_TECHNIQUES; t++)
-            if ((args->allowed[i] >> t & 1u) && estimates[i].latency[t] < fastest[i])
-                fastest[i] = estimates[i].latency[t];
+        for (uint32_t ways = args->allowed[i]; ways; ways &= ways - 1) {
+            const uint32_t t = gpump_bits_lowest64(ways);
+            if (estimates[i].latency[t] < fastest[i]) fastest[i] = estimates[i].latency[t];
+        }
     }
     /* The fewest cycles in which `want` positions can be had: whether they can depends only on which blocks may be
      * chosen. */

@@ -121,7 +121,7 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
         return GPUMP_ERROR_ARGUMENT; /* a block not in the view */
     for (rest = all; rest; rest &= rest - 1) {
         i = gpump_bits_lowest64(rest);
-        allowed[i] = (uint8_t)(sm->blocks[i].may & policy->techniques);
+        allowed[i] = (uint8_t)(sm->blocks[i].may & gpumpi_victim_techniques(policy));
         if (!allowed[i]) fixed |= (uint64_t)1 << i;
     }
     memset(technique, (int)GPUMP_VICTIM_NO_TECHNIQUE, sm->count);

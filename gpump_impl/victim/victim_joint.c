@@ -2,11 +2,31 @@
  * worth. */
 #include "victim/victim_parts.h"
 
-#define GPUMPI_VICTIM_PORT (GPUMPI_VICTIM_S | GPUMPI_VICTIM_R)
 #define GPUMPI_VICTIM_SAVE_MARGIN \
     5 /* saves are planned to end a fifth of the limit early: what is in flight has to end first */
 #define GPUMPI_VICTIM_DROP_MARGIN 32 /* flushes take next to no time */
 #define GPUMPI_VICTIM_JOINT_NODES 2000u
+
+/* The techniques that move bytes through the port, as bits. */
+static uint32_t gpumpi_victim_port(void) {
+    uint32_t port = 0;
+    for (uint32_t t = 0; gpump_technique_at(t); t++)
+        if (gpumpi_victim_uses_port(t)) port |= 1u << t;
+    return port;
+}
+
+/* The technique of least latency among `ways`; GPUMP_TECHNIQUES where no latency is known. */
+static uint32_t gpumpi_victim_soonest(const gpump_cost_estimate *estimate, uint32_t ways) {
+    uint32_t soonest = GPUMP_TECHNIQUES;
+    uint64_t latency = GPUMP_UNKNOWN;
+    for (; ways; ways &= ways - 1) {
+        const uint32_t t = gpump_bits_lowest64(ways);
+        if (estimate->latency[t] >= latency) continue;
+        latency = estimate->latency[t];
+        soonest = t;
+    }
+    return soonest;
+}
 
 /* The cheapest technique of a block within `limit`, without those in `avoid`; GPUMP_TECHNIQUES when there is none. */
 static uint32_t gpumpi_victim_within(const gpump_cost_estimate *estimate, uint32_t allowed, uint32_t avoid,
@@ -47,22 +67,19 @@ static void gpumpi_victim_charge_drains(const gpump_victim_plan_args *args, uint
  * saved, and saves pass the port one after the other where they are serial. */
 static uint64_t gpumpi_victim_forced(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
                                      uint64_t victims, int serial) {
+    const uint32_t port = gpumpi_victim_port();
     uint64_t rest, forced = 0;
     for (rest = victims; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest), t;
-        uint32_t ways = serial ? args->allowed[i] & GPUMPI_VICTIM_PORT : args->allowed[i];
-        uint64_t soonest = GPUMP_UNKNOWN;
-        if (gpumpi_victim_within(&estimates[i], args->allowed[i], GPUMPI_VICTIM_PORT, args->left) < GPUMP_TECHNIQUES)
-            continue;
-        if (!ways) ways = args->allowed[i]; /* nothing but the drain */
-        for (t = 0; t < GPUMP_TECHNIQUES; t++)
-            if ((ways >> t & 1u) && estimates[i].latency[t] < soonest) soonest = estimates[i].latency[t];
-        if (soonest == GPUMP_UNKNOWN)
+        uint32_t ways = serial ? args->allowed[i] & port : args->allowed[i];
+        if (gpumpi_victim_within(&estimates[i], args->allowed[i], port, args->left) < GPUMP_TECHNIQUES) continue;
+        t = gpumpi_victim_soonest(&estimates[i], ways ? ways : args->allowed[i]); /* 0 ways: nothing but the drain */
+        if (t == GPUMP_TECHNIQUES)
             forced = GPUMP_UNKNOWN - 1;
         else if (serial)
-            forced = gpump_add_saturated(forced, soonest);
-        else if (soonest > forced)
-            forced = soonest;
+            forced = gpump_add_saturated(forced, estimates[i].latency[t]);
+        else if (estimates[i].latency[t] > forced)
+            forced = estimates[i].latency[t];
     }
     return forced;
 }
@@ -72,6 +89,7 @@ static uint64_t gpumpi_victim_forced(const gpump_victim_plan_args *args, const g
  * victim exceeds the limit in any case, the others take the cheapest technique that ends by the same cycle. */
 static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
                                      uint64_t victims, gpump_victim_plan *plan) {
+    const uint32_t ports = gpumpi_victim_port();
     int serial = !(args->request->flags & GPUMP_VICTIM_PARALLEL_SAVES);
     uint64_t rest, forced = gpumpi_victim_forced(args, estimates, victims, serial), limit = args->left, port;
     if (limit != GPUMP_UNKNOWN && forced > limit) limit = forced;
@@ -90,11 +108,11 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
             uint32_t i = gpump_bits_lowest64(rest), was = plan->technique[i], t;
             uint64_t more, won;
             if (!gpumpi_victim_uses_port(was)) continue;
-            t = gpumpi_victim_within(&estimates[i], args->allowed[i], GPUMPI_VICTIM_PORT, limit);
+            t = gpumpi_victim_within(&estimates[i], args->allowed[i], ports, limit);
             won = estimates[i].latency[was];
-            if (t == GPUMP_TECHNIQUES) { /* the other way to save it, where that is shorter */
-                t = was == GPUMP_TECHNIQUE_SWITCH ? (uint32_t)GPUMP_TECHNIQUE_REWIND : (uint32_t)GPUMP_TECHNIQUE_SWITCH;
-                if (!(args->allowed[i] >> t & 1u) || estimates[i].latency[t] >= won) continue;
+            if (t == GPUMP_TECHNIQUES) { /* another way to save it, where that is shorter */
+                t = gpumpi_victim_soonest(&estimates[i], args->allowed[i] & ports & ~(1u << was));
+                if (t == GPUMP_TECHNIQUES || estimates[i].latency[t] >= won) continue;
                 won -= estimates[i].latency[t];
             }
             more = estimates[i].overhead[t] > estimates[i].overhead[was]
@@ -131,7 +149,7 @@ static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t vi
     drop_by = request->limit_cycles / GPUMPI_VICTIM_DROP_MARGIN;
     drop_by = limit > drop_by ? limit - drop_by : 0;
     for (rest = victims; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest), t = plan->technique[i];
+        uint32_t i = gpump_bits_lowest64(rest), t = plan->technique[i], begins = gpump_technique_begins(t);
         uint64_t drain = estimates[i].latency[GPUMP_TECHNIQUE_DRAIN],
                  save = estimates[i].latency[GPUMP_TECHNIQUE_SWITCH];
         if (!(args->allowed[i] & GPUMPI_VICTIM_D)) continue;
@@ -142,11 +160,11 @@ static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t vi
             order[j] = (uint8_t)i;
             continue;
         }
-        if (t == GPUMP_TECHNIQUE_FLUSH && (drain > limit || drop_by <= step))
+        if (begins == GPUMP_TECHNIQUE_BEGIN_DROP && (drain > limit || drop_by <= step))
             continue; /* it will not end, or there is no time */
         plan->later |= (uint64_t)1 << i;
         if ((args->allowed[i] & GPUMPI_VICTIM_F) && drop_by > step && drop_by < next) next = drop_by;
-        if (t == GPUMP_TECHNIQUE_DRAIN && (args->allowed[i] & GPUMPI_VICTIM_S) && save < save_by &&
+        if (begins == GPUMP_TECHNIQUE_BEGIN_RUN && (args->allowed[i] & GPUMPI_VICTIM_S) && save < save_by &&
             save_by - save > step && save_by - save < next)
             next = save_by - save;
     }

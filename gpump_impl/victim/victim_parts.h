@@ -14,6 +14,8 @@ GPUMP_BEGIN
 #define GPUMPI_VICTIM_S (1u << GPUMP_TECHNIQUE_SWITCH)
 #define GPUMPI_VICTIM_D (1u << GPUMP_TECHNIQUE_DRAIN)
 #define GPUMPI_VICTIM_R (1u << GPUMP_TECHNIQUE_REWIND)
+/* Every technique of one's own. */
+#define GPUMPI_VICTIM_OWN ((1u << GPUMP_TECHNIQUES) - (1u << GPUMP_TECHNIQUE_OWN))
 
 /* ---- one block ---- */
 
@@ -24,9 +26,17 @@ GPUMP_INLINE uint64_t gpumpi_victim_left(const gpump_victim_request *request) {
     return deadline > request->now ? deadline - request->now : 0;
 }
 
+/* The techniques that a policy uses and that exist, as bits. */
+GPUMP_INLINE uint32_t gpumpi_victim_techniques(const gpump_victim_policy *policy) {
+    const uint32_t built_in =
+        policy->techniques & (GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_R);
+    return policy->techniques & GPUMPI_VICTIM_OWN ? policy->techniques & gpumpi_techniques() : built_in;
+}
+
 /* Whether a technique moves bytes through the port that the blocks of an SM share. */
 GPUMP_INLINE int gpumpi_victim_uses_port(uint32_t technique) {
-    return technique == GPUMP_TECHNIQUE_SWITCH || technique == GPUMP_TECHNIQUE_REWIND;
+    const uint32_t begins = gpump_technique_begins(technique);
+    return begins == GPUMP_TECHNIQUE_BEGIN_STOP || begins == GPUMP_TECHNIQUE_BEGIN_REWIND;
 }
 
 /* One number that orders as Algorithm 1 does (lines 3 to 13 techniques, 15 to 26 candidates): the smaller the better;
@@ -65,7 +75,10 @@ GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_pick_technique(const gpump_cost_es
     best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_FLUSH, left);
     best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_SWITCH, left);
     best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_DRAIN, left);
-    return gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_REWIND, left);
+    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_REWIND, left);
+    for (allowed &= GPUMPI_VICTIM_OWN; allowed; allowed &= allowed - 1)
+        best = gpumpi_victim_consider(best, estimate, allowed, gpump_bits_lowest64(allowed), left);
+    return best;
 }
 GPUMP_INLINE uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
     return gpumpi_victim_pick_technique(estimate, allowed, left).technique;

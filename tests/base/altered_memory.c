@@ -295,7 +295,7 @@ static void sm_drive(uint64_t *memory, uint64_t seed) {
         for (uint32_t i = 0; i < count; i++) {
             if (gpump_random_below(&random, 2)) continue;
             choices[chosen].block = view[i].block;
-            choices[chosen].technique = gpump_random_below(&random, GPUMP_TECHNIQUES);
+            choices[chosen].technique = gpump_random_below(&random, GPUMP_TECHNIQUE_OWN);
             choices[chosen].keep = gpump_random_below(&random, 4);
             choices[chosen].to_point = gpump_random_below(&random, 2);
             chosen++;

@@ -399,10 +399,10 @@ static void invalid_access(void **state) {
         assert_int_equal(a.access.address, 99 << 12);
         assert_int_equal(a.access.cookie, COOKIE);
         assert_int_equal(gpump_sm_report_clobber(w.sm, w.block), GPUMP_OK);
-        assert_int_equal(preempt(130, GPUMP_TECHNIQUE_KILL, 0, 0), GPUMP_OK);
-        assert_int_equal(pull(130, GPUMP_SM_ACTION_DROP).technique, GPUMP_TECHNIQUE_KILL);
+        assert_int_equal(gpump_sm_kill(w.sm, 130, w.block), GPUMP_OK);
+        assert_int_equal(pull(130, GPUMP_SM_ACTION_DROP).why, GPUMP_BLOCK_KILLED);
         assert_int_equal(gpump_sm_report_done(w.sm, 131, w.block), GPUMP_ERROR_STATE); /* it does not end any more */
-        assert_int_equal(preempt(131, GPUMP_TECHNIQUE_KILL, 0, 0), GPUMP_ERROR_REFUSED);
+        assert_int_equal(gpump_sm_kill(w.sm, 131, w.block), GPUMP_ERROR_STATE);
         if (s != MARKERS) assert_int_equal(gpump_replay_close(w.replay, 0), GPUMP_OK);
         assert_int_equal(gpump_fault_cancel(w.fault, COOKIE), GPUMP_OK);
         assert_int_equal(gpump_block_switch_report_ended(w.switcher, 131, COOKIE), GPUMP_OK);

@@ -73,12 +73,22 @@ static void views_that_nobody_can_have(void **state) {
 
 static void every_technique_has_a_name(void **state) {
     (void)state;
-    assert_string_equal(gpump_technique_name(GPUMP_TECHNIQUE_FLUSH), "flush");
-    assert_string_equal(gpump_technique_name(GPUMP_TECHNIQUE_SWITCH), "switch");
-    assert_string_equal(gpump_technique_name(GPUMP_TECHNIQUE_DRAIN), "drain");
-    assert_string_equal(gpump_technique_name(GPUMP_TECHNIQUE_REWIND), "rewind");
-    assert_string_equal(gpump_technique_name(GPUMP_TECHNIQUE_KILL), "kill");
-    assert_null(gpump_technique_name(GPUMP_TECHNIQUE_KILL + 1));
+    static const char *const names[] = {"flush", "switch", "drain", "rewind"};
+    for (uint32_t i = 0; i < GPUMP_TECHNIQUE_OWN; i++) {
+        const gpump_technique *how = gpump_technique_at(i);
+        assert_string_equal(how->name, names[i]);
+        assert_int_equal(how->struct_size, sizeof *how);
+        assert_int_equal(how->begin, i); /* a built-in technique begins as its number says */
+        assert_int_equal(gpump_technique_begins(i), i);
+        assert_int_equal(gpump_technique_find(names[i]), i);
+    }
+    for (uint32_t i = GPUMP_TECHNIQUE_OWN; i < GPUMP_TECHNIQUES + 2; i++) { /* nobody has defined one */
+        assert_null(gpump_technique_at(i));
+        assert_int_equal(gpump_technique_begins(i), GPUMP_NONE);
+    }
+    assert_int_equal(gpump_technique_find("kill"), GPUMP_NONE);
+    assert_int_equal(gpump_technique_find("select"), GPUMP_NONE);
+    assert_int_equal(gpump_technique_find(NULL), GPUMP_NONE);
 }
 
 int main(void) {

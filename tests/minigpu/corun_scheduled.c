@@ -49,7 +49,7 @@ static void look(const machine *m, sights *seen) {
  * results are those of the kernels alone. */
 static void group_is_one_command(void **state) {
     static const char *const schedules[] = {"dss", "ppq", "dss"};
-    static const uint32_t mechanisms[] = {GPUMP_SCHEDULER_SWITCH, GPUMP_SCHEDULER_SWITCH, GPUMP_SCHEDULER_DRAIN};
+    static const uint32_t mechanisms[] = {GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_DRAIN};
     uint32_t i;
     (void)state;
     for (i = 0; i < 3; i++) {
@@ -62,7 +62,7 @@ static void group_is_one_command(void **state) {
         int ended = 0;
         machine_options_default(&options);
         options.schedule = schedules[i];
-        options.mechanism = mechanisms[i];
+        options.vacate = mechanisms[i];
         options.sharing.policy = gpump_partition_find("even");
         options.sharing.group = 2;
         options.sharing.unsampled = 1;

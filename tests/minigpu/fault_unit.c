@@ -171,13 +171,13 @@ static void test_invalid_access_under_a_scheduler(void **state) {
         const char *schedule, *scheme, *link;
         uint32_t mechanism;
         uint64_t memory, slice_ns;
-    } runs[] = {{"time_slice", "log16", "nvlink", GPUMP_SCHEDULER_SWITCH, 0, 20000},
-                {"time_slice", "log16", "nvlink", GPUMP_SCHEDULER_SELECT, 0, 100000},
-                {"time_slice", "stall", "nvlink_pipelined", GPUMP_SCHEDULER_SWITCH, 0, 100000},
-                {"dss", "queue", "pcie3", GPUMP_SCHEDULER_SELECT, 0, 0},
-                {"dss", "stall", "nvlink", GPUMP_SCHEDULER_SELECT, 0, 0},
-                {"ppq", "wd_check", "uvm595", GPUMP_SCHEDULER_SWITCH, 0, 0},
-                {"equal", "wd_commit", "nvlink", GPUMP_SCHEDULER_DRAIN, UINT64_C(2) << 20, 0}};
+    } runs[] = {{"time_slice", "log16", "nvlink", GPUMP_TECHNIQUE_SWITCH, 0, 20000},
+                {"time_slice", "log16", "nvlink", GPUMP_TECHNIQUE_SELECT, 0, 100000},
+                {"time_slice", "stall", "nvlink_pipelined", GPUMP_TECHNIQUE_SWITCH, 0, 100000},
+                {"dss", "queue", "pcie3", GPUMP_TECHNIQUE_SELECT, 0, 0},
+                {"dss", "stall", "nvlink", GPUMP_TECHNIQUE_SELECT, 0, 0},
+                {"ppq", "wd_check", "uvm595", GPUMP_TECHNIQUE_SWITCH, 0, 0},
+                {"equal", "wd_commit", "nvlink", GPUMP_TECHNIQUE_DRAIN, UINT64_C(2) << 20, 0}};
     uint32_t i, waited = 0;
     (void)state;
     for (i = 0; i < sizeof runs / sizeof *runs; i++) {
@@ -195,7 +195,7 @@ static void test_invalid_access_under_a_scheduler(void **state) {
         options.faults.link = runs[i].link;
         options.faults.memory = runs[i].memory;
         options.schedule = runs[i].schedule;
-        options.mechanism = runs[i].mechanism;
+        options.vacate = runs[i].mechanism;
         options.slice_ns = runs[i].slice_ns;
         if (launch_file_read(&launch, served, error)) fail_msg("%s", error);
         if (!(m = machine_build(&launch, &options, error))) fail_msg("%s", error);

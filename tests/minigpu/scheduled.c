@@ -9,6 +9,7 @@
 
 static const char *const policies[] = {"fcfs", "npq", "ppq", "ppq_shared", "dss", "equal", "weighted", "time_slice"};
 static const char *const mechanisms[] = {"switch", "drain", "select"};
+static const uint32_t techniques[] = {GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_DRAIN, GPUMP_TECHNIQUE_SELECT};
 
 static machine *build(launch_file *launch, const char *path, const machine_options *options) {
     char error[LAUNCH_ERROR_BYTES];
@@ -54,7 +55,7 @@ static void three_processes_under_every_policy(void **state) {
                 snprintf(what, sizeof what, "%s by %s", policies[p], mechanisms[mechanism]);
                 machine_options_default(&options);
                 options.schedule = policies[p];
-                options.mechanism = mechanism;
+                options.vacate = techniques[mechanism];
                 options.slice_ns = 3000;
                 m = build(&launch, files[f], &options);
                 if (run(m, &launch, what) != expected) fail_msg("%s: another result", what);
@@ -102,7 +103,7 @@ static void arrive_anywhere(const char *name) {
             machine *m;
             machine_options_default(&options);
             options.schedule = used[p];
-            options.mechanism = mechanism;
+            options.vacate = techniques[mechanism];
             m = build(&launch, path, &options);
             m->kernels[0].block_cap = m->kernels[1].block_cap =
                 1; /* few blocks fill the machine, so the second has to take SMs away */

@@ -34,7 +34,7 @@ static machine *build(launch_file *launch, const way *w, int valid) {
         options.faults.link = w->link;
         options.faults.extra = w->extra;
         options.schedule = w->schedule;
-        options.mechanism = w->mechanism;
+        options.vacate = w->mechanism;
         options.slice_ns = strcmp(w->schedule, "time_slice") ? 0 : 20000;
     }
     if (launch_file_read(launch, GPUMP_SOURCE_DIR "/tests/minigpu/schedule/broken.yaml", error)) fail_msg("%s", error);
@@ -117,16 +117,16 @@ static uint32_t run(machine *m, const way *w, uint32_t step_cycles, uint32_t dyi
     return m->kernels[dying].killed ? before : 0;
 }
 
-static const way ways[] = {{"dss", "log16", "nvlink", GPUMP_SCHEDULER_SWITCH, 3, 4, 2},
-                           {"dss", "queue", "pcie3_pipelined", GPUMP_SCHEDULER_DRAIN, 4, 1, 1},
-                           {"dss", "log8", "nvlink_pipelined", GPUMP_SCHEDULER_SELECT, 3, 2, 2},
-                           {"ppq", "wd_check", "nvlink", GPUMP_SCHEDULER_SWITCH, 2, 4, 0},
-                           {"ppq", "log16", "pcie3", GPUMP_SCHEDULER_DRAIN, 2, 60, 2},
-                           {"ppq", "queue", "nvlink", GPUMP_SCHEDULER_SELECT, 2, 4, 2},
-                           {"equal", "wd_commit", "nvlink", GPUMP_SCHEDULER_SWITCH, 3, 4, 1},
-                           {"time_slice", "log16", "nvlink", GPUMP_SCHEDULER_SWITCH, 2, 4, 2},
-                           {"time_slice", "queue", "nvlink_pipelined", GPUMP_SCHEDULER_SWITCH, 2, 4, 0},
-                           {"time_slice", "log64", "nvlink", GPUMP_SCHEDULER_DRAIN, 2, 3, 2}};
+static const way ways[] = {{"dss", "log16", "nvlink", GPUMP_TECHNIQUE_SWITCH, 3, 4, 2},
+                           {"dss", "queue", "pcie3_pipelined", GPUMP_TECHNIQUE_DRAIN, 4, 1, 1},
+                           {"dss", "log8", "nvlink_pipelined", GPUMP_TECHNIQUE_SELECT, 3, 2, 2},
+                           {"ppq", "wd_check", "nvlink", GPUMP_TECHNIQUE_SWITCH, 2, 4, 0},
+                           {"ppq", "log16", "pcie3", GPUMP_TECHNIQUE_DRAIN, 2, 60, 2},
+                           {"ppq", "queue", "nvlink", GPUMP_TECHNIQUE_SELECT, 2, 4, 2},
+                           {"equal", "wd_commit", "nvlink", GPUMP_TECHNIQUE_SWITCH, 3, 4, 1},
+                           {"time_slice", "log16", "nvlink", GPUMP_TECHNIQUE_SWITCH, 2, 4, 2},
+                           {"time_slice", "queue", "nvlink_pipelined", GPUMP_TECHNIQUE_SWITCH, 2, 4, 0},
+                           {"time_slice", "log64", "nvlink", GPUMP_TECHNIQUE_DRAIN, 2, 3, 2}};
 
 static void test_three_processes(void **state) {
     launch_file launch;

@@ -357,12 +357,12 @@ static void sm_is_preempted(const gpump_scheduler_action *a) {
     const int fits = q->saved_count + q->leaving + here <= q->limit;
     MODEL_CHECK(here && !m->vacating && a->kernel == q->kernel && a->next <= w.config.active_kernels);
     MODEL_CHECK(a->process == q->command.process && !is_aborted(a->queue));
-    MODEL_CHECK(a->mechanism == (fits ? w.config.mechanism : (uint32_t)GPUMP_SCHEDULER_DRAIN));
-    MODEL_CHECK(a->reason == (uint32_t)(fits || w.config.mechanism == GPUMP_SCHEDULER_DRAIN
+    MODEL_CHECK(a->technique == (fits ? w.config.technique : (uint32_t)GPUMP_TECHNIQUE_DRAIN));
+    MODEL_CHECK(a->reason == (uint32_t)(fits || w.config.technique == GPUMP_TECHNIQUE_DRAIN
                                             ? GPUMP_REASON_YES
                                             : GPUMP_REASON_NO_CONTEXT_SPACE));
     m->vacating = a->queue + 1;
-    if (w.config.mechanism == GPUMP_SCHEDULER_DRAIN) return;
+    if (w.config.technique == GPUMP_TECHNIQUE_DRAIN) return;
     if (fits) {
         m->leaving = here;
         q->leaving += here;
@@ -581,7 +581,8 @@ static size_t begin(void *memory) {
     w.config.active_kernels = 1 + below(ACTIVE);
     w.config.saved_blocks = w.config.sms * w.config.blocks_per_sm;
     if (once_in(4)) w.config.saved_blocks = below(w.config.saved_blocks + 1);
-    w.config.mechanism = below(3);
+    w.config.technique = below(5);
+    if (w.config.technique == 4) w.config.technique = GPUMP_TECHNIQUE_SELECT;
     w.config.kernels_per_sm = 1 + below(2);
     w.config.decision_cycles = below(6);
     w.config.slice_cycles = 1 + below(100);

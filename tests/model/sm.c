@@ -146,12 +146,7 @@ static gpump_reason place_room(uint32_t kernel, const gpump_footprint *need, uin
 
 static gpump_reason may(const mirror_block *b, uint32_t technique) {
     int allowed = 0;
-    if (technique == GPUMP_TECHNIQUE_KILL) /* whoever is here and is not about to be freed */
-        return b->state == GPUMP_BLOCK_SAVED || b->state == GPUMP_BLOCK_FLUSHED || b->state == GPUMP_BLOCK_DONE ||
-                       b->state == GPUMP_BLOCK_KILLED
-                   ? GPUMP_REASON_NOT_RUNNING
-                   : GPUMP_REASON_YES;
-    if (technique >= GPUMP_TECHNIQUES || !(w.config.techniques >> technique & 1)) return GPUMP_REASON_TECHNIQUE;
+    if (technique >= GPUMP_TECHNIQUE_OWN || !(w.config.techniques >> technique & 1)) return GPUMP_REASON_TECHNIQUE;
     if (b->state == GPUMP_BLOCK_RUNNING || b->state == GPUMP_BLOCK_BLOCKED) allowed = 1;
     if (b->state == GPUMP_BLOCK_DRAINING) allowed = technique != GPUMP_TECHNIQUE_DRAIN;
     if (b->state == GPUMP_BLOCK_STOPPING) allowed = technique == GPUMP_TECHNIQUE_FLUSH;
@@ -362,7 +357,7 @@ static gpump_result check_choices(const gpump_block_choice *choices, uint32_t co
         *reason = GPUMP_REASON_YES;
         if (chosen >> c->block.slot & 1) return GPUMP_ERROR_ARGUMENT;
         chosen |= 1u << c->block.slot;
-        if (c->technique > GPUMP_TECHNIQUE_KILL || c->keep > ALL || (c->keep && !saves(c->technique)))
+        if (c->technique >= GPUMP_TECHNIQUE_OWN || c->keep > ALL || (c->keep && !saves(c->technique)))
             return GPUMP_ERROR_ARGUMENT;
         if (c->to_point > 1 || (c->to_point && (c->technique != GPUMP_TECHNIQUE_SWITCH ||
                                                 !(w.config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
@@ -404,22 +399,10 @@ static void carry_out(const gpump_block_choice *choices, uint32_t count) {
         const int parked = b->state == GPUMP_BLOCK_PARKED;
         if (b->state == GPUMP_BLOCK_DRAINING) w.statistics.drain_cycles += w.now - b->since;
         if (b->state == GPUMP_BLOCK_STOPPING) w.statistics.stop_cycles += w.now - b->since;
-        if (c->technique == GPUMP_TECHNIQUE_KILL) {
-            if (b->state == GPUMP_BLOCK_SAVING) w.statistics.save_cycles += w.now - b->since;
-            if (b->state == GPUMP_BLOCK_RESTORING) w.statistics.restore_cycles += w.now - b->since;
-            if (b->state == GPUMP_BLOCK_SAVING || b->state == GPUMP_BLOCK_RESTORING) cut(b);
-            if (b->state == GPUMP_BLOCK_RUNNING || b->state == GPUMP_BLOCK_BLOCKED ||
-                b->state == GPUMP_BLOCK_DRAINING || b->state == GPUMP_BLOCK_STOPPING)
-                b->cycles += w.now - b->start;
-            give_room(b);
-            b->state = GPUMP_BLOCK_KILLED;
-        }
         b->technique = c->technique;
         b->since = w.now;
         b->action_count = 0;
-        if (c->technique == GPUMP_TECHNIQUE_KILL)
-            post(b, GPUMP_SM_ACTION_DROP);
-        else if (c->technique == GPUMP_TECHNIQUE_FLUSH) {
+        if (c->technique == GPUMP_TECHNIQUE_FLUSH) {
             if (!parked) b->cycles += w.now - b->start;
             give_room(b);
             b->state = GPUMP_BLOCK_FLUSHED;
@@ -464,7 +447,7 @@ static void preempt(void) {
         c->block = any_ref();
         for (uint32_t j = 0; j < i && !once_in(8); j++) /* seldom the same block twice */
             if (choices[j].block.slot == c->block.slot) c->block = any_ref(), j = GPUMP_NONE;
-        c->technique = once_in(12) ? GPUMP_TECHNIQUE_KILL : below(once_in(30) ? 7 : 4);
+        c->technique = below(once_in(30) ? 10 : 4);
         if (saves(c->technique) && once_in(2)) c->keep = below(once_in(30) ? 5 : 4);
         if (c->technique == GPUMP_TECHNIQUE_SWITCH && once_in(3)) c->to_point = below(once_in(30) ? 3 : 2);
         if (once_in(40)) c->keep = below(4);
@@ -491,6 +474,34 @@ static void preempt(void) {
         w = before;
     MODEL_CALL(expected, gpump_sm_preempt(w.sm, time, choices, count, &diag));
     if (expected) MODEL_CHECK(diag.code == expected && diag.index == fault && diag.reason == reason);
+}
+
+/* Whoever is here and is not about to be freed is dropped for good. */
+static void kill(void) {
+    const gpump_block_ref ref = any_ref();
+    const uint64_t time = model_time(w.now, w.told);
+    const gpump_result expected = fact(time, ref,
+                                       ~(1u << GPUMP_BLOCK_SAVED | 1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_DONE |
+                                         1u << GPUMP_BLOCK_KILLED | 1u << GPUMP_BLOCK_FREE));
+    mirror_block *b = block_of(ref);
+    if (!expected) {
+        pass(time);
+        if (b->state == GPUMP_BLOCK_DRAINING) w.statistics.drain_cycles += w.now - b->since;
+        if (b->state == GPUMP_BLOCK_STOPPING) w.statistics.stop_cycles += w.now - b->since;
+        if (b->state == GPUMP_BLOCK_SAVING) w.statistics.save_cycles += w.now - b->since;
+        if (b->state == GPUMP_BLOCK_RESTORING) w.statistics.restore_cycles += w.now - b->since;
+        if (b->state == GPUMP_BLOCK_SAVING || b->state == GPUMP_BLOCK_RESTORING) cut(b);
+        if (b->state == GPUMP_BLOCK_RUNNING || b->state == GPUMP_BLOCK_BLOCKED || b->state == GPUMP_BLOCK_DRAINING ||
+            b->state == GPUMP_BLOCK_STOPPING)
+            b->cycles += w.now - b->start;
+        give_room(b);
+        b->state = GPUMP_BLOCK_KILLED;
+        b->technique = GPUMP_NONE;
+        b->since = w.now;
+        b->action_count = 0;
+        post(b, GPUMP_SM_ACTION_DROP);
+    }
+    MODEL_CALL(expected, gpump_sm_kill(w.sm, time, ref));
 }
 
 static void unpark(void) {
@@ -833,7 +844,7 @@ static void decide(void) {
     request.late_price = below(3);
     MODEL_CHECK(gpump_sm_blocks(w.sm, w.now, blocks, ENTRIES, &count) == GPUMP_OK);
     for (uint32_t i = 0; i < count; i++)
-        for (uint32_t t = 0; t < GPUMP_TECHNIQUES; t++) {
+        for (uint32_t t = 0; t < GPUMP_TECHNIQUE_OWN; t++) {
             estimates[i].latency[t] = once_in(12) ? GPUMP_UNKNOWN : below(4000);
             estimates[i].overhead[t] = once_in(12) ? GPUMP_UNKNOWN : below(4000);
         }
@@ -886,7 +897,7 @@ static void event(void) {
     case 6:
     case 7:
     case 8:
-    case 9: preempt(); break;
+    case 9: once_in(12) ? kill() : preempt(); break;
     case 10:
     case 11: unpark(); break;
     case 12: report_done(); break;
@@ -938,7 +949,7 @@ static void compare(void) {
         pending |= b->action_count != 0;
         if ((b->state == GPUMP_BLOCK_SAVING || b->state == GPUMP_BLOCK_RESTORING) && b->port_end < wake)
             wake = b->port_end;
-        for (uint32_t t = 0; t < GPUMP_TECHNIQUES; t++)
+        for (uint32_t t = 0; t < GPUMP_TECHNIQUE_OWN; t++)
             if (may(b, t) == GPUMP_REASON_YES) allowed |= 1u << t;
         MODEL_CHECK(v->block.slot == i && v->block.generation == b->generation && v->cookie == b->request.cookie);
         MODEL_CHECK(v->executed == b->executed && v->start_cycle == b->start && v->state == b->state);
@@ -960,8 +971,6 @@ static void compare(void) {
         MODEL_CHECK(v->fault_cycles == (b->ready_cycle == GPUMP_UNKNOWN ? GPUMP_UNKNOWN
                                         : b->ready_cycle > later        ? b->ready_cycle - later
                                                                         : 0));
-        MODEL_CHECK((gpump_sm_may(w.sm, v->block, GPUMP_TECHNIQUE_KILL) == GPUMP_REASON_YES) ==
-                    (may(b, GPUMP_TECHNIQUE_KILL) == GPUMP_REASON_YES));
         if (b->state != GPUMP_BLOCK_STOPPING)
             MODEL_CHECK(gpump_sm_waits_for(w.sm, v->block, &waits, &since) == GPUMP_REASON_NOT_RUNNING && waits == 77);
         else {

@@ -22,7 +22,7 @@ static void make(world *w, uint32_t sms, uint32_t processes, const char *policy,
     w->config.blocks_per_sm = 4;
     w->config.active_kernels = 32;
     w->config.saved_blocks = sms * 4;
-    w->config.mechanism = mechanism;
+    w->config.technique = mechanism;
     w->config.decision_cycles = sms;
     w->policy = gpump_scheduler_find(policy);
     assert_int_equal(gpump_scheduler_bytes(&w->config, &bytes, NULL), GPUMP_OK);
@@ -109,7 +109,7 @@ static void steady_state_for_every_count(void **state) {
             for (int later = 0; later < 2;
                  later++) { /* all at once, or one after the other into a machine that is taken */
                 world w;
-                make(&w, sms, kernels, "equal", GPUMP_SCHEDULER_SWITCH);
+                make(&w, sms, kernels, "equal", GPUMP_TECHNIQUE_SWITCH);
                 for (uint32_t k = 0; k < kernels; k++) {
                     launch(&w, k, 1000000);
                     if (later) pull(&w, 1);
@@ -125,7 +125,7 @@ static void debt_is_allowed_and_paid_back(void **state) {
     gpump_scheduler_view view;
     world w;
     (void)state;
-    make(&w, 13, 2, "equal", GPUMP_SCHEDULER_SWITCH);
+    make(&w, 13, 2, "equal", GPUMP_TECHNIQUE_SWITCH);
     launch(&w, 1, 1000000); /* alone: all 13 SMs for 7 tokens (the remainder is its own, it came first) */
     pull(&w, 1);
     view = gpump_scheduler_look(w.scheduler);
@@ -144,7 +144,7 @@ static void tokens_move_at_reservation(void **state) {
     gpump_scheduler_view view;
     world w;
     (void)state;
-    make(&w, 4, 2, "equal", GPUMP_SCHEDULER_SWITCH);
+    make(&w, 4, 2, "equal", GPUMP_TECHNIQUE_SWITCH);
     launch(&w, 0, 1000000);
     pull(&w, 0);
     launch(&w, 1, 1000000);
@@ -163,7 +163,7 @@ static void next_changes_when_its_kernel_has_nothing_left(void **state) {
     gpump_scheduler_view view;
     world w;
     (void)state;
-    make(&w, 4, 3, "equal", GPUMP_SCHEDULER_DRAIN);
+    make(&w, 4, 3, "equal", GPUMP_TECHNIQUE_DRAIN);
     launch(&w, 0, 1000000);
     pull(&w, 0);
     launch(&w, 1, 8); /* wants two SMs */
@@ -185,7 +185,7 @@ static void next_changes_when_its_kernel_has_nothing_left(void **state) {
 static void a_kernel_that_ends_leaves_its_sms(void **state) {
     world w;
     (void)state;
-    make(&w, 6, 3, "equal", GPUMP_SCHEDULER_SWITCH);
+    make(&w, 6, 3, "equal", GPUMP_TECHNIQUE_SWITCH);
     for (uint32_t k = 0; k < 2; k++) launch(&w, k, 1000000);
     launch(&w, 2, 8);
     pull(&w, 1);
@@ -200,7 +200,7 @@ static void a_kernel_that_ends_leaves_its_sms(void **state) {
 static void an_sm_that_goes_idle_is_given_away_again(void **state) {
     world w;
     (void)state;
-    make(&w, 2, 2, "equal", GPUMP_SCHEDULER_SWITCH);
+    make(&w, 2, 2, "equal", GPUMP_TECHNIQUE_SWITCH);
     launch(&w, 0, 1000000);
     launch(&w, 1, 4);
     pull(&w, 1);
@@ -219,7 +219,7 @@ static void an_sm_that_goes_idle_is_given_away_again(void **state) {
 static void weights_and_budgets(void **state) {
     world w;
     (void)state;
-    make(&w, 12, 3, "weighted", GPUMP_SCHEDULER_SWITCH);
+    make(&w, 12, 3, "weighted", GPUMP_TECHNIQUE_SWITCH);
     assert_int_equal(gpump_scheduler_set_priority(w.scheduler, 0, 0, 0, 6), GPUMP_OK);
     assert_int_equal(gpump_scheduler_set_priority(w.scheduler, 0, 1, 0, 4), GPUMP_OK);
     assert_int_equal(gpump_scheduler_set_priority(w.scheduler, 0, 2, 0, 2), GPUMP_OK);
@@ -296,12 +296,12 @@ static void the_printed_form_stalls(void **state) {
             if (p.sm_next[i] >= 0) p.sm_kernel[i] = p.sm_next[i], p.sm_next[i] = -1;
     }
     /* What is built: both cases get their SMs, and a difference of one is left alone. */
-    make(&w, 13, 1, "equal", GPUMP_SCHEDULER_SWITCH);
+    make(&w, 13, 1, "equal", GPUMP_TECHNIQUE_SWITCH);
     launch(&w, 0, 1000000);
     pull(&w, 1);
     assert_int_equal(owned(&w, 0), 13);
     free(w.memory);
-    make(&w, 13, 2, "equal", GPUMP_SCHEDULER_SWITCH);
+    make(&w, 13, 2, "equal", GPUMP_TECHNIQUE_SWITCH);
     launch(&w, 0, 1000000);
     launch(&w, 1, 1000000);
     pull(&w, 1);

@@ -40,7 +40,7 @@ static void configurations(void **state) {
         FIELD(queues, 1, 4096),
         FIELD(active_kernels, 1, 4096),
         FIELD(saved_blocks, 0, 4),
-        FIELD(mechanism, 0, 2),
+        FIELD(technique, 0, GPUMP_TECHNIQUE_SELECT),
         FIELD(kernels_per_sm, 1, 2),
         FIELD(slice_cycles, 1, UINT32_MAX),
     };
@@ -303,7 +303,7 @@ static void edges(void **state) {
         assert_int_equal(config.queues, 32);
         assert_int_equal(config.active_kernels, config.sms);
         assert_int_equal(config.saved_blocks, config.sms * config.blocks_per_sm);
-        assert_int_equal(config.mechanism, GPUMP_SCHEDULER_SWITCH);
+        assert_int_equal(config.technique, GPUMP_TECHNIQUE_SWITCH);
         assert_int_equal(config.kernels_per_sm, 1);
     }
     s = make(&config, 1);

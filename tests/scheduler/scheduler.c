@@ -15,7 +15,7 @@ static gpump_scheduler_config small(uint32_t sms, uint32_t mechanism) {
     config.sms = sms;
     config.saved_blocks = sms * config.blocks_per_sm;
     config.decision_cycles = 0;
-    config.mechanism = mechanism;
+    config.technique = mechanism;
     return config;
 }
 static uint32_t open_process(gpump_scheduler *s, uint32_t priority) {
@@ -68,7 +68,7 @@ static void storage_is_the_papers(void **state) { /* T.ptbq, T.tables */
 }
 
 static void a_kernel_from_launch_to_end(void **state) {
-    gpump_scheduler_config config = small(2, GPUMP_SCHEDULER_SWITCH);
+    gpump_scheduler_config config = small(2, GPUMP_TECHNIQUE_SWITCH);
     gpump_scheduler_action a;
     gpump_block_ref block[5];
     void *memory;
@@ -116,7 +116,7 @@ static void a_kernel_from_launch_to_end(void **state) {
 }
 
 static void preempted_blocks_come_back_first(void **state) {
-    gpump_scheduler_config config = small(1, GPUMP_SCHEDULER_SWITCH);
+    gpump_scheduler_config config = small(1, GPUMP_TECHNIQUE_SWITCH);
     gpump_scheduler_action a;
     gpump_block_ref low[3], high;
     void *memory;
@@ -132,7 +132,7 @@ static void preempted_blocks_come_back_first(void **state) {
     assert_int_equal(submit(s, 2, 1, second, 1, 1, 100), GPUMP_OK);
     expect(s, "ppq", 2, GPUMP_SCHEDULER_KERNEL_START);
     a = expect(s, "ppq", 2, GPUMP_SCHEDULER_PREEMPT);
-    assert_int_equal(a.mechanism, GPUMP_SCHEDULER_SWITCH);
+    assert_int_equal(a.technique, GPUMP_TECHNIQUE_SWITCH);
     assert_int_equal(gpump_scheduler_report_finished(s, 3, 0, low[1]), GPUMP_OK); /* ended by itself meanwhile */
     assert_int_equal(gpump_scheduler_report_preempted(s, 4, 0, low[2], 222), GPUMP_OK);
     expect_nothing(s, "ppq", 4);
@@ -158,7 +158,7 @@ static void preempted_blocks_come_back_first(void **state) {
 }
 
 static void no_context_memory_means_drain(void **state) {
-    gpump_scheduler_config config = small(1, GPUMP_SCHEDULER_SWITCH);
+    gpump_scheduler_config config = small(1, GPUMP_TECHNIQUE_SWITCH);
     gpump_scheduler_action a;
     gpump_block_ref low[3];
     void *memory;
@@ -173,7 +173,7 @@ static void no_context_memory_means_drain(void **state) {
     assert_int_equal(submit(s, 2, 1, second, 1, 1, 100), GPUMP_OK);
     expect(s, "ppq", 2, GPUMP_SCHEDULER_KERNEL_START);
     a = expect(s, "ppq", 2, GPUMP_SCHEDULER_PREEMPT);
-    assert_int_equal(a.mechanism, GPUMP_SCHEDULER_DRAIN);
+    assert_int_equal(a.technique, GPUMP_TECHNIQUE_DRAIN);
     assert_int_equal(a.reason, GPUMP_REASON_NO_CONTEXT_SPACE);
     for (int i = 0; i < 3; i++) assert_int_equal(gpump_scheduler_report_finished(s, 3, 0, low[i]), GPUMP_OK);
     assert_int_equal(expect(s, "ppq", 3, GPUMP_SCHEDULER_SETUP).process, second);
@@ -181,7 +181,7 @@ static void no_context_memory_means_drain(void **state) {
 }
 
 static void full_tables_refuse(void **state) {
-    gpump_scheduler_config config = small(2, GPUMP_SCHEDULER_SWITCH);
+    gpump_scheduler_config config = small(2, GPUMP_TECHNIQUE_SWITCH);
     gpump_scheduler_process process;
     uint32_t row;
     void *memory;
@@ -212,7 +212,7 @@ static void full_tables_refuse(void **state) {
 }
 
 static void one_process_at_a_time_under_fcfs(void **state) {
-    gpump_scheduler_config config = small(2, GPUMP_SCHEDULER_SWITCH);
+    gpump_scheduler_config config = small(2, GPUMP_TECHNIQUE_SWITCH);
     gpump_block_ref block[3];
     void *memory;
     gpump_scheduler *s = make(&config, &memory);
@@ -253,7 +253,7 @@ static void decisions_take_a_cycle_per_sm(void **state) {
 }
 
 static void a_copy_goes_on_like_the_original(void **state) {
-    gpump_scheduler_config config = small(4, GPUMP_SCHEDULER_SWITCH);
+    gpump_scheduler_config config = small(4, GPUMP_TECHNIQUE_SWITCH);
     void *memory, *copy;
     size_t bytes;
     gpump_scheduler *s = make(&config, &memory), *t;
@@ -285,7 +285,7 @@ static void a_copy_goes_on_like_the_original(void **state) {
 }
 
 static void any_priority_will_do(void **state) { /* the largest number is one like any other */
-    gpump_scheduler_config config = small(2, GPUMP_SCHEDULER_SWITCH);
+    gpump_scheduler_config config = small(2, GPUMP_TECHNIQUE_SWITCH);
     void *memory;
     gpump_scheduler *s = make(&config, &memory);
     uint32_t low = open_process(s, 0), high = open_process(s, 0);
@@ -302,7 +302,7 @@ static void any_priority_will_do(void **state) { /* the largest number is one li
 }
 
 static void time_slices_take_turns(void **state) {
-    gpump_scheduler_config config = small(1, GPUMP_SCHEDULER_SWITCH);
+    gpump_scheduler_config config = small(1, GPUMP_TECHNIQUE_SWITCH);
     const gpump_scheduler_policy *policy = gpump_scheduler_find("time_slice");
     uint64_t now = 0, turns = 0;
     gpump_block_ref block = {0, 0};
@@ -334,7 +334,7 @@ static void time_slices_take_turns(void **state) {
 
 /* Saving a block takes longer than a turn: a process that waits for an SM keeps its turn until it has one. */
 static void a_turn_lasts_until_its_process_has_an_sm(void **state) {
-    gpump_scheduler_config config = small(1, GPUMP_SCHEDULER_SWITCH);
+    gpump_scheduler_config config = small(1, GPUMP_TECHNIQUE_SWITCH);
     const gpump_scheduler_policy *policy = gpump_scheduler_find("time_slice");
     uint64_t now = 0, saved_at = GPUMP_UNKNOWN, setups[3] = {0, 0, 0};
     gpump_block_ref block = {0, 0};
@@ -370,7 +370,7 @@ static void a_turn_lasts_until_its_process_has_an_sm(void **state) {
 /* More kernels and SMs than a word has bits: 62 kernels of low priority fill 130 SMs, and 8 more, numbers 63 to 70,
  * take SMs from them, first beside the blocks that leave. Every table agrees with the others after every action. */
 static void many_kernels(void **state) {
-    gpump_scheduler_config config = small(130, GPUMP_SCHEDULER_SWITCH);
+    gpump_scheduler_config config = small(130, GPUMP_TECHNIQUE_SWITCH);
     gpump_block_ref blocks[130][16];
     uint32_t owner[130][16], told[130], beside = 0, done = 0, low, high;
     gpump_scheduler_action action;
@@ -431,7 +431,7 @@ static void many_kernels(void **state) {
 /* An SM whose kernel has nothing left to issue becomes idle: at once when it is set up too late, or when its last block
  * ends. An idle SM has no action to hand over: the next event is the policy's decision. */
 static void nothing_left_to_issue(void **state) {
-    gpump_scheduler_config config = small(2, GPUMP_SCHEDULER_SWITCH);
+    gpump_scheduler_config config = small(2, GPUMP_TECHNIQUE_SWITCH);
     gpump_scheduler_action first, second, action;
     gpump_block_ref blocks[2][2];
     gpump_scheduler *s;

@@ -115,9 +115,9 @@ static void pull(host *h) {
         case GPUMP_SCHEDULER_PREEMPT:
             for (uint32_t i = 0; i < h->residents; i++)
                 if (h->resident[i].sm == action.sm && h->resident[i].queue == action.queue)
-                    h->resident[i].leaving = action.mechanism == GPUMP_SCHEDULER_DRAIN ? 2 : 1;
+                    h->resident[i].leaving = action.technique == GPUMP_TECHNIQUE_DRAIN ? 2 : 1;
             if (action.reason)
-                CHECK(action.reason == GPUMP_REASON_NO_CONTEXT_SPACE && action.mechanism == GPUMP_SCHEDULER_DRAIN);
+                CHECK(action.reason == GPUMP_REASON_NO_CONTEXT_SPACE && action.technique == GPUMP_TECHNIQUE_DRAIN);
             break;
         case GPUMP_SCHEDULER_SETUP:
             CHECK(!h->setup[action.sm]);
@@ -314,7 +314,8 @@ static void one_host(uint64_t seed, uint64_t events) {
     h->config.queues = QUEUES;
     h->config.active_kernels = 1 + below(h, 12);
     h->config.saved_blocks = below(h, 3) ? h->config.sms * SLOTS : below(h, h->config.sms * SLOTS + 1);
-    h->config.mechanism = below(h, 3);
+    h->config.technique = below(h, 5);
+    if (h->config.technique == 4) h->config.technique = GPUMP_TECHNIQUE_SELECT;
     h->config.kernels_per_sm = 1 + (below(h, 3) == 0);
     h->config.decision_cycles = below(h, 20);
     h->config.slice_cycles = 50 + below(h, 500);

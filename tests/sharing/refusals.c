@@ -70,7 +70,7 @@ static void configurations(void **state) {
         FIELD(sharing, sms, 2, 65536), /* an SM for each member */
         FIELD(sharing, sample_cycles, 1, UINT32_MAX),
         FIELD(sharing, class_windows, 1, UINT32_MAX),
-        FIELD(sharing, mechanism, 0, GPUMP_SHARING_PARK),
+        FIELD(sharing, technique, 0, GPUMP_TECHNIQUE_SELECT),
         FIELD(sharing, in_turn, 0, 1),
     };
 #undef FIELD
@@ -133,7 +133,7 @@ static void presets(void **state) {
                 p.epoch_cycles == 10000 && p.threshold_percent == 75 && p.margin_percent == 5 && p.gpu.sms == 16);
     assert_int_equal(gpump_sharing_config_preset(&s, "maxwell_ccbp"), GPUMP_OK);
     assert_true(s.members == 2 && s.sms == 16 && s.warm_cycles == 20000 && s.sample_cycles == 10000 &&
-                s.class_windows == 2 && s.mechanism == GPUMP_SHARING_DRAIN && s.in_turn == 0);
+                s.class_windows == 2 && s.technique == GPUMP_TECHNIQUE_DRAIN && !s.keep && s.in_turn == 0);
 }
 
 /* What a group refuses leaves its bytes as they were. */

@@ -53,7 +53,8 @@ static void toy_make_in_turn(toy *t, uint32_t members, uint32_t in_turn) {
     assert_int_equal(t->config.sms, SMS);
     t->config.members = members;
     t->config.in_turn = in_turn;
-    t->config.mechanism = GPUMP_SHARING_PARK;
+    t->config.technique = GPUMP_TECHNIQUE_SWITCH;
+    t->config.keep = GPUMP_PARTS_IN_PLACE;
     assert_int_equal(gpump_sharing_bytes(&t->config, &t->bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_sharing_init(malloc(t->bytes), t->bytes, &t->config, &t->sharing, NULL), GPUMP_OK);
 }
@@ -84,7 +85,8 @@ static void toy_step(toy *t, const char *policy) {
         gpump_sharing_advance(t->sharing, t->now, t->own ? t->own : gpump_partition_find(policy), &t->machine, NULL),
         GPUMP_OK);
     while (memset(&action, 0xee, sizeof action), gpump_sharing_next(t->sharing, &action) == GPUMP_OK) {
-        assert_int_equal(action.mechanism, action.kind == GPUMP_SHARING_VACATE ? t->config.mechanism : 0);
+        assert_int_equal(action.technique, action.kind == GPUMP_SHARING_VACATE ? t->config.technique : 0);
+        assert_int_equal(action.keep, action.kind == GPUMP_SHARING_VACATE ? t->config.keep : 0);
         if (action.kind != GPUMP_SHARING_CAP && action.kind != GPUMP_SHARING_VACATE) assert_int_equal(action.blocks, 0);
         switch (action.kind) {
         case GPUMP_SHARING_CAP: t->caps[action.sm][action.member] = action.blocks; break;
@@ -149,9 +151,17 @@ static void configuration(void **state) {
     assert_int_equal(gpump_sharing_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "sms");
     config.sms = 16;
-    config.mechanism = 3;
+    config.technique = GPUMP_TECHNIQUE_OWN; /* nobody has defined one */
     assert_int_equal(gpump_sharing_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
-    assert_string_equal(diag.field, "mechanism");
+    assert_string_equal(diag.field, "technique");
+    config.technique = GPUMP_TECHNIQUE_DRAIN;
+    config.keep = GPUMP_PART_REGISTERS; /* a block that drains keeps nothing */
+    assert_int_equal(gpump_sharing_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diag.field, "keep");
+    config.technique = GPUMP_TECHNIQUE_SWITCH;
+    assert_int_equal(gpump_sharing_bytes(&config, &bytes, &diag), GPUMP_OK);
+    config.keep = GPUMP_PART_STACKS;
+    assert_int_equal(gpump_sharing_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
 }
 
 /* A kernel alone runs at once with all its blocks; nobody is measured. */
@@ -823,7 +833,7 @@ static void reports_in_numbers(void **state) {
     memset(&action, 0x5a, sizeof action);
     assert_int_equal(gpump_sharing_next(t.sharing, &action), GPUMP_OK);
     assert_int_equal(action.kind, GPUMP_SHARING_MEASURE);
-    assert_int_equal(action.sm | action.member | action.kernel | action.blocks | action.mechanism, 0);
+    assert_int_equal(action.sm | action.member | action.kernel | action.blocks | action.technique | action.keep, 0);
     assert_int_equal(action.limits.instructions | action.limits.misses_q16, 0);
     assert_int_equal(gpump_sharing_advance(t.sharing, 30000, even, &t.machine, NULL), GPUMP_OK);
     assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_REPORT);

@@ -211,9 +211,9 @@ static void decisions(void **state) {
     diagnosed(gpump_sm_preempt(sm, 9, c, 1, DIAG), GPUMP_ERROR_TIME, "now", 0, 9, 10, UINT64_MAX);
     diagnosed(gpump_sm_preempt(sm, 10, c, config.entries + 1, DIAG), GPUMP_ERROR_ARGUMENT, "count", 0,
               config.entries + 1, 0, config.entries);
-    c[1].technique = GPUMP_TECHNIQUE_KILL + 1;
-    diagnosed(gpump_sm_preempt(sm, 10, c, 2, DIAG), GPUMP_ERROR_ARGUMENT, "choices.technique", 1,
-              GPUMP_TECHNIQUE_KILL + 1, 0, GPUMP_TECHNIQUE_KILL);
+    c[1].technique = GPUMP_TECHNIQUE_OWN; /* nobody has defined one */
+    diagnosed(gpump_sm_preempt(sm, 10, c, 2, DIAG), GPUMP_ERROR_ARGUMENT, "choices.technique", 1, GPUMP_TECHNIQUE_OWN,
+              0, GPUMP_TECHNIQUE_REWIND);
     c[1].technique = GPUMP_TECHNIQUE_SWITCH;
     c[1].keep = 4;
     diagnosed(gpump_sm_preempt(sm, 10, c, 2, DIAG), GPUMP_ERROR_ARGUMENT, "choices.keep", 1, 4, 0, 3);

@@ -67,7 +67,7 @@ static void every_sm_agrees_with_gpump_sm(void **state) {
             tb_random_workload(library, 4, 3, 5, 1, &workload);
             tb_options_default(&options);
             options.policy = gpump_scheduler_find(policies[p]);
-            options.mechanism = mechanism;
+            options.mechanism = mechanism == 2 ? GPUMP_TECHNIQUE_SELECT : mechanism + 1; /* switch, drain, select */
             options.limit_us = 30000;
             if (tb_run(library, &workload, &options, &without)) fail_msg("%s", without.error);
             options.use_sm = 1;

@@ -197,7 +197,7 @@ static oracle_answer oracle_best(const oracle_sm *sm, uint64_t limit, uint32_t w
                 best.latency = latency;
                 best.overhead = overhead;
             }
-            for (i = 0; i < n && ++technique[i] == GPUMP_TECHNIQUES; i++) technique[i] = 0;
+            for (i = 0; i < n && ++technique[i] == GPUMP_TECHNIQUE_OWN; i++) technique[i] = 0;
             if (i == n) break;
         }
     }

@@ -5,7 +5,7 @@
 
 #include "victim/victim_parts.h"
 
-enum { F = 1, S = 2, D = 4, R = 8, INCOMING = 9 };
+enum { F = 1, S = 2, D = 4, R = 8, OWN = 0xf0, INCOMING = 9 };
 
 typedef struct scene {
     gpump_gpu gpu;
@@ -350,11 +350,11 @@ static void what_policies_are_made_of(void **state) {
         {"flush", GPUMP_VICTIM_WHOLE_SM, F, {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}},
         {"drain-then-switch", GPUMP_VICTIM_WHOLE_SM, S | D, {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}},
         {"oracle", GPUMP_VICTIM_EVICTED | GPUMP_VICTIM_TRUE_COSTS, F | S | D, {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}},
-        {"exact", 0, F | S | D, {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}},
+        {"exact", 0, F | S | D | OWN, {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}},
         {"rewind", GPUMP_VICTIM_EVICTED, F | S | D | R, {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}},
         {"joint",
          GPUMP_VICTIM_COMMON_DEADLINE,
-         F | S | D | R,
+         F | S | D | R | OWN,
          {GPUMP_COST_CPI_SMALLER_DEVIATION, GPUMP_COST_DRAIN_CAREFUL, 0}},
         {"dual-larger", GPUMP_VICTIM_EVICTED, F | S | D, {GPUMP_COST_CPI_LARGER, 0, 0}},
     };

@@ -73,7 +73,7 @@ static void scene_make(scene *s) {
         b->threads = 64;
         b->warps = 2;
         b->may = 7;
-        for (uint32_t t = 0; t < GPUMP_TECHNIQUES; t++) {
+        for (uint32_t t = 0; t < GPUMP_TECHNIQUE_OWN; t++) {
             s->estimates[i].latency[t] = 100 + 10 * t;
             s->estimates[i].overhead[t] = 50 - 10 * t;
         }
@@ -345,7 +345,7 @@ static void full_sms(void **state) {
     full_make(&f);
     memcpy(cheap, f.estimates, sizeof cheap);
     for (uint32_t i = 0; i < 6; i++)
-        for (uint32_t t = 0; t < GPUMP_TECHNIQUES; t++) cheap[i].overhead[t] = 1 + t;
+        for (uint32_t t = 0; t < GPUMP_TECHNIQUE_OWN; t++) cheap[i].overhead[t] = 1 + t;
     for (uint32_t count = 2; count <= 64; count += 62)
         for (uint32_t best = 0; best < count; best++) {
             f.s.request.limit_cycles = best % 2 ? 0 : GPUMP_UNKNOWN; /* all are late, or none */

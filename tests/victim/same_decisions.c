@@ -27,7 +27,7 @@ static uint64_t hash_of(uint64_t hash, gpump_result result, const gpump_victim_d
 static void scale(victim_case *c, uint64_t number) {
     static const uint32_t latencies[] = {7, 1500, 6000}, overheads[] = {4, 1000, 60};
     for (uint32_t i = 0; i < c->sm.count; i++)
-        for (uint32_t t = 0; t < GPUMP_TECHNIQUES; t++) {
+        for (uint32_t t = 0; t < GPUMP_TECHNIQUE_OWN; t++) {
             if (c->estimates[i].latency[t] != GPUMP_UNKNOWN) c->estimates[i].latency[t] %= latencies[number % 3];
             if (c->estimates[i].overhead[t] != GPUMP_UNKNOWN) c->estimates[i].overhead[t] %= overheads[number % 3];
             c->blocks[i].cycles = 37 * i + number;

@@ -116,7 +116,8 @@ static inline int victim_case_make(victim_case *c, uint64_t *random, uint32_t mo
             b->group = 1 + gpump_random_below(random, 2);
         if (what & VICTIM_PARKED && !own && gpump_random_below(random, 3) == 0) victim_case_park(b, random);
         b->executed = gpump_random_below(random, 1000);
-        for (t = 0; t < GPUMP_TECHNIQUES; t++) {
+        memset(&c->estimates[c->sm.count], 0xff, sizeof c->estimates[c->sm.count]);
+        for (t = 0; t < GPUMP_TECHNIQUE_OWN; t++) {
             c->estimates[c->sm.count].latency[t] = t == GPUMP_TECHNIQUE_FLUSH ? 0 : victim_case_number(random, 6000);
             c->estimates[c->sm.count].overhead[t] = t == GPUMP_TECHNIQUE_DRAIN ? 0 : victim_case_number(random, 1000);
             if (what & VICTIM_UNKNOWN && t == GPUMP_TECHNIQUE_DRAIN && gpump_random_below(random, 4) == 0)

@@ -69,7 +69,7 @@ static void rules(void **state) {
                 for (i = 0; c.blocks[i].block.slot != choices[k].block.slot; i++) {}
                 test_check(choices[k].sm == 3 && choices[k].cookie == c.blocks[i].cookie, seed, number);
                 test_check(c.blocks[i].kernel != VICTIM_INCOMING && !(leaving >> i & 1u), seed, number);
-                test_check(choices[k].technique < GPUMP_TECHNIQUES, seed, number);
+                test_check(choices[k].technique < GPUMP_TECHNIQUE_OWN, seed, number);
                 test_check((c.blocks[i].may & policy->techniques) >> choices[k].technique & 1u, seed,
                            number); /* no clobbered block is flushed */
                 overhead = gpump_add_saturated(overhead, choices[k].overhead);
@@ -113,7 +113,7 @@ static uint64_t latency_of(const gpump_victim_decision *d, const gpump_block_cho
 /* Costs of a few units, so that blocks often cost the same, and sums differ by one. */
 static void small_numbers(victim_case *c) {
     for (uint32_t i = 0; i < c->sm.count; i++)
-        for (uint32_t t = 0; t < GPUMP_TECHNIQUES; t++) {
+        for (uint32_t t = 0; t < GPUMP_TECHNIQUE_OWN; t++) {
             if (c->estimates[i].latency[t] != GPUMP_UNKNOWN) c->estimates[i].latency[t] %= 5;
             if (c->estimates[i].overhead[t] != GPUMP_UNKNOWN) c->estimates[i].overhead[t] %= 4;
         }

@@ -213,6 +213,7 @@ static int read_machine(reader *r, const yaml_node_t *node) {
     static const char *const keys[] = {"gpu",    "sms",     "kernels_per_sm", "technique", "scheduler",
                                        "config", "regions", "most_blocks",    "stop_at",   NULL};
     yaml_node_t *value;
+    uint32_t number;
     if (check_mapping(r, node, "machine", keys)) return -1;
     if ((value = find(r, node, "gpu"))) {
         r->launch->gpu_place = place_of(value);
@@ -241,8 +242,8 @@ static int read_machine(reader *r, const yaml_node_t *node) {
     }
     if ((value = find(r, node, "technique"))) {
         if (read_text(r, value, "technique", &r->launch->technique)) return -1;
-        if (strcmp(text_of(value), "switch") != 0 && strcmp(text_of(value), "drain") != 0 &&
-            strcmp(text_of(value), "flush") != 0) {
+        number = gpump_technique_find(text_of(value));
+        if (number == GPUMP_NONE || gpump_technique_begins(number) == GPUMP_TECHNIQUE_BEGIN_REWIND) {
             return FAIL(r, value, "technique must be switch, drain or flush, not \"%s\"", text_of(value));
         }
     }

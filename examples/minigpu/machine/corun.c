@@ -62,9 +62,10 @@ int corun_make(machine *m, const corun_options *options, char error[LAUNCH_ERROR
     config.sms = m->sm_count;
     config.in_turn = options->in_turn;
     config.unsampled = options->unsampled;
-    config.mechanism = options->parks   ? GPUMP_SHARING_PARK
-                       : options->leave ? GPUMP_SHARING_VICTIM
-                                        : GPUMP_SHARING_DRAIN;
+    config.technique = options->parks   ? GPUMP_TECHNIQUE_SWITCH
+                       : options->leave ? GPUMP_TECHNIQUE_SELECT
+                                        : GPUMP_TECHNIQUE_DRAIN;
+    config.keep = options->parks ? GPUMP_PARTS_IN_PLACE : 0;
     if (gpump_partition_config_check(&c->machine, &diag) || gpump_sharing_bytes(&config, &bytes, &diag) ||
         gpump_rate_bytes(&rates, &rate_bytes, &diag)) {
         gpump_diag_text(&diag, text, sizeof text);

@@ -46,6 +46,7 @@ void machine_options_default(machine_options *options) {
     memset(options, 0, sizeof *options);
     options->preempt_cycle = NEVER;
     options->technique = GPUMP_TECHNIQUES;
+    options->vacate = GPUMP_TECHNIQUE_SWITCH;
     options->skip_idle = 1;
     options->limit_cycles = NEVER;
     options->faults.order = GPUMP_REPLAY_CLASS;
@@ -723,9 +724,7 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
 
 static uint32_t choose_technique(const launch_file *launch, const machine_options *options) {
     if (options->technique != GPUMP_TECHNIQUES) return options->technique;
-    if (launch->technique && strcmp(launch->technique, "drain") == 0) return GPUMP_TECHNIQUE_DRAIN;
-    if (launch->technique && strcmp(launch->technique, "flush") == 0) return GPUMP_TECHNIQUE_FLUSH;
-    return GPUMP_TECHNIQUE_SWITCH;
+    return launch->technique ? gpump_technique_find(launch->technique) : (uint32_t)GPUMP_TECHNIQUE_SWITCH;
 }
 
 /* Fills an opened arena with the machine. */
@@ -984,8 +983,8 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         machine_free(m);
         return NULL;
     }
-    if (options->schedule && preemption_schedule_make(m, launch, options->schedule, options->mechanism,
-                                                      options->slice_ns, options->faults.extra, error)) {
+    if (options->schedule && preemption_schedule_make(m, launch, options->schedule, options->vacate, options->slice_ns,
+                                                      options->faults.extra, error)) {
         machine_free(m);
         return NULL;
     }

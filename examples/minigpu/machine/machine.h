@@ -15,7 +15,7 @@ typedef struct machine_options {
     const char *gpu;         /* preset; NULL: the launch file's, or gtx480_shieh */
     const char *config;      /* "NAME=VALUE,..." of config.h, after the launch file's; NULL: none */
     uint64_t preempt_cycle;  /* NEVER: none */
-    uint32_t technique;      /* gpump_technique; GPUMP_TECHNIQUES: the launch file's, or switch */
+    uint32_t technique;      /* number of a technique; GPUMP_TECHNIQUES: the launch file's, or switch */
     uint32_t skip_idle;      /* 1, or 0 to tick every cycle */
     uint32_t threads;        /* SMs advance side by side on so many (window.h), 1 to THREADS_MAX; 0: in turn */
     uint32_t context_form;   /* context_form: how registers are saved */
@@ -35,7 +35,7 @@ typedef struct machine_options {
     const gpump_victim_policy *policy; /* NULL: none, `technique` */
     uint64_t limit_cycles;             /* for the policy; NEVER: none */
     const char *schedule;              /* a policy of gpump_scheduler_find; NULL: none */
-    uint32_t mechanism;                /* gpump_scheduler_mechanism, for the schedule */
+    uint32_t vacate;                   /* technique by which the schedule vacates an SM, or GPUMP_TECHNIQUE_SELECT */
     uint64_t slice_ns;                 /* for the schedule time_slice; 0: 1 ms */
     uint32_t switch_stalls;            /* 1: the model of Shieh 4.1 (config.h) */
     faults_options faults;             /* what becomes of accesses to absent pages */

@@ -315,7 +315,7 @@ typedef struct machine {
     char error[LAUNCH_ERROR_BYTES];
     preemption_entry preemptions[PREEMPTION_LOG_ENTRIES];
     uint32_t preemption_count;
-    uint32_t technique;      /* gpump_technique that arriving kernels preempt by */
+    uint32_t technique;      /* number of the technique that arriving kernels preempt by */
     uint32_t context_form;   /* how registers are saved: a context_form (context_forms.h) */
     uint32_t regions;        /* 1: kernels have idempotent regions, and warps can go back */
     uint32_t shared_restart; /* how shared memory goes back then: a shared_restart (shared_log.h) */

@@ -157,9 +157,9 @@ void trace_estimate(machine *m, const sm *s, const gpump_block_choice *choices, 
             estimates[i].cycles[n] = costs[i].latency[n];
             estimates[i].overhead[n] = costs[i].overhead[n];
         }
-        if (choices[i].technique != GPUMP_TECHNIQUE_SWITCH || estimates[i].cycles[GPUMP_TECHNIQUE_SWITCH] == NEVER)
-            continue;
-        estimates[i].cycles[GPUMP_TECHNIQUE_SWITCH] = port += estimates[i].cycles[GPUMP_TECHNIQUE_SWITCH];
+        n = choices[i].technique;
+        if (gpump_technique_begins(n) != GPUMP_TECHNIQUE_BEGIN_STOP || estimates[i].cycles[n] == NEVER) continue;
+        estimates[i].cycles[n] = port += estimates[i].cycles[n];
     }
 }
 
@@ -175,7 +175,7 @@ void trace_victims(machine *m, const sm *s, const gpump_block_choice *choices, u
                            asked ? asked->request.limit_cycles : TIMELINE_NEVER);
     for (i = 0; i < count; i++) {
         const block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
-        const uint32_t technique = b->rewinding ? (uint32_t)GPUMP_TECHNIQUE_REWIND : choices[i].technique;
+        const uint32_t technique = choices[i].technique;
         timeline_estimate estimate = estimates[i];
         if (asked && b->victim < asked->count) { /* what the policy itself reckoned with */
             estimate.cycles[technique] = asked->entries[b->victim].estimate_cycles;
@@ -186,20 +186,25 @@ void trace_victims(machine *m, const sm *s, const gpump_block_choice *choices, u
     }
 }
 
+/* The technique that a block has left by. A block that ended before it was saved has drained. */
+static uint32_t left_by(const block *b, const gpump_sm_action *action) {
+    if (action->why == GPUMP_BLOCK_DONE)
+        return gpump_technique_begins(action->technique) == GPUMP_TECHNIQUE_BEGIN_RUN ? action->technique
+                                                                                      : (uint32_t)GPUMP_TECHNIQUE_DRAIN;
+    if (action->technique != GPUMP_NONE) return action->technique;
+    return b->rewinding ? GPUMP_TECHNIQUE_REWIND : GPUMP_TECHNIQUE_SWITCH; /* killed on its way out */
+}
+
 void trace_left(const machine *m, const block *b, const gpump_sm_action *action) {
     const uint32_t row = row_of(m, b->sm, b->ref.slot);
     const int flushed = action->why == GPUMP_BLOCK_FLUSHED, done = action->why == GPUMP_BLOCK_DONE;
-    const uint32_t technique = flushed        ? GPUMP_TECHNIQUE_FLUSH
-                               : done         ? GPUMP_TECHNIQUE_DRAIN
-                               : b->rewinding ? GPUMP_TECHNIQUE_REWIND
-                                              : GPUMP_TECHNIQUE_SWITCH;
     const uint64_t dropped = flushed ? action->history.executed : done ? 0 : b->rewound;
     uint64_t cost = dropped;
     if (!flushed && !done && action->history.cycles) /* stopped until it was saved, and as long again to come back */
         cost += gpump_muldiv_up(2 * (m->now - b->stop_cycle), action->history.executed, action->history.cycles);
     timeline_phase_is(m->trace, m->now, row, TIMELINE_NOTHING, 0, 0);
     if (flushed) timeline_add_mark(m->trace, m->now, row, "flush", b->kernel, b->linear);
-    timeline_leave(m->trace, m->now, row, technique, flushed || done ? 0 : b->context_bytes, dropped, cost);
+    timeline_leave(m->trace, m->now, row, left_by(b, action), flushed || done ? 0 : b->context_bytes, dropped, cost);
 }
 
 void trace_arrives(const machine *m, uint32_t kernel) {

@@ -445,7 +445,7 @@ void preemption_report_waits(machine *m, sm *s) {
 
 static void stop(machine *m, sm *s, block *b) {
     uint32_t i;
-    b->to_point = b->rewinding || m->stop_at_points != 0;
+    b->to_point = (uint32_t)gpump_sm_may_issue(s->gpump, b->ref.slot); /* its technique runs to a point first */
     if (!b->to_point) stop_warps(m, s, b);
     for (i = 0; !b->rewinding && m->stop_at_points == 2 && i < b->warp_count; i++) { /* stop now, or run on? */
         warp *w = &m->warps[b->warps[i]];

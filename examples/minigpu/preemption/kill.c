@@ -1,7 +1,5 @@
 #include "preemption/kill.h"
 
-#include <string.h>
-
 #include "machine/corun.h"
 #include "machine/fault_switch.h"
 #include "machine/trace.h"
@@ -11,19 +9,16 @@
 
 /* Kills the process's blocks on an SM. Returns how many. */
 static uint32_t kill_on(machine *m, sm *s, uint32_t process) {
-    gpump_block_choice choices[BLOCK_ENTRIES_MAX];
-    gpump_diag diag;
     uint32_t entry, count = 0;
-    memset(choices, 0, sizeof choices);
-    memset(&diag, 0, sizeof diag);
     for (entry = 0; entry < BLOCK_ENTRIES_MAX; entry++) {
         const block *b = s->block_of_entry[entry] == NONE ? NULL : &m->blocks[s->block_of_entry[entry]];
+        gpump_result result;
         if (!b || m->kernels[b->kernel].process != process) continue;
-        if (gpump_sm_may(s->gpump, b->ref, GPUMP_TECHNIQUE_KILL) != GPUMP_REASON_YES) continue;
-        choices[count].block = b->ref;
-        choices[count++].technique = GPUMP_TECHNIQUE_KILL;
+        result = gpump_sm_kill(s->gpump, m->now, b->ref);
+        if (result == GPUMP_ERROR_STATE) continue; /* its room is about to be free */
+        machine_must(m, "gpump_sm_kill", result, NULL);
+        count++;
     }
-    if (count) machine_must(m, "gpump_sm_preempt", gpump_sm_preempt(s->gpump, m->now, choices, count, &diag), &diag);
     if (count) block_life_actions(m, s);
     if (s->wake > m->now + 1) s->wake = m->now + 1;
     return count;

@@ -28,7 +28,7 @@
 
 #define SCHEDULER_SLOTS_MAX 64u /* gpump_scheduler_config.blocks_per_sm */
 
-int preemption_schedule_make(machine *m, const launch_file *launch, const char *policy, uint32_t mechanism,
+int preemption_schedule_make(machine *m, const launch_file *launch, const char *policy, uint32_t technique,
                              uint64_t slice_ns, uint32_t extra_blocks, char error[LAUNCH_ERROR_BYTES]) {
     struct schedule *c = (struct schedule *)arena_take(&m->arena, sizeof *c);
     gpump_scheduler_config config;
@@ -50,7 +50,7 @@ int preemption_schedule_make(machine *m, const launch_file *launch, const char *
     config.processes = config.queues = launch->process_count;
     config.active_kernels = launch->process_count > m->config.gpu.sms ? launch->process_count : m->config.gpu.sms;
     config.saved_blocks = config.sms * config.blocks_per_sm;
-    config.mechanism = mechanism;
+    config.technique = technique;
     if (slice_ns) config.slice_cycles = (uint32_t)gpump_gpu_cycles_from_ns(&m->config.gpu, slice_ns);
     if (gpump_scheduler_bytes(&config, &bytes, &diag) != GPUMP_OK) {
         size_t length = (size_t)snprintf(error, LAUNCH_ERROR_BYTES, "gpump_scheduler: ");
@@ -232,13 +232,12 @@ static void give_off_chip(machine *m, sm *s) {
  * arrived. */
 static void vacate(machine *m, sm *s) {
     gpump_block_choice choices[BLOCK_ENTRIES_MAX];
-    uint32_t mechanism = m->schedule->vacating[s->index] - 1, count;
+    uint32_t technique = m->schedule->vacating[s->index] - 1, count;
     memset(choices, 0, sizeof choices);
     if (s->fault_switch) give_off_chip(m, s);
     if (!s->resident) return;
-    if (mechanism != GPUMP_SCHEDULER_SELECT) {
-        preemption_request(m, s, mechanism == GPUMP_SCHEDULER_DRAIN ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH, 0,
-                           0);
+    if (technique != GPUMP_TECHNIQUE_SELECT) {
+        preemption_request(m, s, technique, 0, 0);
         return;
     }
     count = select_choices(m, s, choices);
@@ -268,7 +267,7 @@ void preemption_schedule_pump(machine *m) {
         case GPUMP_SCHEDULER_SETUP: set_up(m, &action); break;
         case GPUMP_SCHEDULER_ISSUE: issue(m, &action); break;
         case GPUMP_SCHEDULER_PREEMPT:
-            c->vacating[action.sm] = action.mechanism + 1;
+            c->vacating[action.sm] = action.technique + 1;
             vacate(m, m->sms[action.sm]);
             break;
         default: break;

@@ -8,7 +8,7 @@
 
 /* Makes the scheduler in the arena and opens a context per process. An SM may have `extra_blocks` beyond those that fit
  * (--switch-on-fault). Returns 0, or -1 with the reason in error. */
-int preemption_schedule_make(machine *m, const launch_file *launch, const char *policy, uint32_t mechanism,
+int preemption_schedule_make(machine *m, const launch_file *launch, const char *policy, uint32_t technique,
                              uint64_t slice_ns, uint32_t extra_blocks, char error[LAUNCH_ERROR_BYTES]);
 /* A kernel has arrived and all before it in its process are done: its launch goes into the command buffer of its
  * process's queue. */

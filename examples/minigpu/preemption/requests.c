@@ -15,6 +15,11 @@ static int refused(char error[LAUNCH_ERROR_BYTES], const gpump_diag *diag) {
     return -1;
 }
 
+static int saves(uint32_t technique) {
+    const uint32_t begins = gpump_technique_begins(technique);
+    return begins == GPUMP_TECHNIQUE_BEGIN_STOP || begins == GPUMP_TECHNIQUE_BEGIN_REWIND;
+}
+
 /* Opens an entry of the log; NONE when it is full. */
 static uint32_t log_entry(machine *m, const sm *s, uint32_t technique, uint32_t for_kernel, uint32_t blocks,
                           uint32_t lost_by) {
@@ -43,8 +48,8 @@ static gpump_reason begin(machine *m, sm *s, gpump_block_choice *choices, uint32
     memset(&diag, 0, sizeof diag);
     for (i = 0; i < chosen; i++) {
         block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
-        b->rewinding = choices[i].technique == GPUMP_TECHNIQUE_REWIND;
-        if (!b->rewinding && choices[i].technique != GPUMP_TECHNIQUE_SWITCH) continue;
+        b->rewinding = gpump_technique_begins(choices[i].technique) == GPUMP_TECHNIQUE_BEGIN_REWIND;
+        if (!saves(choices[i].technique)) continue;
         choices[i].to_point = !b->rewinding && m->stop_at_points != 0;
         b->keep = choices[i].keep;
         if (gpump_context_pool_take(m->context_pool, b->kernel + 1, m->kernels[b->kernel].context_bytes, &b->context) ==
@@ -63,7 +68,7 @@ static gpump_reason begin(machine *m, sm *s, gpump_block_choice *choices, uint32
     if (result == GPUMP_OK) return GPUMP_REASON_YES;
     for (i = 0; i < chosen; i++) {
         block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
-        if (choices[i].technique == GPUMP_TECHNIQUE_SWITCH || choices[i].technique == GPUMP_TECHNIQUE_REWIND)
+        if (saves(choices[i].technique))
             machine_must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, b->context), NULL);
         b->context = NEVER;
     }
@@ -136,14 +141,14 @@ gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t 
         choice->block = b->ref;
         choice->technique = technique;
         reason = gpump_sm_may(s->gpump, b->ref, technique);
-        if (reason != GPUMP_REASON_YES && !strict && technique == GPUMP_TECHNIQUE_FLUSH) {
+        if (reason != GPUMP_REASON_YES && !strict && gpump_technique_begins(technique) == GPUMP_TECHNIQUE_BEGIN_DROP) {
             if (first_refusal == GPUMP_REASON_YES) first_refusal = reason;
             refused_blocks++;
             choice->technique = GPUMP_TECHNIQUE_SWITCH;
         }
         chosen++;
     }
-    if (m->in_place && for_kernel && technique == GPUMP_TECHNIQUE_SWITCH && chosen == count)
+    if (m->in_place && for_kernel && gpump_technique_begins(technique) == GPUMP_TECHNIQUE_BEGIN_STOP && chosen == count)
         keep_in_place(m, s, for_kernel, views, choices, count);
     reason = begin(m, s, choices, chosen, for_kernel, &first_refusal, &refused_blocks);
     if (reason != GPUMP_REASON_YES) return reason;
@@ -153,7 +158,8 @@ gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t 
         for (i = 0; i < chosen; i++) {
             block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
             b->preemption = entry;
-            if (choices[i].technique == GPUMP_TECHNIQUE_DRAIN) trace_block(m, b, TIMELINE_DRAIN);
+            if (gpump_technique_begins(choices[i].technique) == GPUMP_TECHNIQUE_BEGIN_RUN)
+                trace_block(m, b, TIMELINE_DRAIN);
         }
         if (entry != NONE) {
             m->preemptions[entry].refused = first_refusal;
@@ -192,7 +198,7 @@ gpump_reason preemption_carry_out(machine *m, sm *s, gpump_block_choice *choices
                 if (earlier->left == --earlier->blocks) earlier->end_cycle = m->now;
             }
             b->preemption = entry < m->preemption_count ? entry : NONE;
-            if (technique == GPUMP_TECHNIQUE_DRAIN) trace_block(m, b, TIMELINE_DRAIN);
+            if (gpump_technique_begins(technique) == GPUMP_TECHNIQUE_BEGIN_RUN) trace_block(m, b, TIMELINE_DRAIN);
         }
         if (entry == m->preemption_count) continue; /* the log is full */
         m->preemptions[entry].refused = first_refusal;

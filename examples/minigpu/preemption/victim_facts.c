@@ -82,8 +82,9 @@ void victims_freed(machine *m, block *b, const gpump_sm_action *action) {
         if (action->why == GPUMP_BLOCK_FLUSHED) entry->wasted = action->history.executed;
         if (saved && entry->cycles)
             entry->wasted = gpump_muldiv_up(2 * (m->now - b->stop_cycle), entry->executed, entry->cycles);
-        if (saved && entry->technique == GPUMP_TECHNIQUE_REWIND) entry->wasted += b->rewound;
-        if (action->why == GPUMP_BLOCK_DONE)
+        if (saved && gpump_technique_begins(entry->technique) == GPUMP_TECHNIQUE_BEGIN_REWIND)
+            entry->wasted += b->rewound;
+        if (action->why == GPUMP_BLOCK_DONE && gpump_technique_begins(entry->technique) != GPUMP_TECHNIQUE_BEGIN_RUN)
             entry->technique = GPUMP_TECHNIQUE_DRAIN; /* it ended before it was saved */
         break;
     }

@@ -170,8 +170,7 @@ static void carry_out(machine *m, victim_request *r, const gpump_victim_geometry
                        !has_kept(views, here);
         for (first = i; i < count && choices[i].sm == s->index; i++) {
             gpump_block_view view;
-            if (in_place &&
-                (choices[i].technique == GPUMP_TECHNIQUE_SWITCH || choices[i].technique == GPUMP_TECHNIQUE_REWIND) &&
+            if (in_place && gpump_technique_at(choices[i].technique)->keeps &&
                 gpump_sm_block(s->gpump, m->now, choices[i].block, &view) == GPUMP_OK)
                 choices[i].keep = outside(geometry, r->positions[s->index], &view);
             note(m, r, &choices[i], &m->blocks[s->block_of_entry[choices[i].block.slot]]);

@@ -238,29 +238,25 @@ static const char run_usage[] =
     "exit status: 0 done and right, 1 something is wrong, 2 bad input, 130 interrupted (Ctrl-C; the report is "
     "written)\n";
 
-static int technique_of(const char *name, uint32_t *technique) {
-    uint32_t i;
-    for (i = GPUMP_TECHNIQUE_FLUSH; i <= GPUMP_TECHNIQUE_REWIND; i++) {
-        if (strcmp(technique_name(i), name) == 0) {
-            *technique = i;
-            return 0;
-        }
-    }
-    return -1;
+/* Names for option_choice: the techniques of the list by number; then "select". */
+static const char *listed_technique(uint32_t number) {
+    const gpump_technique *how = gpump_technique_at(number);
+    return how ? how->name : NULL;
+}
+static const char *vacate_name(uint32_t index) {
+    if (gpump_technique_at(index)) return gpump_technique_at(index)->name;
+    return !index || gpump_technique_at(index - 1) ? "select" : NULL;
 }
 
 static int read_preempt(const char *text, machine_options *options) {
     char *end;
     errno = 0;
     options->preempt_cycle = strtoull(text, &end, 10);
-    if (end == text || errno || *text == '-' || (*end && *end != ':') ||
-        (*end == ':' && technique_of(end + 1, &options->technique))) {
-        fprintf(stderr,
-                "minigpu: --preempt wants CYCLE, CYCLE:switch, CYCLE:drain, CYCLE:flush or CYCLE:rewind, not \"%s\"\n",
-                text);
+    if (end == text || errno || *text == '-' || (*end && *end != ':')) {
+        fprintf(stderr, "minigpu: --preempt wants CYCLE or CYCLE:TECHNIQUE, such as 5000:switch, not \"%s\"\n", text);
         return -1;
     }
-    return 0;
+    return *end ? option_choice("--preempt CYCLE:TECHNIQUE", end + 1, listed_technique, &options->technique) : 0;
 }
 
 static int read_fault_at(const char *text, faults_options *faults) {
@@ -296,13 +292,6 @@ static int read_gpu_memory(const char *text, faults_options *faults) {
             "instruction may touch) to 1024G, not \"%s\"\n",
             text);
     return -1;
-}
-
-static const char *mechanism_name(uint32_t mechanism) {
-    return mechanism == GPUMP_SCHEDULER_SWITCH   ? "switch"
-           : mechanism == GPUMP_SCHEDULER_DRAIN  ? "drain"
-           : mechanism == GPUMP_SCHEDULER_SELECT ? "select"
-                                                 : NULL;
 }
 
 /* The page of one run. Returns 0, or -1 with errno. */
@@ -419,7 +408,8 @@ static int command_run(int argc, char **argv) {
             options.schedule = optarg;
             break;
         case 'v':
-            if (option_choice("--vacate", optarg, mechanism_name, &options.mechanism)) return EXIT_BAD_INPUT;
+            if (option_choice("--vacate", optarg, vacate_name, &options.vacate)) return EXIT_BAD_INPUT;
+            if (!gpump_technique_at(options.vacate)) options.vacate = GPUMP_TECHNIQUE_SELECT;
             own.vacate = 1;
             break;
         case 'S':
@@ -526,7 +516,8 @@ static int command_run(int argc, char **argv) {
         launch_file_free(&launch);
         return EXIT_BAD_INPUT;
     }
-    if (options.technique == GPUMP_TECHNIQUE_REWIND && !m->regions) {
+    if (!m->regions && (gpump_technique_begins(options.technique) == GPUMP_TECHNIQUE_BEGIN_REWIND ||
+                        gpump_technique_begins(options.vacate) == GPUMP_TECHNIQUE_BEGIN_REWIND)) {
         fprintf(stderr, "minigpu: blocks can only go back to the start of a region where there are regions: add "
                         "--regions sparse\n");
         machine_free(m);

@@ -54,8 +54,8 @@ static const char usage[] =
 
 /* Sums over requests. */
 typedef struct cell {
-    double violated, warm, warm_violated, in_use, wasted, idle, flush, start, waste_share, by[4], error[4], truth[4],
-        error_blocks[4], bytes;
+    double violated, warm, warm_violated, in_use, wasted, idle, flush, start, waste_share, by[GPUMP_TECHNIQUES],
+        error[GPUMP_TECHNIQUES], truth[GPUMP_TECHNIQUES], error_blocks[GPUMP_TECHNIQUES], bytes;
     double late_truth; /* last block began past the limit */
     uint32_t requests, waits, kernels;
     double regret_violations, regret_waste; /* beyond the oracle's at the same request */
@@ -88,7 +88,7 @@ static void add(cell *sum, const victim_outcome *o, const victim_outcome *first,
         sum->in_use += o->in_use;
         sum->waits++;
     }
-    for (t = 0; t < 4; t++) {
+    for (t = 0; t < GPUMP_TECHNIQUES; t++) {
         sum->by[t] += o->by[t];
         sum->error[t] += (double)o->error_cycles[t];
         sum->truth[t] += (double)o->true_cycles[t];
@@ -105,13 +105,16 @@ static const char *switch_model(uint32_t index) { return index ? context_form_na
 static double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
 static void print_row(const cell *c) {
-    double blocks = c->by[0] + c->by[1] + c->by[2] + c->by[3];
+    double blocks = 0;
+    uint32_t t;
+    for (t = 0; t < GPUMP_TECHNIQUES; t++) blocks += c->by[t];
     printf(" %.1f | %.1f | %.1f | %.1f | %.1f | %.0f | %.2f | %.0f / %.0f / %.0f", percent(c->violated, c->requests),
            percent(c->warm_violated, c->warm), percent(c->late_truth, c->requests), percent(c->wasted, c->flush),
            percent(c->idle, c->flush), c->waits ? 100 * c->in_use / c->waits : 0,
            c->requests ? c->start / c->requests / CLOCK_MHZ : 0, percent(c->by[0], blocks), percent(c->by[1], blocks),
            percent(c->by[2], blocks));
-    if (c->by[3] > 0) printf(" / rewind %.0f", percent(c->by[3], blocks));
+    for (t = GPUMP_TECHNIQUE_REWIND; gpump_technique_at(t); t++)
+        if (c->by[t] > 0) printf(" / %s %.0f", gpump_technique_at(t)->name, percent(c->by[t], blocks));
     printf(" |\n");
 }
 

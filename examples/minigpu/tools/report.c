@@ -14,8 +14,8 @@
 #include "machine/warp_scheduler.h"
 
 const char *technique_name(uint32_t technique) {
-    const char *name = gpump_technique_name(technique);
-    return name ? name : "none";
+    const gpump_technique *how = gpump_technique_at(technique);
+    return how ? how->name : "none";
 }
 
 static const char *check_name(check_result result) {
@@ -144,7 +144,7 @@ static void report_requests(const machine *m, FILE *file) {
     for (k = 0; m->victim_requests && k < m->kernel_count; k++) {
         const victim_request *r = &m->victim_requests[k];
         uint64_t wasted = 0, length;
-        uint32_t by[GPUMP_TECHNIQUES] = {0, 0, 0, 0};
+        uint32_t by[GPUMP_TECHNIQUES] = {0};
         double sm_cycles;
         if (r->request.since == NEVER) continue;
         for (i = 0; i < r->count; i++) {

@@ -137,9 +137,7 @@ static int run_row(tail_experiment e, const char *policy, const char *move, tail
     const int is_none = !strcmp(policy, "none");
     if (is_none && (!strcmp(move, "chimera") || !strcmp(move, "park"))) return -1; /* these want a group */
     if (is_none) {
-        e.options.technique = !strcmp(move, "drain")    ? GPUMP_TECHNIQUE_DRAIN
-                              : !strcmp(move, "switch") ? GPUMP_TECHNIQUE_SWITCH
-                                                        : GPUMP_TECHNIQUE_FLUSH;
+        e.options.technique = gpump_technique_find(move);
     } else if (!strcmp(policy, "hold")) {
         gpump_partition_hold_init(&hold, limit, 10, NULL);
         e.options.sharing.policy = &hold.policy;

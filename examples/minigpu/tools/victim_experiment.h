@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "gpump.h"
+
 #include "launch/launch_file.h"
 #include "progress.h"
 
@@ -44,16 +46,16 @@ typedef struct victim_outcome {
                           below 0: no wait */
     uint32_t warm;     /* 1: at least one block per SM had finished before */
     uint32_t violated; /* it ended after limit + its own run time */
-    uint32_t by[4];    /* blocks by the technique they left by */
-    uint32_t late_estimate; /* places that the decision itself expected late */
-    uint32_t missing;       /* places it could not have */
+    uint32_t by[GPUMP_TECHNIQUES]; /* blocks by the technique they left by */
+    uint32_t late_estimate;        /* places that the decision itself expected late */
+    uint32_t missing;              /* places it could not have */
     uint32_t reconsidered;
     uint32_t failed; /* 1: the simulation stopped with an error */
     uint32_t unused;
-    uint64_t error_cycles[4]; /* |estimated - true latency|, summed over the blocks that left by the technique chosen at
-                                 first and had an estimate */
-    uint64_t true_cycles[4];  /* their true latencies */
-    uint64_t error_blocks[4];
+    uint64_t error_cycles[GPUMP_TECHNIQUES]; /* |estimated - true latency|, summed over the blocks that left by the
+                                 technique chosen at first and had an estimate */
+    uint64_t true_cycles[GPUMP_TECHNIQUES];  /* their true latencies */
+    uint64_t error_blocks[GPUMP_TECHNIQUES];
 } victim_outcome;
 
 /* How far drain estimates were off at one request, over the blocks that were resident. */

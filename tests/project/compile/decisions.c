@@ -269,7 +269,7 @@ static uint64_t hash_scheduler(void) {
         (void)gpump_scheduler_config_preset(&config, "k20c");
         config.sms = 4;
         config.blocks_per_sm = 8;
-        config.mechanism = p % 2 ? GPUMP_SCHEDULER_DRAIN : GPUMP_SCHEDULER_SWITCH;
+        config.technique = p % 2 ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH;
         config.active_kernels = 4;
         config.saved_blocks = 32;
         if (gpump_scheduler_init(memory, sizeof memory, &config, &scheduler, NULL) != GPUMP_OK) return 0;
@@ -312,7 +312,7 @@ static uint64_t hash_scheduler(void) {
                 hash = gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(hash, action.kind), action.sm), action.index);
                 if (action.kind == GPUMP_SCHEDULER_SETUP) (void)gpump_scheduler_report_ready(scheduler, now, action.sm);
                 for (i = 0; action.kind == GPUMP_SCHEDULER_PREEMPT && i < residents; i++)
-                    if (on_sm[i] == action.sm) leaving[i] = action.mechanism != GPUMP_SCHEDULER_DRAIN;
+                    if (on_sm[i] == action.sm) leaving[i] = action.technique != GPUMP_TECHNIQUE_DRAIN;
                 if (action.kind != GPUMP_SCHEDULER_ISSUE) continue;
                 if (residents == 64) return 0;
                 resident[residents] = action.block;
