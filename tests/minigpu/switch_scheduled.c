@@ -7,6 +7,7 @@
 
 #include "machine/fault_switch.h"
 #include "machine/fault_unit.h"
+#include "preemption/preempted.h"
 #include "preemption/schedule_facts.h"
 #include "tools/check.h"
 
@@ -49,7 +50,7 @@ static machine *build(launch_file *launch, const way *w, int valid) {
 static uint32_t off_chip(const machine *m, uint32_t process) {
     uint32_t i, n, count = 0;
     for (i = 0; i < m->kernel_count; i++)
-        for (n = m->kernels[i].first_preempted; m->kernels[i].process == process && n != NONE; n = m->preempted[n].next)
+        for (n = preempted_first(m, i); m->kernels[i].process == process && n != NONE; n = preempted_after(m, i, n))
             count += m->preempted[n].fault_sm != NONE;
     return count;
 }
