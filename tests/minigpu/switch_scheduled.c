@@ -5,10 +5,10 @@
  * alone leaves. */
 #include "test.h"
 
-#include "machine/fault_switch.h"
-#include "machine/fault_unit.h"
+#include "parts/fault_switch/fault_switch.h"
+#include "parts/fault_unit/fault_unit.h"
+#include "parts/schedule/schedule_facts.h"
 #include "preemption/preempted.h"
-#include "preemption/schedule_facts.h"
 #include "tools/check.h"
 
 typedef struct way {
@@ -98,7 +98,7 @@ static uint32_t run(machine *m, const way *w, uint32_t step_cycles, uint32_t dyi
     assert_true(ins <= outs);
     for (i = 0; i < m->block_count; i++) assert_int_equal(m->blocks[i].life, 0);
     for (i = 0; i < m->kernel_count; i++) {
-        assert_int_equal(m->kernels[i].preempted + m->kernels[i].resident, 0);
+        assert_true(preempted_first(m, i) == NONE && !m->kernels[i].resident);
         blocks += m->kernels[i].blocks;
     }
     assert_int_equal(m->local_count, m->local_count_free);

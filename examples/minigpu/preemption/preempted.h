@@ -3,7 +3,7 @@
 #ifndef MINIGPU_PREEMPTED_H
 #define MINIGPU_PREEMPTED_H
 
-#include "machine/state.h"
+#include "state/state.h"
 
 /* Makes the list, for m->preempted_count blocks. Returns 0, or -1 without memory. */
 int preempted_make(machine *m);
