@@ -560,8 +560,8 @@ void *gpump_gpgpusim::choose_now(uint32_t sm, void *kernel) {
     if (self->scheduler) return s.orders.empty() ? NULL : self->launches[s.orders.front().launch].host.kernel;
     if (s.reserved == none) return kernel;
     launch_record &wants = self->launches[s.reserved];
-    if (wants.started == wants.host.blocks &&
-        gpump_preempted_after(self->preempted, s.reserved + 1, GPUMP_NONE) == GPUMP_NONE) { // it has nothing left to start
+    if (wants.started == wants.host.blocks && gpump_preempted_after(self->preempted, s.reserved + 1, GPUMP_NONE) ==
+                                                  GPUMP_NONE) { // it has nothing left to start
         s.reserved = none;
         self->update_quiet();
         return kernel;

@@ -1,5 +1,5 @@
-/* preempted: the blocks that have left their SMs and come back, by gpump_preempted. What else is known of the block with
- * handle n is m->preempted[n]. */
+/* preempted: the blocks that have left their SMs and come back, by gpump_preempted. What else is known of the block
+ * with handle n is m->preempted[n]. */
 #ifndef MINIGPU_PREEMPTED_H
 #define MINIGPU_PREEMPTED_H
 

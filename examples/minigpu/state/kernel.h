@@ -167,16 +167,16 @@ typedef struct kernel {
     uint32_t shared_bytes; /* static and dynamic, of one block */
     uint32_t registers;    /* 32-bit registers per thread */
     uint32_t process, priority;
-    uint32_t state;                           /* kernel_state */
-    uint32_t warps;                           /* of one block */
-    uint32_t block_cap;                       /* blocks on one SM at most */
-    uint32_t only_reserved;                   /* 1: it goes only to SMs that are reserved for it */
-    uint32_t resident;                        /* blocks on SMs */
-    uint64_t round_cycle;                     /* when its present round became ready */
-    uint32_t iteration;                       /* rounds of its loop that it has ended (loops.h) */
-    uint64_t code_page;                       /* of its first instruction, where code is absent at first */
-    uint32_t code_pages;                      /* code_pages.h; 0: code is always there */
-    uint32_t killed;                          /* 1: its process was aborted (fault_unit.h) */
+    uint32_t state;         /* kernel_state */
+    uint32_t warps;         /* of one block */
+    uint32_t block_cap;     /* blocks on one SM at most */
+    uint32_t only_reserved; /* 1: it goes only to SMs that are reserved for it */
+    uint32_t resident;      /* blocks on SMs */
+    uint64_t round_cycle;   /* when its present round became ready */
+    uint32_t iteration;     /* rounds of its loop that it has ended (loops.h) */
+    uint64_t code_page;     /* of its first instruction, where code is absent at first */
+    uint32_t code_pages;    /* code_pages.h; 0: code is always there */
+    uint32_t killed;        /* 1: its process was aborted (fault_unit.h) */
 } kernel;
 
 #endif
