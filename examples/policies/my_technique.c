@@ -1,5 +1,5 @@
 /* my_technique: a technique of your own in one file. docs/extending.md says how to build it into everything:
- *   cmake -S . -B build -DGPUMP_TECHNIQUE=examples/policies/my_technique.c && cmake --build build
+ *   cmake -S . -B build -DGPUMP_TECHNIQUE=/path/to/my_technique.c && cmake --build build
  *   build/examples/minigpu/minigpu run examples/minigpu/demo.yaml --preempt 20000:point
  *
  * `point` is a switch whose warps run on to their next barrier first, or to their next preemption point where the
@@ -17,10 +17,6 @@ static void my_estimate(const gpump_technique_estimate_args *args, uint64_t *lat
     *latency = gpump_add_saturated(*latency, CYCLES_TO_POINT);
 }
 
-/* extern "C" is for those who compile this file as C++. */
-#ifdef __cplusplus
-extern "C"
-#endif
 const gpump_technique my_technique = {
     (uint32_t)sizeof(gpump_technique),
     1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED, /* the states in which a block may be told to leave by it */

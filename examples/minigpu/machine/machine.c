@@ -10,34 +10,35 @@
 #include "analysis/analysis.h"
 #include "machine/ahead.h"
 #include "preemption/context_forms.h"
-#include "machine/corun_group.h"
-#include "machine/duet.h"
+#include "parts/corun/corun_group.h"
+#include "parts/duet/duet.h"
 #include "machine/dispatcher.h"
-#include "machine/fault_exchange.h"
-#include "machine/fault_service.h"
-#include "machine/fault_switch.h"
-#include "machine/code_pages.h"
-#include "machine/fault_calls.h"
-#include "machine/fault_unit.h"
-#include "machine/faults.h"
-#include "machine/gate.h"
-#include "machine/issue_queue.h"
+#include "parts/fault_switch/fault_exchange.h"
+#include "parts/fault_unit/fault_service.h"
+#include "parts/fault_switch/fault_switch.h"
+#include "parts/code_pages/code_pages.h"
+#include "parts/page_checks/fault_calls.h"
+#include "parts/fault_unit/fault_unit.h"
+#include "parts/faults/faults.h"
+#include "sm/gate.h"
+#include "parts/issue_queue/issue_queue.h"
 #include "machine/loops.h"
-#include "machine/page_faults.h"
-#include "machine/recompile.h"
-#include "machine/region.h"
-#include "machine/runtime_calls.h"
+#include "parts/page_checks/page_faults.h"
+#include "parts/restart/recompile.h"
+#include "parts/restart/region.h"
+#include "sm/runtime_calls.h"
+#include "preemption/preempted.h"
 #include "preemption/preemption.h"
-#include "preemption/preemption_schedule.h"
+#include "parts/schedule/preemption_schedule.h"
 #include "ptx/kernel_names.h"
 #include "ptx/ptx_reader.h"
-#include "machine/scoreboard.h"
+#include "sm/scoreboard.h"
 #include "machine/sm_form.h"
-#include "machine/trace.h"
+#include "parts/trace/trace.h"
 #include "machine/window.h"
-#include "memory/translation.h"
-#include "preemption/victims.h"
-#include "machine/warp_scheduler.h"
+#include "sm/translation.h"
+#include "parts/victims/victims.h"
+#include "sm/warp_scheduler.h"
 
 #define DEVICE_ALIGNMENT 256u
 #define MOST_BLOCKS (UINT64_C(1) << 24) /* of a grid, unless the launch file allows more */
@@ -342,7 +343,6 @@ static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const
     k->priority = l->priority;
     k->arrival_cycle = l->arrival_cycle;
     k->ready_cycle = k->start_cycle = k->end_cycle = NEVER;
-    k->first_preempted = k->last_preempted = NONE;
     k->block_cap = l->block_cap;
     k->registers = program->registers;
     if (threads > 1024 || l->block[2] > 64) {
@@ -850,14 +850,12 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     m->warps = (warp *)arena_take_array(&m->arena, m->warp_count, sizeof(warp));
     m->predicates =
         (uint32_t *)arena_take_array(&m->arena, (size_t)m->warp_count * (m->predicate_stride + 1), sizeof(uint32_t));
-    m->preempted = (preempted_block *)arena_take_array(&m->arena, m->preempted_count, sizeof(preempted_block));
     m->sms = (sm **)arena_take_array(&m->arena, c->gpu.sms, sizeof(sm *));
     m->memory_system = memory_make(&m->arena, c, c->gpu.sms, m->kernel_count);
-    if (!m->blocks || !m->warps || !m->predicates || !m->preempted || !m->sms || !m->memory_system ||
+    m->sm_count = c->gpu.sms;
+    if (!m->blocks || !m->warps || !m->predicates || !m->sms || !m->memory_system || preempted_make(m) ||
         make_travelling_read_sets(m))
         goto memory;
-    for (i = 0; i < m->preempted_count; i++) m->preempted[i].next = i + 1 < m->preempted_count ? i + 1 : NONE;
-    m->sm_count = c->gpu.sms;
     for (i = 0; i < m->sm_count; i++) {
         if (make_sm(m, i, shared_bytes, error)) goto done;
     }
@@ -1170,9 +1168,10 @@ void machine_dump(const machine *m, void *output) {
     uint32_t i, n, e;
     for (i = 0; i < m->kernel_count; i++) {
         const kernel *k = &m->kernels[i];
+        for (n = preempted_first(m, i), e = 0; n != NONE; n = preempted_after(m, i, n)) e++;
         fprintf(file,
                 "kernel %u %s: %" PRIu64 " of %" PRIu64 " blocks done, %" PRIu64 " started, %u on SMs, %u preempted\n",
-                i + 1, k->program->name, k->done_blocks, k->blocks, k->next_block, k->resident, k->preempted);
+                i + 1, k->program->name, k->done_blocks, k->blocks, k->next_block, k->resident, e);
     }
     for (i = 0; i < m->sm_count; i++) {
         const sm *s = m->sms[i];
