@@ -42,6 +42,32 @@ function(gpump_find_policies files prefix)
   endforeach()
 endfunction()
 
+# Techniques of one's own, built into the library TARGET and so into every tool:
+#   cmake -S . -B build -DGPUMP_TECHNIQUE="/path/to/mine.c;/path/to/another.c"
+# A file is C with one line `const gpump_technique NAME = {`. The first file's technique has the number 4, the last may have 7.
+function(gpump_add_techniques target files)
+  set(number 4)
+  foreach(file IN LISTS files)
+    if(NOT EXISTS "${file}" OR IS_DIRECTORY "${file}")
+      message(FATAL_ERROR "GPUMP_TECHNIQUE names \"${file}\", which is no file; give the absolute path of a technique's file")
+    endif()
+    file(STRINGS "${file}" lines REGEX "^const gpump_technique [A-Za-z_][A-Za-z0-9_]* *=")
+    list(LENGTH lines count)
+    if(NOT count EQUAL 1)
+      message(FATAL_ERROR "GPUMP_TECHNIQUE: ${file} defines ${count} techniques; exactly one line of it must begin with "
+        "\"const gpump_technique NAME =\", without static")
+    endif()
+    if(number GREATER 7)
+      message(FATAL_ERROR "GPUMP_TECHNIQUE names more than four files: the list has eight places, and four are built in")
+    endif()
+    string(REGEX REPLACE "^const gpump_technique ([A-Za-z0-9_]+).*" "\\1" name "${lines}")
+    target_sources(${target} PRIVATE ${file})
+    target_compile_definitions(${target} PRIVATE GPUMP_TECHNIQUE_${number}=${name})
+    math(EXPR number "${number} + 1")
+  endforeach()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
+endfunction()
+
 # The library gpump_policies: the built-in policies and those of FILES, by name (examples/policies/policies.h).
 function(gpump_add_policies folder files)
   gpump_find_policies("${files}" own)
