@@ -7,7 +7,7 @@
 #include "machine/machine.h"
 #include "tools/check.h"
 #include "tools/report.h"
-#include "tools/sharing_options.h"
+#include "tools/run_options.h"
 
 static machine *build(launch_file *launch, const char *path, const machine_options *options, int repeats) {
     char error[LAUNCH_ERROR_BYTES], full[512];
@@ -78,9 +78,9 @@ static void third_kernel(void **state) {
         int ended = 0, was_out = 0;
         machine_options_default(&options);
         options.sharing.policy = gpump_partition_find("even");
-        assert_int_equal(sharing_option("unsampled", NULL, &options.sharing), 0);
-        assert_int_equal(sharing_option("places", "2", &options.sharing), 0);
-        assert_int_equal(sharing_option("move", moves[i], &options.sharing), 0);
+        options.sharing.unsampled = 1;
+        options.sharing.places = 2;
+        assert_int_equal(sharing_leave(moves[i], &options.sharing), 0);
         m = build(&launch, "corun_third.yaml", &options, 1);
         m->kernels[1].priority = 1;
         m->kernels[2].priority = 2;
@@ -117,7 +117,7 @@ static void moves_of_samples(void **state) {
         machine *m;
         machine_options_default(&options);
         options.sharing.policy = gpump_partition_find("ccbp");
-        assert_int_equal(sharing_option("move", moves[i], &options.sharing), 0);
+        assert_int_equal(sharing_leave(moves[i], &options.sharing), 0);
         m = build(&launch, "corun_backprop_cfd.yaml", &options, 1);
         m->stop_cycle = 60000;
         while (machine_run(m, m->now + 1000) == 0) check_group(m);
@@ -159,7 +159,7 @@ static void faults_pay_once(void **state) {
         options.config = "page_service_cycles=3000";
         options.sharing.policy = &rates_policy;
         options.sharing.unsampled = 1;
-        assert_int_equal(sharing_option("move", i % 2 ? "park" : "switch", &options.sharing), 0);
+        assert_int_equal(sharing_leave(i % 2 ? "park" : "switch", &options.sharing), 0);
         options.faults.scheme = schemes[i];
         options.absent = options.faults.absent = "all";
         options.preempt_cycle = 9000;
