@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
-#include "machine/shared_log.h"
+#include "parts/shared_log/shared_log.h"
 
 int recovery_baseline(const char *path, uint32_t sms, const machine_options *options, uint64_t *cycles,
                       char error[LAUNCH_ERROR_BYTES]) {

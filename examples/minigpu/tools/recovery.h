@@ -1,4 +1,4 @@
-/* recovery: what a run reports of errors and exceptions (machine/errors.h). */
+/* recovery: what a run reports of errors and exceptions (parts/errors/errors.h). */
 #ifndef MINIGPU_RECOVERY_H
 #define MINIGPU_RECOVERY_H
 

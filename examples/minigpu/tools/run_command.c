@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/runtime_calls.h"
+#include "sm/runtime_calls.h"
 #include "output.h"
 #include "tools/dump.h"
 #include "tools/html_page.h"

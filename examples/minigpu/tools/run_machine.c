@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "machine/trace.h"
+#include "parts/trace/trace.h"
 #include "progress.h"
 
 /* Of the processor; with several threads of the clock on the wall, since theirs together say nothing of the speed. */

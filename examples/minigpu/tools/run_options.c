@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
-#include "machine/fault_unit.h"
-#include "machine/faults.h"
-#include "machine/shared_log.h"
+#include "parts/fault_unit/fault_unit.h"
+#include "parts/faults/faults.h"
+#include "parts/shared_log/shared_log.h"
 #include "policies.h"
 #include "preemption/context_forms.h"
 #include "tools/report.h"

@@ -25,7 +25,7 @@ extern const option_rule *const run_rule_arrays[];
 
 /* --gpu and --config, into machine_options. */
 extern const option_row gpu_rows[];
-/* Options of a group of kernels, into corun_options (machine/corun_options.h). */
+/* Options of a group of kernels, into corun_options (parts/corun/corun_options.h). */
 extern const option_row sharing_rows[];
 extern const option_row group_leave_rows[]; /* --leave for blocks of a group */
 
