@@ -58,7 +58,7 @@ static void check_right(machine *m, launch_file *launch, const char *move) {
     memset(checks, 0, sizeof checks);
     if (check_results(m, launch, checks) == 0) return;
     for (i = 0; i < 3; i++)
-        if (checks[i].result == CHECK_WRONG) fail_msg("--move %s: %s", move, checks[i].text);
+        if (checks[i].result == CHECK_WRONG) fail_msg("--leave %s: %s", move, checks[i].text);
 }
 
 /* Pathfinder, of the highest priority, takes the place of backprop, of the lowest, by every way; where backprop was
@@ -92,7 +92,7 @@ static void third_kernel(void **state) {
             was_out |= m->corun->member_of[0] == NONE;
         }
         if (ended || !was_out)
-            fail_msg("--move %s: cycle %llu, %d, pathfinder %u, backprop has ended %u times", moves[i],
+            fail_msg("--leave %s: cycle %llu, %d, pathfinder %u, backprop has ended %u times", moves[i],
                      (unsigned long long)m->now, was_out, m->kernels[2].state, m->runs[0].ended);
         check_right(m, &launch, moves[i]);
         start[i] = m->kernels[2].start_cycle;

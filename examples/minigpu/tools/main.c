@@ -11,7 +11,7 @@
 #include "tools/run_command.h"
 #include "tools/tail_command.h"
 
-static const option_command *const commands[] = {&run_command,      &init_command,  &analyze_command,
+static const option_command *const commands[] = {&command_run,      &init_command,  &analyze_command,
                                                  &tail_command,     &corun_command, &pairs_command,
                                                  &policies_command, &demo_command,  NULL};
 static const option_program minigpu = {"minigpu", commands, lists};

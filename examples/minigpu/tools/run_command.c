@@ -129,7 +129,7 @@ static int run(const option_command *command, int argc, char **argv) {
     return status;
 }
 
-const option_command run_command = {
+const option_command command_run = {
     .name = "run",
     .what = "run a launch file, check the result, report",
     .usage = "minigpu run FILE [options]",

@@ -4,6 +4,6 @@
 
 #include "options.h"
 
-extern const option_command run_command;
+extern const option_command command_run;
 
 #endif
