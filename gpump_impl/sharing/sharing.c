@@ -252,11 +252,16 @@ static gpump_result gpumpi_sharing_time(gpump_sharing *sharing, uint64_t now) {
     return GPUMP_OK;
 }
 
+static gpump_result gpumpi_sharing_fail_time(const gpump_sharing *sharing, uint64_t now, gpump_diag *diag) {
+    if (!sharing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sharing", 0, 0, 1, UINT64_MAX);
+    return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sharing->now, GPUMP_UNKNOWN - 1);
+}
+
 GPUMP_API gpump_result gpump_sharing_join(gpump_sharing *sharing, uint64_t now, const gpump_sharing_kernel *kernel,
                                           uint32_t *member, gpump_diag *diag) {
     uint32_t i;
     gpump_result result = gpumpi_sharing_time(sharing, now);
-    if (result) return gpumpi_fail(diag, result, "now", 0, now, sharing ? sharing->now : 0, GPUMP_UNKNOWN - 1);
+    if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
     if (!kernel || !member)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, kernel ? "member" : "kernel", 0, 0, 1, UINT64_MAX);
     if (!kernel->blocks || kernel->blocks > GPUMPI_SHARING_BLOCKS)
@@ -307,7 +312,7 @@ GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint6
     gpumpi_sharing_sample *sample;
     gpump_demand demand;
     gpump_result result = gpumpi_sharing_time(sharing, now);
-    if (result) return gpumpi_fail(diag, result, "now", 0, now, sharing ? sharing->now : 0, GPUMP_UNKNOWN - 1);
+    if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
     if (sm >= sharing->config.sms)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, sm, 0, sharing->config.sms - 1);
     if (sharing->state != GPUMP_SHARING_REPORT)
@@ -336,7 +341,7 @@ GPUMP_API gpump_result gpump_sharing_report_window(gpump_sharing *sharing, uint6
     gpump_demand demand;
     uint32_t changes;
     gpump_result result = gpumpi_sharing_time(sharing, now);
-    if (result) return gpumpi_fail(diag, result, "now", 0, now, sharing ? sharing->now : 0, GPUMP_UNKNOWN - 1);
+    if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
     if (member >= sharing->config.members)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "member", 0, member, 0, sharing->config.members - 1);
     m = gpumpi_sharing_members(sharing) + member;
@@ -550,7 +555,7 @@ static int gpumpi_sharing_reported(const gpump_sharing *sharing) {
 GPUMP_API gpump_result gpump_sharing_advance(gpump_sharing *sharing, uint64_t now, const gpump_partition_policy *policy,
                                              const gpump_partition_config *machine, gpump_diag *diag) {
     gpump_result result = gpumpi_sharing_time(sharing, now);
-    if (result) return gpumpi_fail(diag, result, "now", 0, now, sharing ? sharing->now : 0, GPUMP_UNKNOWN - 1);
+    if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
     if (machine && machine->gpu.sms != sharing->config.sms)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "machine", 0, machine->gpu.sms, sharing->config.sms,
                            sharing->config.sms);

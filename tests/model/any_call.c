@@ -4,7 +4,7 @@
  * that _adopt takes, and the same calls on a copy give the same answers. */
 #include "test.h"
 
-enum { WORDS = 1 << 14, OUTPUTS = 512 };
+enum { WORDS = 1 << 14, OUTPUTS = 512, COUNTERS = 64 };
 
 /* Behind a component lies a red zone that no call may write. The address sanitizer also sees what is read there. */
 #if defined(__has_feature)
@@ -49,6 +49,9 @@ typedef struct component {
     uint32_t calls;                              /* kinds of calls; each must be done at least once in a run */
     uint32_t (*situation)(const void *m);        /* NULL, or the state that matters, below 32 */
     uint32_t situations;                         /* bits of those that a run must reach */
+    uint32_t busy;                               /* calls that may be BUSY, each at least once in a run */
+    uint32_t busy_moves;                         /* of these, calls that say so of the clock, or of a counter */
+    uint32_t (*counters)(const void *m, uint64_t *values); /* fills values[COUNTERS] with counters, which never fall */
 } component;
 
 /* ---- tlb ---- */
@@ -148,14 +151,14 @@ static size_t fault_make(void) {
     fault_config.processes = 2;
     fault_config.ranges = 3;
     fault_config.granules = 24;
-    fault_config.faults = 5;
-    fault_config.waiters = 6;
+    fault_config.faults = 1 + below(5);
+    fault_config.waiters = 1 + below(6);
     fault_config.granule_pages = 1u << below(3);
     fault_config.touches = 2;
     fault_config.memory = below(2) ? UINT32_MAX : 6;
     fault_config.local = fault_config.batch == 1 && below(2);
     fault_config.remote = fault_config.local ? 0 : below(3);
-    fault_config.counter = 1 + below(600);
+    fault_config.counter = 1 + below(50);
     assert_int_equal(gpump_fault_bytes(&fault_config, &bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_fault_init(memory, bytes, &fault_config, &fault, NULL), GPUMP_OK);
     return bytes;
@@ -178,9 +181,9 @@ static gpump_result fault_next(gpump_fault *fault) {
 static gpump_result fault_call(void *m) {
     gpump_fault *fault = (gpump_fault *)m;
     const uint32_t process = number(2);
-    const uint64_t page = below(90), cookie = below(4);
+    const uint64_t page = below(90), cookie = below(6);
     gpump_fault_access access;
-    if (below(8) == 0) cycle += below(2000000); /* the handler takes its time */
+    if (below(20) == 0) cycle += below(2000000); /* the handler takes its time */
     switch (which_call(10)) {
     case 0: return gpump_fault_map(fault, process, below(80), below(30), number(GPUMP_FAULT_REMOTE), number(8));
     case 1: return below(4) ? GPUMP_EMPTY : gpump_fault_unmap(fault, process);
@@ -193,7 +196,7 @@ static gpump_result fault_call(void *m) {
         access.process = process;
         access.sm = number(2);
         access.warp = number(64);
-        access.rights = number(8);
+        access.rights = below(3) ? 1 : number(8);
         return gpump_fault_report(fault, now(), below(40) ? &access : NULL, below(40) ? (uint32_t *)output : NULL);
     case 5: return gpump_fault_cancel(fault, cookie);
     case 6: return gpump_fault_release(fault, now(), cookie, number(64));
@@ -479,15 +482,31 @@ enum {
         (1 << GPUMP_SHARING_MOVE | 1 << GPUMP_SHARING_WARM | 1 << GPUMP_SHARING_SAMPLE | 1 << GPUMP_SHARING_REPORT)
         << GPUMP_SHARING_STATES
 };
+/* Fills values with a component's statistics, a struct of counters. */
+#define COUNTED(component)                                                             \
+    static uint32_t component##_counters(const void *m, uint64_t *values) {            \
+        gpump_##component##_statistics statistics;                                     \
+        gpump_##component##_get_statistics((const gpump_##component *)m, &statistics); \
+        memcpy(values, &statistics, sizeof statistics);                                \
+        return sizeof statistics / sizeof *values;                                     \
+    }
+COUNTED(tlb)
+COUNTED(block_switch)
+COUNTED(fault)
+COUNTED(replay)
+COUNTED(restart)
+COUNTED(duet)
+
 static const component components[] = {
-    {"tlb", tlb_make, tlb_sound, tlb_call, 0, 6, NULL, 0},
-    {"block_switch", switch_make, switch_sound, switch_call, 1, 13, NULL, 0},
-    {"fault", fault_make, fault_sound, fault_call, 1, 10, NULL, 0},
-    {"rate", rate_make, rate_sound, rate_call, 1, 9, NULL, 0},
-    {"replay", replay_make, replay_sound, replay_call, 0, 15, NULL, 0},
-    {"restart", restart_make, restart_sound, restart_call, 0, 11, NULL, 0},
-    {"duet", duet_make, duet_sound, duet_call, 1, 10, NULL, 0},
-    {"sharing", sharing_make, sharing_sound, sharing_call, 1, 14, sharing_situation, SHARING_STATES | SHARING_TRIALS},
+    {"tlb", tlb_make, tlb_sound, tlb_call, 0, 6, NULL, 0, 0x3, 0x3, tlb_counters},
+    {"block_switch", switch_make, switch_sound, switch_call, 1, 13, NULL, 0, 0, 0, block_switch_counters},
+    {"fault", fault_make, fault_sound, fault_call, 1, 10, NULL, 0, 0x11e, 0x11c, fault_counters},
+    {"rate", rate_make, rate_sound, rate_call, 1, 9, NULL, 0, 0, 0, NULL},
+    {"replay", replay_make, replay_sound, replay_call, 0, 15, NULL, 0, 0x3018, 0, replay_counters},
+    {"restart", restart_make, restart_sound, restart_call, 0, 11, NULL, 0, 0x180, 0, restart_counters},
+    {"duet", duet_make, duet_sound, duet_call, 1, 10, NULL, 0, 0x81, 0x80, duet_counters},
+    {"sharing", sharing_make, sharing_sound, sharing_call, 1, 14, sharing_situation, SHARING_STATES | SHARING_TRIALS, 0,
+     0, NULL},
 };
 
 /* One component while random calls are made: its memory and that of a copy, and what the run has reached. */
@@ -497,7 +516,7 @@ typedef struct walk {
     size_t bytes;
     unsigned char *memory, *twin; /* each with a red zone behind */
     uint64_t done, errors, waits;
-    uint32_t calls, situations; /* bits: kinds of calls done, situations reached */
+    uint32_t calls, situations, busy; /* bits: kinds of calls done, situations reached, calls that were BUSY */
 } walk;
 
 #define walk_fail(w, text)                                                                   \
@@ -531,6 +550,20 @@ static void time_rises(const walk *w) {
     if (memcmp(before, w->memory, w->bytes)) latest = said; /* who has nothing to do may forget it */
 }
 
+/* BUSY leaves the memory as it was, unless the call says that its time passes, or that it is counted. */
+static void busy_changes_nothing(walk *w) {
+    w->busy |= 1u << called;
+    if (w->one->busy_moves >> called & 1) return;
+    if (memcmp(before, w->memory, w->bytes)) walk_fail(w, "BUSY, and its memory has changed");
+}
+static void counters_rise(const walk *w) {
+    uint64_t earlier[COUNTERS], later[COUNTERS];
+    const uint32_t count = w->one->counters(before, earlier);
+    assert_true(count <= COUNTERS && w->one->counters(w->memory, later) == count);
+    for (uint32_t i = 0; i < count; i++)
+        if (later[i] < earlier[i]) walk_fail(w, "a counter has fallen");
+}
+
 static void one_call(walk *w) {
     const uint64_t drawn = random_state, at = cycle, numbered = sequence;
     uint64_t handed[OUTPUTS];
@@ -546,6 +579,8 @@ static void one_call(walk *w) {
         time_rises(w);
         if (result == GPUMP_OK) w->done++, w->calls |= 1u << called;
         w->waits += result != GPUMP_OK;
+        if (result == GPUMP_BUSY) busy_changes_nothing(w);
+        if (w->one->counters) counters_rise(w);
     }
     /* the copy is asked the same, and is the same machine */
     memcpy(handed, output, sizeof output);
@@ -563,7 +598,7 @@ static void one_call(walk *w) {
 
 static void one_component(const component *one) {
     const uint64_t seed = test_seed(), cases = test_cases(60);
-    walk w = {one, seed, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, 0};
+    walk w = {one, seed, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0};
     for (w.number = 0; w.number < cases; w.number++) {
         random_state = seed * 1000003 + w.number;
         cycle = latest = 0;
@@ -575,11 +610,13 @@ static void one_component(const component *one) {
         free(w.memory);
         free(w.twin);
     }
-    print_message("%s: %llu calls done, %llu not now, %llu refused; calls %x, situations %x\n", one->name,
+    print_message("%s: %llu calls done, %llu not now, %llu refused; calls %x, BUSY %x, situations %x\n", one->name,
                   (unsigned long long)w.done, (unsigned long long)w.waits, (unsigned long long)w.errors, w.calls,
-                  w.situations);
+                  w.busy, w.situations);
     assert_true(w.done > cases * 50 && w.errors > cases);
+    if (cases < 60) return; /* too few to reach everything */
     assert_int_equal(w.calls, (1u << one->calls) - 1);
+    assert_int_equal(w.busy, one->busy);
     assert_int_equal(w.situations & one->situations, one->situations);
 }
 /* Random calls in random order: an error changes nothing, nothing is written behind the memory, a copy does the same.
