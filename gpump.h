@@ -1113,8 +1113,8 @@ GPUMP_API gpump_result gpump_tlb_bits(const gpump_tlb_config *config, uint64_t *
 
 /* Looks up `page` of `process` for an access that needs `rights` (gpump_tlb_right bits, at least one), and sets
  * *outcome (gpump_tlb_outcome). After MISS and MERGED, the fill returns `waiter` (any number of the host's).
- * GPUMP_BUSY: no miss or no waiter is free; only the counter `busy` rises, and the host looks up again later. Cost: the ways
- * of a set, and the misses under way in it. */
+ * GPUMP_BUSY: no miss or no waiter is free; only the counter `busy` rises, and the host looks up again later. Cost: the
+ * ways of a set, and the misses under way in it. */
 GPUMP_API gpump_result gpump_tlb_lookup(gpump_tlb *tlb, uint32_t process, uint64_t page, uint32_t rights,
                                         uint64_t waiter, uint32_t *outcome);
 /* Ends the miss of a page of `process`, if there is one: the page's least recently used place takes the translation
@@ -2171,7 +2171,8 @@ GPUMP_API uint64_t gpump_fault_prefetch(uint64_t present, uint64_t faulted, uint
 /* Returns the number of granules that the block `cookie` waits for. Cost: linear in waiters. */
 GPUMP_API uint32_t gpump_fault_pending(const gpump_fault *fault, uint64_t cookie);
 /* Returns the cycle at which the last page that the block `cookie` waits for is resident, at least 1. 0: the block
- * waits for no page. GPUMP_UNKNOWN: the cycle is not known yet (a later batch, or no free frame). Cost: linear in waiters. */
+ * waits for no page. GPUMP_UNKNOWN: the cycle is not known yet (a later batch, or no free frame). Cost: linear in
+ * waiters. */
 GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t cookie);
 /* Pulls the next action that is due at `now` into *action: ABORT by process, LOCAL by opening, UNMAP in the order of
  * eviction, then the faults by the cycle of their end and their opening: MAP, and WAKE in the order of waiting.

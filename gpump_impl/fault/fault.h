@@ -246,7 +246,8 @@ GPUMP_API uint64_t gpump_fault_prefetch(uint64_t present, uint64_t faulted, uint
 /* Returns the number of granules that the block `cookie` waits for. Cost: linear in waiters. */
 GPUMP_API uint32_t gpump_fault_pending(const gpump_fault *fault, uint64_t cookie);
 /* Returns the cycle at which the last page that the block `cookie` waits for is resident, at least 1. 0: the block
- * waits for no page. GPUMP_UNKNOWN: the cycle is not known yet (a later batch, or no free frame). Cost: linear in waiters. */
+ * waits for no page. GPUMP_UNKNOWN: the cycle is not known yet (a later batch, or no free frame). Cost: linear in
+ * waiters. */
 GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t cookie);
 /* Pulls the next action that is due at `now` into *action: ABORT by process, LOCAL by opening, UNMAP in the order of
  * eviction, then the faults by the cycle of their end and their opening: MAP, and WAKE in the order of waiting.
