@@ -17,7 +17,7 @@ grep -l "$source" moved/share -r | head -3 | grep . && fail "the files above nam
 for tool in minigpu tbsim; do
     page=$(find moved -name $tool.1)
     [ -s "$page" ] || fail "$tool has no manual page"
-    for command in "" $([ $tool = minigpu ] && echo run init analyze tail corun pairs policies demo); do
+    for command in "" $([ $tool = minigpu ] && echo run init analyze sweep tail corun pairs policies demo); do
         # shellcheck disable=SC2086
         for option in $(moved/bin/$tool $command --help | sed -n 's/^  \(--[a-z-]*\).*/\1/p'); do
             sed 's/\\-/-/g' "$page" | grep -q -e "^.B $option" || fail "$tool.1 has no $option ($tool $command --help has)"
