@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "preemption/block_life.h"
+#include "preemption/preempted.h"
 #include "preemption/requests.h"
 
 /* Kills the process's blocks on an SM. Returns how many. */
@@ -26,15 +27,15 @@ static uint32_t kill_on(machine *m, sm *s, uint32_t process) {
 }
 
 /* Drops what is left of a kernel's blocks off the chip. Returns how many. */
-static uint32_t kill_off_chip(machine *m, kernel *k) {
-    uint32_t count = 0;
-    for (; k->first_preempted != NONE; count++) {
-        const preempted_block *entry = &m->preempted[k->first_preempted];
+static uint32_t kill_off_chip(machine *m, uint32_t kernel) {
+    uint32_t count = 0, handle;
+    for (; (handle = preempted_first(m, kernel)) != NONE && !m->failed; count++) {
+        const preempted_block *entry = &m->preempted[handle];
         if (entry->context != NEVER)
             machine_must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, entry->context), NULL);
         if (entry->local_frame != NONE) m->local_free[m->local_count_free++] = entry->local_frame;
         PARTS_TELL(m, preempted_dropped, (m, entry));
-        block_life_dequeue(m, k, k->first_preempted);
+        preempted_take(m, handle, NONE);
     }
     return count;
 }
@@ -47,7 +48,7 @@ uint32_t preemption_kill_process(machine *m, uint32_t process) {
         kernel *k = &m->kernels[i];
         const int was_active = k->state == KERNEL_ACTIVE;
         if (k->process != process || k->state == KERNEL_DONE) continue;
-        killed += kill_off_chip(m, k);
+        killed += kill_off_chip(m, i);
         k->next_block = k->blocks;
         k->state = KERNEL_DONE;
         k->end_cycle = m->now;

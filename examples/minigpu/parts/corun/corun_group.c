@@ -381,7 +381,7 @@ static int makes_room(machine *m, uint32_t kernel_index) {
 
 static void block_came(machine *m, sm *s, block *b, const preempted_block *saved) {
     (void)b;
-    if (saved && saved->home_sm != NONE) corun_came_back(m, s);
+    if (saved && saved->kept) corun_came_back(m, s);
 }
 
 static void blocks_changed(machine *m, sm *s, uint32_t kernel_index) { corun_blocks_changed(m, s, kernel_index); }

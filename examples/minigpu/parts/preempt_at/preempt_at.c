@@ -1,7 +1,13 @@
-/* preempt_at: --preempt CYCLE. At that cycle a kernel of higher priority that has not come yet arrives; when there is
- * none, every SM is emptied. */
+#include "parts/preempt_at/preempt_at.h"
+
 #include "preemption/requests.h"
-#include "state/state.h"
+
+void preempt_at(machine *m, uint64_t cycle) {
+    m->preempt_cycle = cycle;
+    parts_find(m);
+}
+
+/* ---- the part ---- */
 
 static int is_present(const machine *m) { return m->preempt_cycle != NEVER; }
 static uint64_t next(const machine *m) { return m->preempt_cycle; }
