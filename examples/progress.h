@@ -66,7 +66,7 @@ static inline void progress_write(progress *p) {
 static inline void progress_show(progress *p, double share, const char *what) {
     p->busy = 1;
     p->share = share;
-    snprintf(p->what, sizeof p->what, "%s", what);
+    snprintf(p->what, sizeof p->what, "%.*s", (int)sizeof p->what - 1, what);
     progress_write(p);
     p->busy = 0;
 }

@@ -1,5 +1,5 @@
 /* policies: the policies that a host offers by name. These are gpump's built-in policies, then those of the files in
- * -DGPUMP_POLICY (cmake/policies.cmake). minigpu, tbsim and bench/micro take every policy from here. */
+ * -DGPUMP_POLICY (gpump_impl/cmake/policies.cmake). minigpu, tbsim and bench/micro take every policy from here. */
 #ifndef EXAMPLES_POLICIES_H
 #define EXAMPLES_POLICIES_H
 

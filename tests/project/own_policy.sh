@@ -48,7 +48,7 @@ if [ -x "$tbsim" ]; then
 fi
 
 # Files that cannot be used are named, with the remedy.
-printf 'include(%s/cmake/policies.cmake)\ngpump_find_policies("${FILES}" own)\n' "$source" >"$work/find.cmake"
+printf 'include(%s/gpump_impl/cmake/policies.cmake)\ngpump_find_policies("${FILES}" own)\n' "$source" >"$work/find.cmake"
 echo 'static const gpump_victim_policy hidden = {0};' >"$work/hidden.c"
 refuses 1 'hidden.c defines no policy; .* without static' "$cmake" -DFILES="$work/hidden.c" -P "$work/find.cmake"
 refuses 1 'which is no file; give the absolute path' "$cmake" -DFILES="$work/nowhere.c" -P "$work/find.cmake"

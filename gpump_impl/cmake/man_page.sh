@@ -41,7 +41,7 @@ usage && /^[a-z]+ / && index($0, NAME) == 1 {
 }
 NF { print paragraph() prose($0) }
 '
-echo ".\\\" Written by cmake/man_page.sh from what $name --help prints."
+echo ".\\\" Written by gpump_impl/cmake/man_page.sh from what $name --help prints."
 echo ".TH $(echo "$name" | tr a-z A-Z) 1 \"\" \"gpump $version\" \"User Commands\""
 printf '.SH NAME\n%s \\- %s\n.SH SYNOPSIS\n' "$name" "$what"
 "$program" --help | awk -v NAME="$name" "$to_roff"

@@ -10,7 +10,7 @@ function(gpump_install_tool name what)
     return() # the program does not run here
   endif()
   set(page ${CMAKE_CURRENT_BINARY_DIR}/${name}.1)
-  add_custom_command(TARGET ${name} POST_BUILD VERBATIM COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/man_page.sh $<TARGET_FILE:${name}>
+  add_custom_command(TARGET ${name} POST_BUILD VERBATIM COMMAND sh ${PROJECT_SOURCE_DIR}/gpump_impl/cmake/man_page.sh $<TARGET_FILE:${name}>
     ${name} ${PROJECT_VERSION} ${what} ${ARGN} > ${page})
   install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
 endfunction()
