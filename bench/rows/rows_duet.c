@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "gpump.h"
-#include "machine/duet.h"
+#include "parts/duet/duet.h"
 #include "machine/machine.h"
 #include "reproduce.h"
 

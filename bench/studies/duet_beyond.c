@@ -13,7 +13,7 @@
 
 #include "gpump.h"
 #include "tools/in_copy.h"
-#include "machine/duet.h"
+#include "parts/duet/duet.h"
 #include "machine/machine.h"
 #include "output.h"
 #include "preemption/requests.h"

@@ -15,10 +15,10 @@
 #include <string.h>
 
 #include "tools/in_copy.h"
-#include "machine/fault_unit.h"
+#include "parts/fault_unit/fault_unit.h"
 #include "output.h"
 #include "preemption/context_forms.h"
-#include "preemption/victims.h"
+#include "parts/victims/victims.h"
 #include "progress.h"
 #include "tools/victim_experiment.h"
 

@@ -13,8 +13,8 @@
 #include "preemption/context_forms.h"
 #include "machine/machine.h"
 #include "ptx/ptx_reader.h"
-#include "machine/restart.h"
-#include "machine/shared_log.h"
+#include "parts/restart/restart.h"
+#include "parts/shared_log/shared_log.h"
 #include "tools/recovery.h"
 
 enum { REGION_KERNELS = 128, REGION_LOG = 4000000 };

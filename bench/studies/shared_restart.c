@@ -2,7 +2,8 @@
  *
  * For each kernel that has shared memory, and for those of iGPU's suite (or those named), on igpu4: regions that end
  * where shared memory is overwritten (cuts), three kinds of hardware that make this unnecessary (saved, buffered,
- * versioned; machine/shared_log.h), and regions as the published lengths suggest, which nobody may restart (published).
+ * versioned; parts/shared_log/shared_log.h), and regions as the published lengths suggest, which nobody may restart
+ * (published).
  * `length` and `mean` are those of sparse regions as they ran, in warp instructions. `sparse`, `32` and `razor` are
  * cycles in percent of the kernel without regions: with sparse regions, with short ones of 32, and with these when 1%
  * of the instructions err (Razor). `instructions` are those of the second of these runs, in percent. `words` of shared

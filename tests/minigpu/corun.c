@@ -3,7 +3,7 @@
  * taken in the middle goes on the same way. */
 #include "test.h"
 
-#include "machine/corun.h"
+#include "parts/corun/corun.h"
 #include "machine/machine.h"
 #include "tools/check.h"
 #include "tools/report.h"

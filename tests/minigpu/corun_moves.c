@@ -3,7 +3,7 @@
  * co-runner, and faults, rates and preemption are on at once. Results are those of the kernels alone. */
 #include "test.h"
 
-#include "machine/corun_group.h"
+#include "parts/corun/corun_group.h"
 #include "machine/machine.h"
 #include "tools/check.h"
 #include "tools/report.h"

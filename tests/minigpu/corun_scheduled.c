@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-#include "machine/corun.h"
+#include "parts/corun/corun.h"
 #include "machine/machine.h"
-#include "preemption/schedule_facts.h"
+#include "parts/schedule/schedule_facts.h"
 #include "tools/check.h"
 #include "tools/corun_explain.h"
 

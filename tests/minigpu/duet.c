@@ -2,7 +2,7 @@
 /* Blocks beyond an SM's room (--duet): values really move between register file, shared memory and an L1 that has
  * become a store, and every result is right. */
 #include "test.h"
-#include "machine/duet.h"
+#include "parts/duet/duet.h"
 #include "machine/machine.h"
 #include "tools/check.h"
 

@@ -2,12 +2,12 @@
 /* What goes on beside --duet: warps that wait for pages lie in frames, policies choose victims by what a block really
  * saves, and the occupancy over time is recorded. */
 #include "test.h"
-#include "machine/duet.h"
-#include "machine/faults.h"
+#include "parts/duet/duet.h"
+#include "parts/faults/faults.h"
 #include "machine/machine.h"
-#include "machine/trace.h"
+#include "parts/trace/trace.h"
 #include "preemption/context_bytes.h"
-#include "preemption/victim_facts.h"
+#include "parts/victims/victim_facts.h"
 #include "tools/check.h"
 
 typedef struct run {

@@ -6,7 +6,7 @@
 
 #include "analysis/analysis.h"
 #include "kernels/reference.h"
-#include "machine/shared_log.h"
+#include "parts/shared_log/shared_log.h"
 #include "preemption/context_forms.h"
 #include "tools/check.h"
 #include "tools/recovery.h"

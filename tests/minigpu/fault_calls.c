@@ -6,8 +6,8 @@
 #include "test.h"
 
 #include "analysis/analysis.h"
-#include "machine/fault_switch.h"
-#include "machine/fault_unit.h"
+#include "parts/fault_switch/fault_switch.h"
+#include "parts/fault_unit/fault_unit.h"
 #include "preemption/context_forms.h"
 #include "tools/check.h"
 

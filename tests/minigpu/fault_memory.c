@@ -8,8 +8,8 @@
 
 #include <unistd.h>
 
-#include "machine/fault_switch.h"
-#include "machine/fault_unit.h"
+#include "parts/fault_switch/fault_switch.h"
+#include "parts/fault_unit/fault_unit.h"
 #include "tools/check.h"
 
 enum { SHIFT = 11, SUMS = 1024, MULTIPLIER = 1664525, INCREMENT = 1013904223 };

@@ -5,9 +5,9 @@
 #include "test.h"
 
 #include "analysis/analysis.h"
-#include "machine/fault_switch.h"
-#include "machine/fault_unit.h"
-#include "preemption/schedule_facts.h"
+#include "parts/fault_switch/fault_switch.h"
+#include "parts/fault_unit/fault_unit.h"
+#include "parts/schedule/schedule_facts.h"
 #include "tools/check.h"
 
 static machine *build(launch_file *launch, const char *path, const char *config, const faults_options *faults) {

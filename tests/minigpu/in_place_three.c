@@ -9,7 +9,7 @@
 
 #include "machine/machine.h"
 #include "preemption/context_forms.h"
-#include "preemption/victims.h"
+#include "parts/victims/victims.h"
 #include "tools/check.h"
 
 enum { CHILD_RIGHT, CHILD_RIGHT_PARKED, CHILD_WRONG, CHILD_STOPPED };

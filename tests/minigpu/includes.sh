@@ -1,20 +1,18 @@
 #!/bin/sh
-# includes.sh [--write] [FOLDER]: no circle of files in the machine, memory and preemption of the mini-GPU, nor among those
-# that read launch files; and the picture in its README is what the includes say of the former.
+# includes.sh [FOLDER]: no circle of files in the machine of the mini-GPU (folders base, memory, state, sm, preemption,
+# machine, parts), nor among those that read launch files.
 #
 # A unit is NAME.c and NAME.h together; it stands one floor above the highest unit that either of them includes. A unit that
-# includes itself by way of others stands on no floor: then the circle is printed, and the exit status is 1. The floors
-# are compared with the picture in examples/minigpu/README.md; --write puts them there.
+# includes itself by way of others stands on no floor: then the circle is printed, and the exit status is 1. Which folder may
+# include which is folders.sh's business.
 # FOLDER: another mini-GPU than this repository's, for a test of this script.
 set -eu
-write=0
-[ "${1:-}" = --write ] && { write=1; shift; }
 root=${1:-$(dirname "$0")/../../examples/minigpu}
 cd "$root"
 floors_of() { for file; do
     unit=${file%.*}
     echo "$unit"
-    sed -n 's/^#include "\([a-z_]*\/[a-z_0-9]*\)\.h".*/\1/p' "$file" | sed "s|^|$unit |"
+    sed -n 's/^#include "\([a-z_\/]*\/[a-z_0-9]*\)\.h".*/\1/p' "$file" | sed "s|^|$unit |"
 done | awk '
     { unit[$1] = 1 }
     NF == 2 && $1 != $2 { edge[$1, $2] = 1 }
@@ -43,27 +41,12 @@ done | awk '
         }
         for (u in unit) print floor[u], u
     }' | sort -k1,1nr -k2,2; }
-floors=$(floors_of machine/*.[ch] memory/*.[ch] preemption/*.[ch])
+machine=
+for file in base/*.[ch] memory/*.[ch] state/*.[ch] sm/*.[ch] preemption/*.[ch] machine/*.[ch] parts/*/*.[ch]; do
+    [ ! -f "$file" ] || machine="$machine $file"
+done
+# shellcheck disable=SC2086  # a list of words
+floors=$(floors_of $machine)
 case $floors in circle*) echo "$floors"; exit 1 ;; esac
 readers=$([ ! -d launch ] || floors_of launch/*.[ch])
 case $readers in circle*) echo "$readers"; exit 1 ;; esac
-picture=$(echo "$floors" | awk '
-    function flush() { if (line != "") print line; line = "" }
-    { if ($1 != floor) { flush(); floor = $1; line = sprintf("%4d  %s", $1, $2) }
-      else if (length(line) + length($2) + 2 > 108) { flush(); line = "      " $2 }
-      else line = line "  " $2 }
-    END { flush() }')
-[ -f README.md ] || { echo "$picture"; exit 0; }
-if [ $write = 1 ]; then
-    PICTURE=$picture awk '
-        /^<!-- floors -->/ { print; print "```"; print ENVIRON["PICTURE"]; print "```"; skip = 1; next }
-        /^<!-- end of floors -->/ { skip = 0 }
-        !skip { print }' README.md > README.md.new
-    mv README.md.new README.md
-    exit 0
-fi
-shown=$(sed -n '/^<!-- floors -->/,/^<!-- end of floors -->/p' README.md | grep -v -e '^<!--' -e '^```')
-[ "$shown" = "$picture" ] && exit 0
-echo "examples/minigpu/README.md shows other floors; tests/minigpu/includes.sh --write puts these there:"
-echo "$picture"
-exit 1

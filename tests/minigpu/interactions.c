@@ -8,7 +8,7 @@
 #include "test.h"
 
 #include "analysis/analysis.h"
-#include "machine/fault_unit.h"
+#include "parts/fault_unit/fault_unit.h"
 #include "preemption/context_forms.h"
 #include "preemption/kill.h"
 #include "preemption/preemption.h"

@@ -6,10 +6,10 @@
 
 #include "tools/check.h"
 #include "machine/machine.h"
-#include "machine/pipeline.h"
-#include "machine/scoreboard.h"
-#include "machine/simt_stack.h"
-#include "machine/warp_scheduler.h"
+#include "sm/pipeline.h"
+#include "sm/scoreboard.h"
+#include "state/simt_stack.h"
+#include "sm/warp_scheduler.h"
 
 /* ---- the SIMT stack ---- */
 

@@ -9,7 +9,7 @@
 #include "tools/check.h"
 #include "machine/machine.h"
 #include "preemption/context_forms.h"
-#include "preemption/victims.h"
+#include "parts/victims/victims.h"
 
 enum { CHILD_RIGHT, CHILD_WRONG, CHILD_STOPPED, CHILD_NO_REQUEST, CHILD_RIGHT_PARKED };
 

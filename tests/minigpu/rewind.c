@@ -12,7 +12,7 @@
 #include "tools/check.h"
 #include "preemption/context_forms.h"
 #include "preemption/preemption.h"
-#include "preemption/victims.h"
+#include "parts/victims/victims.h"
 
 #define INTRUDER 1u
 

@@ -5,9 +5,9 @@
  * alone leaves. */
 #include "test.h"
 
-#include "machine/fault_switch.h"
-#include "machine/fault_unit.h"
-#include "preemption/schedule_facts.h"
+#include "parts/fault_switch/fault_switch.h"
+#include "parts/fault_unit/fault_unit.h"
+#include "parts/schedule/schedule_facts.h"
 #include "tools/check.h"
 
 typedef struct way {

@@ -3,7 +3,7 @@
  * batch have everything between them, and results are right. */
 #include "test.h"
 
-#include "machine/corun_group.h"
+#include "parts/corun/corun_group.h"
 #include "machine/stream.h"
 #include "tools/check.h"
 #include "tools/sharing_options.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "machine/team.h"
+#include "base/team.h"
 
 #define ITEMS 37u
 

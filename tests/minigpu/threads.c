@@ -8,7 +8,7 @@
 
 #include "analysis/analysis.h"
 #include "machine/machine.h"
-#include "machine/runtime_calls.h"
+#include "sm/runtime_calls.h"
 #include "machine/window.h"
 #include "memory/store_log.h"
 #include "policies.h"

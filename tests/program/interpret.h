@@ -5,7 +5,7 @@
 #define GPUMP_TEST_INTERPRET_H
 #include "lanes/lanes.h"
 #include "launch/launch_file.h"
-#include "machine/simt_stack.h"
+#include "state/simt_stack.h"
 
 /* What an observer is told of each memory access. Device addresses are (buffer + 1) << 32 plus the offset in that
  * buffer. */

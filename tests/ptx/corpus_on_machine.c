@@ -6,7 +6,7 @@
 #include <math.h>
 #include "tools/check.h"
 #include "machine/machine.h"
-#include "machine/runtime_calls.h"
+#include "sm/runtime_calls.h"
 
 static launch_file launch;
 static machine *m;

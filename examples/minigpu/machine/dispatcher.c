@@ -1,15 +1,15 @@
 #include "machine/dispatcher.h"
 
-#include "machine/corun.h"
-#include "machine/fault_switch.h"
+#include "parts/corun/corun.h"
+#include "parts/fault_switch/fault_switch.h"
 #include "machine/loops.h"
-#include "machine/scoreboard.h"
+#include "sm/scoreboard.h"
 #include "preemption/block_life.h"
-#include "preemption/preemption_schedule.h"
+#include "parts/schedule/preemption_schedule.h"
 #include "preemption/requests.h"
-#include "preemption/schedule_group.h"
-#include "preemption/victims.h"
-#include "machine/trace.h"
+#include "parts/schedule/schedule_group.h"
+#include "parts/victims/victims.h"
+#include "parts/trace/trace.h"
 
 static int has_blocks(const kernel *k) { return k->next_block < k->blocks || k->preempted; }
 

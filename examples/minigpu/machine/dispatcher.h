@@ -6,7 +6,7 @@
 #ifndef MINIGPU_DISPATCHER_H
 #define MINIGPU_DISPATCHER_H
 
-#include "machine/state.h"
+#include "state/state.h"
 
 /* Starts kernels that have arrived and ends those that are done. Returns the cycle of the next arrival, or NEVER. */
 uint64_t dispatcher_kernels(machine *m);

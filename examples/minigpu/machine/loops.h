@@ -4,7 +4,7 @@
 #ifndef MINIGPU_LOOPS_H
 #define MINIGPU_LOOPS_H
 
-#include "machine/state.h"
+#include "state/state.h"
 
 /* Makes room for the counts. Returns 0, or -1 when out of memory. */
 int loops_make(machine *m, const launch_file *launch);

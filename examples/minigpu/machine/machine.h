@@ -1,12 +1,12 @@
 /* machine: builds a mini-GPU from a launch file, runs it, and says what came of it. Whoever uses the mini-GPU includes
- * this; its own files include machine/state.h. */
+ * this; its own files include state/state.h. */
 #ifndef MINIGPU_MACHINE_H
 #define MINIGPU_MACHINE_H
 
-#include "machine/corun_options.h"
-#include "machine/errors.h"
-#include "machine/faults.h"
-#include "machine/state.h"
+#include "parts/corun/corun_options.h"
+#include "parts/errors/errors.h"
+#include "parts/faults/faults.h"
+#include "state/state.h"
 
 #define THREADS_MAX 64u
 

@@ -1,10 +1,10 @@
 #include "machine/sm_cycle.h"
 
-#include "machine/duet.h"
-#include "machine/errors.h"
-#include "machine/faults.h"
-#include "machine/pipeline.h"
-#include "memory/memory_path.h"
+#include "parts/duet/duet.h"
+#include "parts/errors/errors.h"
+#include "parts/faults/faults.h"
+#include "sm/pipeline.h"
+#include "sm/memory_path.h"
 #include "preemption/block_life.h"
 #include "preemption/context_pipeline.h"
 

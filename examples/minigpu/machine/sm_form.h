@@ -13,7 +13,7 @@
 #ifndef MINIGPU_SM_FORM_H
 #define MINIGPU_SM_FORM_H
 
-#include "machine/state.h"
+#include "state/state.h"
 
 /* One cycle of an SM (sm_cycle.h). */
 typedef void sm_cycle_form(machine *m, sm *s, uint64_t now);

@@ -6,9 +6,9 @@
 #include "lanes/lanes_float.c"
 #include "lanes/lanes_integer.c"
 #include "lanes/lanes_quick.c"
-#include "memory/memory_access.c"
-#include "memory/memory_path.c"
-#include "machine/pipeline.c"
+#include "sm/memory_access.c"
+#include "sm/memory_path.c"
+#include "sm/pipeline.c"
 #include "machine/sm_cycle.c"
 #include "machine/sm_form.h"
 

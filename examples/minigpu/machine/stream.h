@@ -3,7 +3,7 @@
 #ifndef MINIGPU_STREAM_H
 #define MINIGPU_STREAM_H
 
-#include "machine/state.h"
+#include "state/state.h"
 
 struct stream {
     uint32_t process;

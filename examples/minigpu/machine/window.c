@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "machine/sm_form.h"
-#include "memory/memory_access.h"
+#include "sm/memory_access.h"
 #include "preemption/block_life.h"
 
 typedef struct window {

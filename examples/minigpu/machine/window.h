@@ -18,8 +18,8 @@
 #ifndef MINIGPU_WINDOW_H
 #define MINIGPU_WINDOW_H
 
-#include "machine/state.h"
-#include "machine/team.h"
+#include "state/state.h"
+#include "base/team.h"
 
 /* Makes what windows need, in the machine's arena. Returns 0, or -1 with the reason in error: a part of the machine
  * that knows no windows is named there. */

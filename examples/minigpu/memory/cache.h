@@ -7,7 +7,7 @@
 
 #include "gpump.h"
 #include "launch/config.h"
-#include "machine/arena.h"
+#include "base/arena.h"
 
 typedef struct cache_line {
     uint64_t ready;        /* L2: the cycle from which its data is there */

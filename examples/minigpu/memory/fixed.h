@@ -9,7 +9,7 @@
 #define MINIGPU_FIXED_H
 
 #include "launch/config.h"
-#include "machine/arena.h"
+#include "base/arena.h"
 #include "memory/port.h"
 
 /* Requests of one SM between memory_enter and memory_take, at most. */

@@ -16,7 +16,7 @@
 #define MINIGPU_MEMORY_H
 
 #include "launch/config.h"
-#include "machine/arena.h"
+#include "base/arena.h"
 #include "memory/port.h"
 
 struct fixed_memory;

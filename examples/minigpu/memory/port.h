@@ -7,7 +7,7 @@
 #ifndef MINIGPU_PORT_H
 #define MINIGPU_PORT_H
 
-#include "machine/arena.h"
+#include "base/arena.h"
 #include "memory/request.h"
 
 #define PORT_CREDITS 512u /* packets of one SM that are under way, at most */

@@ -11,7 +11,7 @@
 #define MINIGPU_QUEUED_H
 
 #include "launch/config.h"
-#include "machine/arena.h"
+#include "base/arena.h"
 #include "memory/crossbar.h"
 #include "memory/dram.h"
 #include "memory/l2.h"

@@ -21,23 +21,23 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "machine/corun.h"
-#include "machine/duet.h"
-#include "machine/fault_switch.h"
-#include "machine/fault_unit.h"
-#include "machine/faults.h"
-#include "machine/gate.h"
-#include "machine/issue_queue.h"
-#include "machine/pipeline.h"
-#include "machine/restart.h"
-#include "machine/trace.h"
-#include "machine/warp_scheduler.h"
-#include "memory/memory_path.h"
+#include "parts/corun/corun.h"
+#include "parts/duet/duet.h"
+#include "parts/fault_switch/fault_switch.h"
+#include "parts/fault_unit/fault_unit.h"
+#include "parts/faults/faults.h"
+#include "sm/gate.h"
+#include "parts/issue_queue/issue_queue.h"
+#include "sm/pipeline.h"
+#include "parts/restart/restart.h"
+#include "parts/trace/trace.h"
+#include "sm/warp_scheduler.h"
+#include "sm/memory_path.h"
 #include "preemption/context_bytes.h"
 #include "preemption/context_forms.h"
 #include "preemption/context_pipeline.h"
-#include "preemption/schedule_facts.h"
-#include "preemption/victim_facts.h"
+#include "parts/schedule/schedule_facts.h"
+#include "parts/victims/victim_facts.h"
 
 #define FREED_PATTERN 0xdeadbeefu
 #define BIT(slot) (UINT64_C(1) << (slot))

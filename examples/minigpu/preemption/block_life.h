@@ -3,7 +3,7 @@
 #ifndef MINIGPU_BLOCK_LIFE_H
 #define MINIGPU_BLOCK_LIFE_H
 
-#include "machine/state.h"
+#include "state/state.h"
 
 /* Makes gpump's part of one SM. Returns 0, or -1 with the reason in error. */
 int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUNCH_ERROR_BYTES]);

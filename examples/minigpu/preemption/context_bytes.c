@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "machine/duet.h"
-#include "machine/faults.h"
-#include "machine/region.h"
+#include "parts/duet/duet.h"
+#include "parts/faults/faults.h"
+#include "parts/restart/region.h"
 #include "preemption/context_forms.h"
 
 /* Barrier state as words: five per barrier, then three per warp. */

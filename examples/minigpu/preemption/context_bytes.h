@@ -4,7 +4,7 @@
 #ifndef MINIGPU_CONTEXT_BYTES_H
 #define MINIGPU_CONTEXT_BYTES_H
 
-#include "machine/state.h"
+#include "state/state.h"
 
 /* Returns the bytes of the largest context a block of this kernel can have. */
 uint64_t preemption_context_bytes(const kernel *k);

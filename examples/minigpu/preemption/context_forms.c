@@ -1,7 +1,7 @@
-#include "machine/duet.h"
-#include "machine/fault_held.h"
-#include "machine/region.h"
-#include "machine/scoreboard.h"
+#include "parts/duet/duet.h"
+#include "parts/faults/fault_held.h"
+#include "parts/restart/region.h"
+#include "sm/scoreboard.h"
 #include "preemption/context_forms.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "machine/gate.h"
+#include "sm/gate.h"
 #include "preemption/context_bytes.h"
 #include "preemption/context_forms.h"
 

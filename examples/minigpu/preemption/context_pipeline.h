@@ -8,7 +8,7 @@
 #ifndef MINIGPU_CONTEXT_PIPELINE_H
 #define MINIGPU_CONTEXT_PIPELINE_H
 
-#include "machine/state.h"
+#include "state/state.h"
 
 /* Makes an SM's pipeline in the machine's arena. Returns 0, or -1 with the reason in error. */
 int context_pipeline_make(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]);

@@ -3,7 +3,7 @@
 #ifndef MINIGPU_CONTEXT_VIEW_H
 #define MINIGPU_CONTEXT_VIEW_H
 
-#include "machine/state.h"
+#include "state/state.h"
 
 /* What is known of one kernel. Never changes once it is made. */
 typedef struct context_view context_view;

@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-#include "machine/corun.h"
-#include "machine/fault_switch.h"
-#include "machine/trace.h"
+#include "parts/corun/corun.h"
+#include "parts/fault_switch/fault_switch.h"
+#include "parts/trace/trace.h"
 #include "preemption/block_life.h"
 #include "preemption/requests.h"
-#include "preemption/schedule_facts.h"
+#include "parts/schedule/schedule_facts.h"
 
 /* Kills the process's blocks on an SM. Returns how many. */
 static uint32_t kill_on(machine *m, sm *s, uint32_t process) {

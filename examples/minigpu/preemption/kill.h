@@ -3,7 +3,7 @@
 #ifndef MINIGPU_KILL_H
 #define MINIGPU_KILL_H
 
-#include "machine/state.h"
+#include "state/state.h"
 
 /* Kills all blocks of a process and ends its kernels. Returns how many blocks. */
 uint32_t preemption_kill_process(machine *m, uint32_t process);

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "machine/trace.h"
+#include "parts/trace/trace.h"
 #include "preemption/block_life.h"
 #include "preemption/context_forms.h"
-#include "preemption/victim_facts.h"
+#include "parts/victims/victim_facts.h"
 
 static int refused(char error[LAUNCH_ERROR_BYTES], const gpump_diag *diag) {
     char text[256];

@@ -2,7 +2,7 @@
 #ifndef MINIGPU_REQUESTS_H
 #define MINIGPU_REQUESTS_H
 
-#include "machine/state.h"
+#include "state/state.h"
 
 /* Makes the space for saved blocks. Returns 0, or -1 with the reason in error. */
 int preemption_make_context_pool(machine *m, uint32_t contexts_per_kernel, char error[LAUNCH_ERROR_BYTES]);

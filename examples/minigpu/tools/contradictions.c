@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "machine/fault_unit.h"
-#include "machine/page_faults.h"
+#include "parts/fault_unit/fault_unit.h"
+#include "parts/page_checks/page_faults.h"
 
 /* What was given, as one bit each: name and when it was. */
 #define FACTS(X)                                                                \

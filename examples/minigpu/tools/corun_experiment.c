@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "machine/corun.h"
+#include "parts/corun/corun.h"
 #include "tools/in_copy.h"
 #include "tools/report.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "machine/warp_scheduler.h"
+#include "sm/warp_scheduler.h"
 #include "preemption/context_forms.h"
 
 static char command[1024] = "minigpu";

@@ -26,13 +26,13 @@
 #include "tools/recovery.h"
 #include "tools/policies_command.h"
 #include "tools/races.h"
-#include "machine/fault_unit.h"
-#include "machine/page_faults.h"
+#include "parts/fault_unit/fault_unit.h"
+#include "parts/page_checks/page_faults.h"
 #include "tools/report.h"
 #include "tools/sharing_options.h"
 #include "tools/tail_command.h"
-#include "machine/runtime_calls.h"
-#include "machine/trace.h"
+#include "sm/runtime_calls.h"
+#include "parts/trace/trace.h"
 #include "policies.h"
 
 #define EXIT_RIGHT 0

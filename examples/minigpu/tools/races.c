@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/memory_access.h"
+#include "sm/memory_access.h"
 
 #define RACES_MAX 256u
 #define ACCESS_BYTES_MAX 32u

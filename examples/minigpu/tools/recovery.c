@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
-#include "machine/shared_log.h"
+#include "parts/shared_log/shared_log.h"
 #include "tools/options.h"
 
 /* ==== options ==== */

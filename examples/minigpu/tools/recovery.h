@@ -1,4 +1,4 @@
-/* recovery: the options that make instructions err and trap, and what a run says of it (machine/errors.h). */
+/* recovery: the options that make instructions err and trap, and what a run says of it (parts/errors/errors.h). */
 #ifndef MINIGPU_RECOVERY_H
 #define MINIGPU_RECOVERY_H
 

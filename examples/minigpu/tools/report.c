@@ -2,16 +2,16 @@
 #include "tools/report.h"
 #include "tools/report_faults.h"
 
-#include "machine/corun.h"
-#include "machine/duet.h"
+#include "parts/corun/corun.h"
+#include "parts/duet/duet.h"
 
-#include "preemption/victims.h"
+#include "parts/victims/victims.h"
 
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
 
-#include "machine/warp_scheduler.h"
+#include "sm/warp_scheduler.h"
 
 const char *technique_name(uint32_t technique) {
     const char *name = gpump_technique_name(technique);

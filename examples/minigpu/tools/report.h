@@ -24,7 +24,7 @@ typedef struct machine_totals {
     uint64_t l1_hits, l1_misses, l2_hits, l2_misses, requests, transfer_requests, saved_bytes, restored_bytes,
         dram_bytes, network_bytes;
 } machine_totals;
-/* What faults have cost (machine/faults.h), summed over the SMs. */
+/* What faults have cost (parts/faults/faults.h), summed over the SMs. */
 typedef struct fault_totals {
     uint64_t checks;           /* look-ups */
     uint64_t faults;           /* instructions that found a page absent, each time they did */

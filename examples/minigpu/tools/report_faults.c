@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "machine/fault_switch.h"
-#include "machine/fault_unit.h"
+#include "parts/fault_switch/fault_switch.h"
+#include "parts/fault_unit/fault_unit.h"
 
 /* The buffer of a process that lies nearest to an address, and how far away; NULL: it has none. */
 static const launch_buffer *nearest_buffer(const launch_file *launch, uint32_t process, uint64_t address,

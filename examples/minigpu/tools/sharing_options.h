@@ -1,10 +1,10 @@
-/* sharing_options: the options of `run`, `corun` and `tail` about a group of kernels (machine/corun_options.h). */
+/* sharing_options: the options of `run`, `corun` and `tail` about a group of kernels (parts/corun/corun_options.h). */
 #ifndef MINIGPU_SHARING_OPTIONS_H
 #define MINIGPU_SHARING_OPTIONS_H
 
 #include <getopt.h>
 
-#include "machine/corun_options.h"
+#include "parts/corun/corun_options.h"
 
 #define SHARING_LONGS                                                                    \
     {"move", required_argument, NULL, 'Z'}, {"places", required_argument, NULL, 'Z'},    \

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "tools/victim_experiment.h"
 
-#include "machine/trace.h"
+#include "parts/trace/trace.h"
 #include "tools/html_page.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "machine/machine.h"
 #include "policies.h"
 #include "preemption/preemption.h"
-#include "preemption/victims.h"
+#include "parts/victims/victims.h"
 
 #define LAUNCHES_MAX 24
 

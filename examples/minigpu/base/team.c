@@ -1,0 +1,202 @@
+#define _GNU_SOURCE
+#include "base/team.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+
+/* A task is some ten to hundred microseconds of work, and the next follows soon: who waits looks so often before it
+ * sleeps, some 100 microseconds long. Whoever is waited for may not run, on a machine that others use too: then looking
+ * longer only takes its time. With more threads than cores nobody looks. */
+#define LOOKS_BEFORE_SLEEP 3000u
+
+/* Items that a thread has to do, or has done, in their order. */
+typedef struct share {
+    uint32_t *items;
+    uint32_t count, unused;
+} share;
+
+/* What one thread writes while others look at something else lies in lines of its own: a line that another core has
+ * written takes a tenth of a microsecond. */
+typedef struct member {
+    PAIR_ALIGNED uint64_t left;   /* of its share: the task, and 16 bits each for the first item and the end */
+    PAIR_ALIGNED share shares[2]; /* by task modulo 2: what it does in that task, and what it has done in the other */
+    pthread_t thread;
+    team *of;
+    uint32_t index;
+} member;
+
+struct team {
+    PAIR_ALIGNED uint32_t offered; /* tasks whose first part may begin */
+    void (*first)(void *user);     /* that part; NULL: none */
+    void *first_user;
+    PAIR_ALIGNED uint32_t first_taken; /* 1: somebody has begun with it */
+    PAIR_ALIGNED uint32_t task;        /* how many tasks have begun */
+    void (*work)(void *user, uint32_t item);
+    void *user;
+    PAIR_ALIGNED uint32_t through; /* how often members beside the caller have come to a task's end */
+    PAIR_ALIGNED uint32_t sleeping;
+    uint32_t stops;
+    uint32_t items, threads;
+    uint32_t looks;    /* before it sleeps */
+    uint32_t *numbers; /* of all shares */
+    pthread_mutex_t mutex;
+    pthread_cond_t changes;
+    member members[];
+};
+
+/* ---- waiting ---- */
+
+static int has_come(const uint32_t *value, uint32_t wanted) {
+    return (int32_t)(__atomic_load_n(value, __ATOMIC_SEQ_CST) - wanted) >= 0;
+}
+
+/* Waits until *value has come to `wanted`. */
+static void wait_for(team *t, const uint32_t *value, uint32_t wanted) {
+    uint32_t looks;
+    for (looks = 0; looks < t->looks; looks++) {
+        if (has_come(value, wanted)) return;
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#endif
+    }
+    pthread_mutex_lock(&t->mutex);
+    __atomic_fetch_add(&t->sleeping, 1, __ATOMIC_SEQ_CST);
+    while (!has_come(value, wanted)) pthread_cond_wait(&t->changes, &t->mutex);
+    __atomic_fetch_sub(&t->sleeping, 1, __ATOMIC_SEQ_CST);
+    pthread_mutex_unlock(&t->mutex);
+}
+
+/* Adds 1 to a value that others wait for. Either it is seen here that one of them sleeps, or the sleeper sees it. */
+static void add(team *t, uint32_t *value) {
+    __atomic_fetch_add(value, 1, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&t->sleeping, __ATOMIC_SEQ_CST)) return;
+    pthread_mutex_lock(&t->mutex);
+    pthread_cond_broadcast(&t->changes);
+    pthread_mutex_unlock(&t->mutex);
+}
+
+/* ---- shares ---- */
+
+/* In the next task everybody gets as many items as everybody else. */
+static void deal(team *t, uint32_t items) {
+    uint32_t i, n;
+    for (i = 0; i < t->threads; i++) {
+        share *s = &t->members[i].shares[(t->task + 1) % 2];
+        const uint32_t first = (uint32_t)((uint64_t)items * i / t->threads),
+                       end = (uint32_t)((uint64_t)items * (i + 1) / t->threads);
+        s->count = end - first;
+        for (n = first; n < end; n++) s->items[n - first] = n;
+    }
+    t->items = items;
+}
+
+/* Takes the first item that is left of a share (its owner), or the last (who helps). Returns 0 when none is. */
+static int take(member *from, uint32_t task, int last, uint32_t *item) {
+    const share *s = &from->shares[task % 2];
+    uint64_t seen = __atomic_load_n(&from->left, __ATOMIC_RELAXED), first, end;
+    do {
+        const int begun = seen >> 32 == task; /* else nobody has taken anything of it */
+        first = begun ? seen >> 16 & 0xffff : 0;
+        end = begun ? seen & 0xffff : s->count;
+        if (first == end) return 0;
+        *item = s->items[last ? --end : first++];
+    } while (!__atomic_compare_exchange_n(&from->left, &seen, (uint64_t)task << 32 | first << 16 | end, 0,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return 1;
+}
+
+/* Own items first, then those of the others that nobody has begun. What a thread does is its own in the next task. */
+static void do_share(team *t, uint32_t index, uint32_t task) {
+    share *done = &t->members[index].shares[(task + 1) % 2];
+    uint32_t i, item;
+    done->count = 0;
+    for (i = 0; i < t->threads; i++) {
+        while (take(&t->members[(index + i) % t->threads], task, i != 0, &item)) {
+            done->items[done->count++] = item;
+            t->work(t->user, item);
+        }
+    }
+}
+
+static void do_first(team *t) {
+    if (t->first && !__atomic_exchange_n(&t->first_taken, 1, __ATOMIC_RELAXED)) t->first(t->first_user);
+}
+
+/* ---- threads ---- */
+
+static void *member_main(void *argument) {
+    const member *who = (const member *)argument;
+    team *t = who->of;
+    uint32_t task;
+    for (task = 1;; task++) {
+        wait_for(t, &t->offered, task);
+        if (__atomic_load_n(&t->stops, __ATOMIC_RELAXED)) return NULL;
+        do_first(t);
+        wait_for(t, &t->task, task);
+        if (__atomic_load_n(&t->stops, __ATOMIC_RELAXED)) return NULL;
+        do_share(t, who->index, task);
+        add(t, &t->through);
+    }
+}
+
+team *team_start(uint32_t threads, uint32_t items) {
+    const size_t bytes = sizeof(team) + threads * sizeof(member), share_items = ((size_t)items + 31) / 32 * 32,
+                 number_bytes = 2 * threads * share_items * sizeof(uint32_t);
+    team *t = NULL;
+    uint32_t i;
+    if (posix_memalign((void **)&t, ARENA_ALIGNMENT, bytes)) return NULL;
+    memset(t, 0, bytes);
+    if (posix_memalign((void **)&t->numbers, ARENA_ALIGNMENT, number_bytes)) {
+        free(t);
+        return NULL;
+    }
+    pthread_mutex_init(&t->mutex, NULL);
+    pthread_cond_init(&t->changes, NULL);
+    t->looks = sysconf(_SC_NPROCESSORS_ONLN) < (long)threads ? 0 : LOOKS_BEFORE_SLEEP;
+    for (i = 0; i < 2 * threads; i++) t->members[i / 2].shares[i % 2].items = t->numbers + i * share_items;
+    for (t->threads = 1; t->threads < threads; t->threads++) {
+        member *who = &t->members[t->threads];
+        who->of = t;
+        who->index = t->threads;
+        if (!pthread_create(&who->thread, NULL, member_main, who)) continue;
+        team_stop(t);
+        return NULL;
+    }
+    return t;
+}
+
+void team_offer(team *t, void (*first)(void *user), void *user) {
+    if (t->offered != t->task) return;
+    t->first = first;
+    t->first_user = user;
+    t->first_taken = 0;
+    add(t, &t->offered);
+}
+
+void team_do(team *t, void (*work)(void *user, uint32_t item), void *user, uint32_t items) {
+    t->work = work;
+    t->user = user;
+    if (items != t->items) deal(t, items);
+    team_offer(t, NULL, NULL);
+    add(t, &t->task);
+    do_first(t);
+    do_share(t, 0, t->task);
+    wait_for(t, &t->through, t->task * (t->threads - 1));
+}
+
+void team_stop(team *t) {
+    uint32_t i;
+    if (!t) return;
+    __atomic_store_n(&t->stops, 1, __ATOMIC_RELAXED);
+    add(t, &t->offered);
+    add(t, &t->task);
+    for (i = 1; i < t->threads; i++) pthread_join(t->members[i].thread, NULL);
+    pthread_cond_destroy(&t->changes);
+    pthread_mutex_destroy(&t->mutex);
+    free(t->numbers);
+    free(t);
+}

@@ -1,0 +1,301 @@
+#include "parts/corun/corun.h"
+#include "parts/duet/duet.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int corun_make(machine *m, const corun_options *options, char error[LAUNCH_ERROR_BYTES]) {
+    gpump_sharing_config config;
+    gpump_rate_config rates;
+    gpump_diag diag;
+    char text[LAUNCH_ERROR_BYTES / 2];
+    struct corun *c;
+    size_t bytes = 0, rate_bytes = 0;
+    void *memory;
+    uint32_t i, n;
+    const uint32_t kernels = options->group ? options->group : m->kernel_count;
+    if (kernels > m->kernel_count) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s: --group %u wants so many kernels, the launch has %u", m->launch->path,
+                 kernels, m->kernel_count);
+        return -1;
+    }
+    if (m->kernel_count > GPUMP_PARTITION_KERNELS) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s: --partition takes at most %u kernels, the launch has %u",
+                 m->launch->path, GPUMP_PARTITION_KERNELS, m->kernel_count);
+        return -1;
+    }
+    for (i = 0; i < kernels; i++)
+        for (n = 0; n < i; n++)
+            if (m->kernels[i].process == m->kernels[n].process) {
+                snprintf(error, LAUNCH_ERROR_BYTES,
+                         "%s: --partition wants each kernel in a process of its own, but kernels %u and %u are in one",
+                         m->launch->path, n + 1, i + 1);
+                return -1;
+            }
+    if (!m->config.memory_model) {
+        snprintf(error, LAUNCH_ERROR_BYTES,
+                 "%s: --partition divides the bandwidth of the queued memory; set memory_model: 1 (as the maxwell "
+                 "presets do)",
+                 m->launch->path);
+        return -1;
+    }
+    if (!(c = m->corun = (struct corun *)arena_take(&m->arena, sizeof *c))) goto memory;
+    memset(c, 0, sizeof *c);
+    c->policy = options->policy;
+    c->leave = options->leave;
+    c->parks = options->parks;
+    c->priorities = options->priorities;
+    c->kernels = kernels;
+    c->window_cycles = options->window_cycles;
+    c->window_end = NEVER;
+    c->places = options->places && options->places < kernels ? options->places : kernels;
+    for (i = 0; i < GPUMP_PARTITION_KERNELS; i++) c->member_of[i] = c->kernel_of[i] = NONE;
+    if (gpump_partition_config_preset(&c->machine, "maxwell_ccbp") ||
+        gpump_sharing_config_preset(&config, "maxwell_ccbp") || gpump_rate_config_preset(&rates, "lin"))
+        goto memory;
+    c->machine.gpu = m->config.gpu;
+    c->machine.meter = m->memory_system->meter->config;
+    if (options->dram_sustainable_permille) c->machine.dram_sustainable_permille = options->dram_sustainable_permille;
+    rates.kernels = config.members = c->places;
+    rates.unit_cycles = c->machine.unit_cycles;
+    rates.epoch_cycles = c->machine.epoch_cycles;
+    config.sms = m->sm_count;
+    config.in_turn = options->in_turn;
+    config.unsampled = options->unsampled;
+    config.mechanism = options->parks   ? GPUMP_SHARING_PARK
+                       : options->leave ? GPUMP_SHARING_VICTIM
+                                        : GPUMP_SHARING_DRAIN;
+    if (gpump_partition_config_check(&c->machine, &diag) || gpump_sharing_bytes(&config, &bytes, &diag) ||
+        gpump_rate_bytes(&rates, &rate_bytes, &diag)) {
+        gpump_diag_text(&diag, text, sizeof text);
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s: --partition: %s", m->launch->path, text);
+        return -1;
+    }
+    c->sm_before = (gpump_traffic *)arena_take_array(&m->arena, m->sm_count, sizeof *c->sm_before);
+    c->coming_back = (uint32_t *)arena_take_array(&m->arena, m->sm_count, sizeof *c->coming_back);
+    memory = arena_take(&m->arena, bytes);
+    if (!c->sm_before || !c->coming_back || !memory || gpump_sharing_init(memory, bytes, &config, &c->sharing, &diag))
+        goto memory;
+    for (i = 0; i < m->sm_count; i++) {
+        memory = arena_take(&m->arena, rate_bytes);
+        if (!memory || gpump_rate_init(memory, rate_bytes, &rates, &m->sms[i]->rate, &diag)) goto memory;
+        m->sms[i]->access_since = NEVER;
+    }
+    return 0;
+memory:
+    snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the group of kernels", m->launch->path);
+    return -1;
+}
+
+/* ---- facts ---- */
+
+static uint32_t blocks_of(const machine *m, uint32_t index) {
+    uint32_t i, blocks = 0;
+    for (i = 0; i < m->sm_count; i++) blocks += m->sms[i]->kernel_resident[index];
+    return blocks;
+}
+
+static void join(machine *m, uint32_t index) {
+    struct corun *c = m->corun;
+    gpump_sharing_kernel joins;
+    gpump_occupancy alone;
+    gpump_diag diag;
+    memset(&joins, 0, sizeof joins);
+    c->waiting &= ~(1u << index);
+    if (gpump_gpu_occupancy(&m->config.gpu, &m->kernels[index].need, &alone, &diag)) return;
+    joins.kernel = index + 1;
+    joins.blocks = m->duet ? duet_half(m, index) : alone.blocks;
+    if (m->kernels[index].block_cap && m->kernels[index].block_cap < joins.blocks)
+        joins.blocks = m->kernels[index].block_cap;
+    joins.priority = c->priorities ? m->kernels[index].priority + 1 : 1;
+    joins.need = m->kernels[index].need;
+    machine_must(m, "gpump_sharing_join", gpump_sharing_join(c->sharing, m->now, &joins, &c->member_of[index], &diag),
+                 &diag);
+    if (m->failed) return;
+    c->kernel_of[c->member_of[index]] = index;
+    c->next = m->now;
+}
+
+/* Free places go to those who wait, the highest priority first. Where there is none, the member of the lowest priority
+ * makes place for a higher one. */
+static void fill_places(machine *m) {
+    struct corun *c = m->corun;
+    while (c->waiting && !m->failed) {
+        uint32_t best = NONE, lowest = NONE, taken = 0, i;
+        for (i = 0; i < m->kernel_count; i++) {
+            const kernel *k = &m->kernels[i];
+            if (c->waiting >> i & 1u && (best == NONE || k->priority > m->kernels[best].priority)) best = i;
+            if (c->member_of[i] == NONE) continue;
+            taken++;
+            if (c->preempted >> c->member_of[i] & 1u) continue;
+            if (lowest == NONE || k->priority <= m->kernels[lowest].priority) lowest = i;
+        }
+        if (c->member_of[best] != NONE) return; /* its last blocks are still leaving */
+        if (taken < c->places) {
+            join(m, best);
+            continue;
+        }
+        if (c->preempted || lowest == NONE || m->kernels[lowest].priority >= m->kernels[best].priority) return;
+        machine_must(m, "gpump_sharing_leave", gpump_sharing_leave(c->sharing, m->now, c->member_of[lowest]), NULL);
+        c->preempted |= 1u << c->member_of[lowest];
+        c->waiting |= 1u << lowest;
+        c->next = m->now;
+        if (blocks_of(m, lowest)) return;
+        c->preempted &= ~(1u << c->member_of[lowest]);
+        c->kernel_of[c->member_of[lowest]] = NONE;
+        c->member_of[lowest] = NONE;
+    }
+}
+
+void corun_kernel_starts(machine *m, uint32_t index) {
+    struct corun *c = m->corun;
+    if (!c || index >= c->kernels || c->member_of[index] != NONE) return;
+    c->waiting |= 1u << index;
+    fill_places(m);
+}
+
+void corun_kernel_ended(machine *m, uint32_t index) {
+    struct corun *c = m->corun;
+    const kernel *k = &m->kernels[index];
+    if (!c || (k->state != KERNEL_DONE && !(k->state == KERNEL_WAITING && k->arrival_cycle > m->now))) return;
+    c->waiting &= ~(1u << index);
+    if (c->member_of[index] == NONE) return;
+    if (!(c->preempted >> c->member_of[index] & 1u))
+        machine_must(m, "gpump_sharing_leave", gpump_sharing_leave(c->sharing, m->now, c->member_of[index]), NULL);
+    c->preempted &= ~(1u << c->member_of[index]);
+    c->kernel_of[c->member_of[index]] = NONE;
+    c->member_of[index] = NONE;
+    c->next = m->now;
+    fill_places(m);
+}
+
+/* The blocks of a kernel that count for its cap: extra ones of --duet do not, as they run in turn with the others. */
+static uint32_t counted_blocks(const machine *m, const sm *s, uint32_t index) {
+    const uint32_t blocks = s->kernel_resident[index];
+    if (!duet_serves(m, index) || blocks < m->duet->plans[index].native_blocks) return blocks;
+    return m->duet->plans[index].native_blocks;
+}
+
+void corun_blocks_changed(machine *m, const sm *s, uint32_t index) {
+    struct corun *c = m->corun;
+    uint32_t member;
+    if (!c || (member = c->member_of[index]) == NONE) return;
+    machine_must(m, "gpump_sharing_report_blocks",
+                 gpump_sharing_report_blocks(c->sharing, m->now, s->index, member, counted_blocks(m, s, index)), NULL);
+    if (gpump_sharing_next_cycle(c->sharing) <= m->now) c->next = m->now;
+    if (!(c->preempted >> member & 1u) || blocks_of(m, index)) return;
+    c->preempted &= ~(1u << member); /* its last block is gone */
+    c->kernel_of[member] = NONE;
+    c->member_of[index] = NONE;
+    fill_places(m);
+}
+
+/* --duet: extra blocks come once the group has decided, where the decision lets all blocks be there that fit. */
+static int extra_may_come(const machine *m, const sm *s, uint32_t index) {
+    gpump_partition_share share;
+    uint32_t kind;
+    return gpump_sharing_share(m->corun->sharing, m->corun->member_of[index], &share, &kind) == GPUMP_OK &&
+           s->index - share.first_sm < share.sms && share.blocks >= m->duet->plans[index].native_blocks;
+}
+
+int corun_may_place(const machine *m, const sm *s, uint32_t index, int own) {
+    const struct corun *c = m->corun;
+    /* While a place changes hands nobody grows into the room that is meant for the newcomer. */
+    if (c->member_of[index] == NONE || c->preempted) return 0;
+    if (own && c->coming_back[s->index]) return 1;
+    if (duet_serves(m, index) && s->kernel_resident[index] >= m->duet->plans[index].native_blocks)
+        return extra_may_come(m, s, index);
+    return gpump_sharing_may_place(c->sharing, s->index, c->member_of[index]);
+}
+
+void corun_came_back(const machine *m, const sm *s) {
+    if (m->corun->coming_back[s->index]) m->corun->coming_back[s->index]--;
+}
+
+/* ---- gates ---- */
+
+/* The slots of `ready` whose kernels have quota left. */
+static uint64_t with_quota(const machine *m, const sm *s, uint64_t ready) {
+    uint64_t open = 0, rest;
+    for (rest = ready; rest; rest &= rest - 1) {
+        const uint32_t slot = gpump_bits_lowest64(rest);
+        const uint32_t member = corun_member(m, m->blocks[m->warps[s->slot_warp[slot]].block].kernel);
+        if (member == NONE || gpump_rate_may_issue(s->rate, member)) open |= UINT64_C(1) << slot;
+    }
+    return open;
+}
+
+/* Does a memory instruction go to L1? */
+static int passes_l1(const issue_info *info) {
+    const uint32_t space = info->instruction->space;
+    return info->unit == UNIT_MEMORY && space != SPACE_PARAM && space != SPACE_CONST && space != SPACE_SHARED;
+}
+
+/* `open` without the slots whose memory instruction has to wait: for a kernel with too many of them in flight, or
+ * because another kernel comes first (Dai et al.). */
+static uint64_t in_order(const machine *m, const sm *s, uint64_t open) {
+    uint64_t of[GPUMP_PARTITION_KERNELS] = {0}, rest;
+    uint32_t waiting = 0, ordered = 0, member;
+    for (rest = open & s->unit_slots[UNIT_MEMORY]; rest; rest &= rest - 1) {
+        const uint32_t slot = gpump_bits_lowest64(rest);
+        const warp *w = &m->warps[s->slot_warp[slot]];
+        member = corun_member(m, m->blocks[w->block].kernel);
+        if (member == NONE || !passes_l1(&w->program[simt_top(&w->stack)->pc])) continue;
+        of[member] |= UINT64_C(1) << slot;
+        waiting |= 1u << member;
+    }
+    for (member = 0; waiting >> member; member++) {
+        if (!(waiting >> member & 1)) continue;
+        if (!gpump_rate_may_issue_memory(s->rate, member))
+            open &= ~of[member];
+        else
+            ordered |= 1u << member;
+    }
+    if (!(ordered & (ordered - 1)) || !m->corun->orders) return open;
+    for (member = 0; ordered >> member; member++)
+        if (ordered >> member & 1 && member != gpump_rate_memory_first(s->rate, ordered)) open &= ~of[member];
+    return open;
+}
+
+uint64_t corun_may_issue(machine *m, sm *s, uint64_t ready) {
+    uint64_t open;
+    machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, s->now), NULL);
+    open = with_quota(m, s, ready);
+    if (!open && ready) { /* nobody with quota has a ready warp: the next epoch begins (SMK) */
+        machine_must(m, "gpump_rate_report_starved", gpump_rate_report_starved(s->rate, s->now), NULL);
+        open = with_quota(m, s, ready);
+    }
+    return in_order(m, s, open);
+}
+
+int corun_may_issue_queued(machine *m, sm *s, uint32_t warp, const issue_info *info) {
+    const uint32_t member = corun_member(m, m->blocks[m->warps[warp].block].kernel);
+    machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, s->now), NULL);
+    return member == NONE || (gpump_rate_may_issue(s->rate, member) &&
+                              (!passes_l1(info) || gpump_rate_may_issue_memory(s->rate, member)));
+}
+
+void corun_issued(const machine *m, sm *s, in_flight *record) {
+    const uint32_t member = corun_member(m, m->blocks[record->block].kernel);
+    if (member == NONE) return;
+    gpump_rate_report_issued(s->rate, member);
+    if (record->limited || !passes_l1(record->info)) return; /* a replay that has kept its record is still in flight */
+    gpump_rate_report_memory_issued(s->rate, member);
+    record->limited = member + 1;
+}
+
+void corun_accessed(const machine *m, sm *s, const in_flight *record) {
+    const uint32_t member = corun_member(m, m->blocks[record->block].kernel);
+    if (member != NONE)
+        gpump_rate_report_access(s->rate, member, s->access_since == NEVER ? 0 : s->now - s->access_since);
+    s->access_since = NEVER;
+}
+
+int corun_may_send(const machine *m, const sm *s, uint32_t kernel) {
+    const uint32_t member = kernel ? corun_member(m, kernel - 1) : NONE; /* 0: contexts, which belong to nobody */
+    return member == NONE || gpump_rate_may_send(s->rate, member);
+}
+void corun_sent(machine *m, sm *s, uint32_t kernel) {
+    const uint32_t member = kernel ? corun_member(m, kernel - 1) : NONE;
+    if (member != NONE) gpump_rate_report_sent(s->rate, member, 1);
+}

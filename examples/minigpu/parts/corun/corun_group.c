@@ -1,0 +1,365 @@
+#include "parts/corun/corun_group.h"
+
+#include <string.h>
+
+#include "preemption/requests.h"
+
+#define MOVE_NS 15000u  /* within which blocks should be gone (Chimera's limit) */
+#define LOOK_AGAIN 500u /* cycles after which blocks that could not be told to leave are told again */
+
+/* ---- measuring ---- */
+
+static uint64_t misses(const gpump_traffic *traffic) {
+    return traffic->l1_load_misses + traffic->l1_store_misses + traffic->l1_atomics;
+}
+/* What a kernel has done up to L1 on one SM, since `before`. */
+static void since(const machine *m, const sm *s, uint32_t kernel, const gpump_traffic *before, gpump_traffic *change) {
+    gpump_traffic now;
+    (void)gpump_meter_total(s->meter, m->now, kernel + 1, &now);
+    gpump_traffic_diff(before, &now, change);
+}
+
+/* Warp instructions of a kernel on all SMs. */
+static uint64_t issued(const machine *m, uint32_t kernel) {
+    uint64_t sum = 0;
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++) {
+        gpump_traffic here;
+        (void)gpump_meter_total(m->sms[i]->meter, m->now, kernel + 1, &here);
+        sum += here.issued;
+    }
+    return sum;
+}
+
+static void begin_measurement(machine *m) {
+    struct corun *c = m->corun;
+    uint32_t i;
+    for (i = 0; i < m->kernel_count; i++) {
+        (void)gpump_meter_total(m->memory_system->meter, m->now, i + 1, &c->before[i]);
+        c->issued_before[i] = issued(m, i);
+    }
+    if (gpump_sharing_trial(c->sharing)) return;
+    for (i = 0; i < m->sm_count; i++) {
+        const uint32_t kernel = c->kernel_of[gpump_sharing_sampled(c->sharing, i)];
+        (void)gpump_meter_total(m->sms[i]->meter, m->now, kernel + 1, &c->sm_before[i]);
+    }
+}
+
+/* Reports what each SM did. Behind L1 the meters know kernels but not SMs: an SM gets the part of its kernel's traffic
+ * that its misses are of the kernel's misses. */
+static void report_samples(machine *m) {
+    struct corun *c = m->corun;
+    uint64_t all[GPUMP_PARTITION_KERNELS] = {0};
+    gpump_diag diag;
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++) {
+        const uint32_t kernel = c->kernel_of[gpump_sharing_sampled(c->sharing, i)];
+        gpump_traffic here;
+        since(m, m->sms[i], kernel, &c->sm_before[i], &here);
+        all[kernel] += misses(&here);
+    }
+    for (i = 0; i < m->sm_count; i++) {
+        const uint32_t kernel = c->kernel_of[gpump_sharing_sampled(c->sharing, i)];
+        gpump_traffic here, now, behind;
+        since(m, m->sms[i], kernel, &c->sm_before[i], &here);
+        (void)gpump_meter_total(m->memory_system->meter, m->now, kernel + 1, &now);
+        gpump_traffic_diff(&c->before[kernel], &now, &behind);
+        if (all[kernel]) {
+            const uint64_t part = misses(&here), whole = all[kernel];
+            here.flits_up = gpump_muldiv_down(behind.flits_up, part, whole);
+            here.flits_down = gpump_muldiv_down(behind.flits_down, part, whole);
+            here.dram_read_bytes = gpump_muldiv_down(behind.dram_read_bytes, part, whole);
+            here.dram_written_bytes = gpump_muldiv_down(behind.dram_written_bytes, part, whole);
+        }
+        here.cycles = c->sharing->config.sample_cycles;
+        machine_must(m, "gpump_sharing_report_sample",
+                     gpump_sharing_report_sample(c->sharing, m->now, i, &c->machine, &here, &diag), &diag);
+    }
+}
+
+/* ---- classes while kernels run ---- */
+
+/* What a kernel has done so far, on all SMs and behind them. */
+static void all_of(const machine *m, uint32_t kernel, gpump_traffic *sum) {
+    uint32_t i;
+    (void)gpump_meter_total(m->memory_system->meter, m->now, kernel + 1, sum);
+    for (i = 0; i < m->sm_count; i++) {
+        gpump_traffic here;
+        (void)gpump_meter_total(m->sms[i]->meter, m->now, kernel + 1, &here);
+        gpump_traffic_add(sum, &here);
+    }
+}
+
+static void report_window(machine *m) {
+    struct corun *c = m->corun;
+    gpump_diag diag;
+    uint32_t member;
+    for (member = 0; member < c->places; member++) {
+        const uint32_t kernel = c->kernel_of[member];
+        gpump_traffic now, did;
+        if (kernel == NONE || c->preempted >> member & 1u) continue;
+        all_of(m, kernel, &now);
+        gpump_traffic_diff(&c->window_before[kernel], &now, &did);
+        did.cycles = c->window_cycles;
+        machine_must(m, "gpump_sharing_report_window",
+                     gpump_sharing_report_window(c->sharing, m->now, member, &c->machine, &did, &diag), &diag);
+    }
+}
+
+/* In RUN, a window follows the other. */
+static void look_at_window(machine *m) {
+    struct corun *c = m->corun;
+    uint32_t i;
+    if (!c->window_cycles) return;
+    if (c->window_end <= m->now && gpump_sharing_state_now(c->sharing) == GPUMP_SHARING_RUN) {
+        report_window(m);
+        c->class_changes += gpump_sharing_state_now(c->sharing) != GPUMP_SHARING_RUN;
+        c->window_end = NEVER;
+    }
+    if (gpump_sharing_state_now(c->sharing) != GPUMP_SHARING_RUN)
+        c->window_end = NEVER;
+    else if (c->window_end == NEVER) {
+        for (i = 0; i < c->kernels; i++) all_of(m, i, &c->window_before[i]);
+        c->window_end = m->now + c->window_cycles;
+    }
+}
+
+/* Reports what each member did in a trial. */
+static void report_trial(machine *m) {
+    struct corun *c = m->corun;
+    gpump_diag diag;
+    uint32_t member;
+    for (member = 0; member < c->places; member++) {
+        const uint32_t kernel = c->kernel_of[member];
+        gpump_traffic did;
+        if (kernel == NONE || c->preempted >> member & 1u) continue;
+        memset(&did, 0, sizeof did);
+        did.issued = issued(m, kernel) - c->issued_before[kernel];
+        did.cycles = c->sharing->config.sample_cycles;
+        machine_must(m, "gpump_sharing_report_window",
+                     gpump_sharing_report_window(c->sharing, m->now, member, &c->machine, &did, &diag), &diag);
+    }
+}
+
+/* ---- blocks that leave ---- */
+
+/* Blocks of one SM that leave, and what each way costs. */
+typedef struct departure {
+    gpump_block_view views[BLOCK_ENTRIES_MAX];
+    gpump_cost_estimate estimates[BLOCK_ENTRIES_MAX];
+    gpump_block_choice choices[2 * BLOCK_ENTRIES_MAX];
+    gpump_victim_question question;
+    gpump_victim_request request;
+    gpump_victim_sm sm;
+    uint32_t count, chosen, wanted;
+} departure;
+
+/* Looks at the SM's blocks: those of `kernel` may leave. Sets d->wanted to how many more than leave already have to. */
+static void look(machine *m, sm *s, uint32_t kernel, uint32_t above, departure *d) {
+    uint32_t i;
+    memset(d, 0, sizeof *d);
+    d->count = BLOCK_ENTRIES_MAX;
+    d->wanted = above;
+    machine_must(m, "gpump_sm_blocks", gpump_sm_blocks(s->gpump, m->now, d->views, BLOCK_ENTRIES_MAX, &d->count), NULL);
+    for (i = 0; i < d->count; i++) {
+        gpump_block_view *view = &d->views[i];
+        const block *b;
+        if (view->state == GPUMP_BLOCK_PARKED) {
+            view->may = 0;
+            continue;
+        }
+        b = &m->blocks[s->block_of_entry[view->block.slot]];
+        if (b->kernel != kernel) {
+            view->may = 0;
+        } else if (!gpump_block_stays(view->state)) {
+            view->may = 0;
+            if (d->wanted) d->wanted--;
+        } else if (b->flushes) { /* flushed once at most: moves shorter than a block would else start it for ever */
+            view->may &= ~(1u << GPUMP_TECHNIQUE_FLUSH);
+        }
+    }
+    machine_must(m, "gpump_cost_estimate_blocks",
+                 gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, d->views, d->count, NULL,
+                                            &m->corun->leave->cost, d->estimates, NULL),
+                 NULL);
+    gpump_victim_request_init(&d->request, 0, 0, m->now);
+    d->request.limit_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, MOVE_NS);
+    d->sm.blocks = d->views;
+    d->sm.estimates = d->estimates;
+    d->sm.count = d->count;
+    d->sm.sm = s->index;
+    d->question.policy = m->corun->leave;
+    d->question.request = &d->request;
+    d->question.sms = &d->sm;
+    d->question.sm_count = 1;
+    d->question.choice_capacity = BLOCK_ENTRIES_MAX;
+}
+
+/* First choices: the blocks in the way of the kernel that grows here (gpump_victim_decide on its positions). */
+static void choose_for(machine *m, const sm *s, uint32_t growing, departure *d) {
+    gpump_victim_place places[GPUMP_VICTIM_POSITIONS];
+    const kernel *k = &m->kernels[m->corun->kernel_of[growing]];
+    const gpumpi_sharing_cell *cell = gpumpi_sharing_cell_of(m->corun->sharing, s->index, growing);
+    gpump_victim_geometry geometry;
+    gpump_victim_decision decision;
+    if (gpump_victim_geometry_init(&geometry, &m->config.gpu, &k->need, s->shared_bytes, NULL)) return;
+    d->request.kernel = m->corun->kernel_of[growing] + 1;
+    d->request.positions = cell->cap - cell->blocks;
+    d->question.geometry = &geometry;
+    d->question.places = places;
+    d->question.place_capacity = GPUMP_VICTIM_POSITIONS;
+    d->question.choices = d->choices;
+    if (gpump_victim_decide(&d->question, &decision, NULL) == GPUMP_OK)
+        d->chosen = decision.choices < d->wanted ? decision.choices : d->wanted;
+    d->request.kernel = 0;
+}
+
+static int is_chosen(const departure *d, gpump_block_ref block) {
+    uint32_t i;
+    for (i = 0; i < d->chosen && (d->choices[i].block.slot != block.slot); i++) {}
+    return i < d->chosen;
+}
+
+/* The rest: by least overhead. */
+static void choose_cheapest(machine *m, departure *d) {
+    gpump_block_choice *rest = d->choices + BLOCK_ENTRIES_MAX;
+    gpump_victim_decision decision;
+    uint32_t i, n;
+    for (i = 0; i < d->count; i++)
+        if (is_chosen(d, d->views[i].block)) d->views[i].may = 0;
+    d->question.choices = rest;
+    machine_must(m, "gpump_victim_vacate", gpump_victim_vacate(&d->question, &decision, NULL), NULL);
+    if (m->failed) return;
+    for (n = decision.choices; d->chosen < d->wanted && n; n--) {
+        uint32_t best = 0;
+        for (i = 1; i < n; i++)
+            if (rest[i].overhead < rest[best].overhead) best = i;
+        d->choices[d->chosen++] = rest[best];
+        rest[best] = rest[n - 1];
+    }
+}
+
+/* Where the policy has no way for enough of them, blocks that may not be flushed (again) are switched. */
+static void switch_rest(departure *d) {
+    uint32_t i;
+    for (i = 0; i < d->count && d->chosen < d->wanted; i++) {
+        gpump_block_choice *choice = &d->choices[d->chosen];
+        if (!(d->views[i].may & 1u << GPUMP_TECHNIQUE_SWITCH) || is_chosen(d, d->views[i].block)) continue;
+        memset(choice, 0, sizeof *choice);
+        choice->block = d->views[i].block;
+        choice->sm = d->sm.sm;
+        choice->technique = choice->otherwise = GPUMP_TECHNIQUE_SWITCH;
+        d->chosen++;
+    }
+}
+
+/* What the growing kernel does not need of the blocks that are switched stays in place (Lin 2.3.1), unless something
+ * lies here already. */
+static void keep(const machine *m, const sm *s, uint32_t growing, departure *d) {
+    const gpump_gpu *gpu = &m->config.gpu;
+    gpump_in_place_need need;
+    gpump_in_place_plan plan;
+    gpump_in_place_sm in_place;
+    gpump_occupancy occupancy;
+    uint32_t i, n;
+    for (i = 0; i < d->count; i++) {
+        if (d->views[i].state == GPUMP_BLOCK_PARKED || d->views[i].keep) return;
+        if (!is_chosen(d, d->views[i].block)) d->views[i].may = 0;
+        if (is_chosen(d, d->views[i].block)) d->views[i].may = 1u << GPUMP_TECHNIQUE_SWITCH;
+    }
+    memset(&plan, 0, sizeof plan);
+    if (growing < m->corun->places) {
+        const gpumpi_sharing_cell *cell = gpumpi_sharing_cell_of(m->corun->sharing, s->index, growing);
+        if (gpump_gpu_occupancy(gpu, &m->kernels[m->corun->kernel_of[growing]].need, &occupancy, NULL)) return;
+        memset(&need, 0, sizeof need);
+        need.blocks = cell->cap - cell->blocks;
+        need.registers = occupancy.registers;
+        need.shared_bytes = occupancy.block_shared_bytes;
+        need.register_placement = need.shared_placement = GPUMP_IN_PLACE_BEST;
+        memset(&in_place, 0, sizeof in_place);
+        in_place.blocks = d->views;
+        in_place.count = d->count;
+        in_place.registers = gpu->registers;
+        in_place.shared_bytes = s->shared_bytes;
+        if (gpump_in_place_find(&in_place, &need, &plan, NULL)) return;
+    }
+    for (i = 0; i < d->count; i++)
+        for (n = 0; n < d->chosen; n++)
+            if (d->choices[n].block.slot == d->views[i].block.slot && d->choices[n].technique == GPUMP_TECHNIQUE_SWITCH)
+                d->choices[n].keep = GPUMP_PARTS_IN_PLACE & ~plan.give_up[i];
+}
+
+/* Makes the blocks of a member leave that are above its cap on an SM. */
+static void vacate(machine *m, sm *s, uint32_t member) {
+    const struct corun *c = m->corun;
+    const gpumpi_sharing_cell *cell = gpumpi_sharing_cell_of(c->sharing, s->index, member);
+    const uint32_t growing = gpump_sharing_pick(c->sharing, s->index);
+    departure d;
+    if (!c->leave || c->kernel_of[member] == NONE || cell->blocks <= cell->cap) return;
+    look(m, s, c->kernel_of[member], cell->blocks - cell->cap, &d);
+    if (m->failed || !d.wanted) return;
+    if (growing < c->places && c->kernel_of[growing] != NONE) choose_for(m, s, growing, &d);
+    choose_cheapest(m, &d);
+    switch_rest(&d);
+    if (c->parks && !(c->preempted >> member & 1u)) keep(m, s, growing, &d);
+    if (d.chosen && !m->failed) preemption_carry_out(m, s, d.choices, d.chosen, 0);
+}
+
+/* Blocks that were just coming back, or that found no space for their contexts, are told again. */
+static void vacate_all(machine *m) {
+    uint32_t i, member;
+    for (i = 0; i < m->sm_count; i++)
+        for (member = 0; member < m->corun->places; member++) vacate(m, m->sms[i], member);
+}
+
+/* ---- actions ---- */
+
+/* Each member gets the eighths of L2 and DRAM that the decision names; all, while there is none. */
+static void set_slices(machine *m) {
+    const struct corun *c = m->corun;
+    uint32_t i, kind;
+    for (i = 0; i < m->kernel_count; i++) {
+        gpump_partition_share share;
+        const int decided =
+            c->member_of[i] != NONE && gpump_sharing_share(c->sharing, c->member_of[i], &share, &kind) == GPUMP_OK;
+        memory_set_slice(m->memory_system, i + 1, decided ? share.first_memory : 0, decided ? share.memory : 0);
+    }
+}
+
+void corun_advance(machine *m) {
+    struct corun *c = m->corun;
+    gpump_sharing_action action;
+    gpump_diag diag;
+    uint32_t state;
+    do {
+        machine_must(m, "gpump_sharing_advance",
+                     gpump_sharing_advance(c->sharing, m->now, c->policy, &c->machine, &diag), &diag);
+        if (m->failed) return;
+        while (gpump_sharing_next(c->sharing, &action) == GPUMP_OK) {
+            if (action.kind == GPUMP_SHARING_MEASURE) begin_measurement(m);
+            if (action.kind == GPUMP_SHARING_RATE) {
+                if (action.limits.memory_quota)
+                    c->orders |= 1u << action.member;
+                else
+                    c->orders &= ~(1u << action.member);
+                machine_must(m, "gpump_rate_set",
+                             gpump_rate_set(m->sms[action.sm]->rate, m->now, action.member, &action.limits), NULL);
+            }
+            if (action.kind == GPUMP_SHARING_CAP) m->dispatch_needed = 1;
+            if (action.kind == GPUMP_SHARING_CAP && !action.member)
+                c->coming_back[action.sm] = m->sms[action.sm]->parked;
+            if (action.kind == GPUMP_SHARING_CAP && !action.sm && !action.member) set_slices(m);
+        }
+        state = gpump_sharing_state_now(c->sharing);
+        if (state == GPUMP_SHARING_MOVE && c->leave) vacate_all(m);
+        if (state == GPUMP_SHARING_REPORT && gpump_sharing_trial(c->sharing))
+            report_trial(m);
+        else if (state == GPUMP_SHARING_REPORT && !c->sharing->config.unsampled)
+            report_samples(m);
+        look_at_window(m);
+        c->next = gpump_sharing_next_cycle(c->sharing);
+        if (c->window_end < c->next) c->next = c->window_end;
+        if (state == GPUMP_SHARING_RUN && gpump_sharing_state_now(c->sharing) != state) c->next = m->now;
+        if (c->next == NEVER && state == GPUMP_SHARING_MOVE && c->leave) c->next = m->now + LOOK_AGAIN;
+    } while (c->next <= m->now && !m->failed);
+}

@@ -1,0 +1,667 @@
+#include "parts/duet/duet.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "parts/faults/fault_held.h"
+#include "sm/gate.h"
+#include "sm/warp_scheduler.h"
+#include "preemption/context_view.h"
+
+#define BIT(slot) (UINT64_C(1) << (slot))
+#define GRANULE GPUMP_DUET_GRANULE_BYTES
+#define VACATED 0xd0e7d0e7u
+
+/* ---- making ---- */
+
+static int refuse(char error[LAUNCH_ERROR_BYTES], const char *why) {
+    snprintf(error, LAUNCH_ERROR_BYTES, "minigpu: --duet: %s", why);
+    return -1;
+}
+
+/* Two kernels share an SM: the one that is served has half of it. */
+static void halve(gpump_duet_config *config) {
+    config->warps /= 2;
+    config->warp_slots /= 2;
+    config->block_slots /= 2;
+    config->register_granules /= 2;
+    config->shared_granules /= 2;
+    config->l1_granules = 0; /* L1 is the other's, too */
+}
+
+static int read_config(machine *m, const char *text, gpump_duet_config *config, char error[LAUNCH_ERROR_BYTES]) {
+    char name[64];
+    const char *colon = strchr(text, ':'), *rest = colon ? colon + 1 : NULL;
+    const size_t length = colon ? (size_t)(colon - text) : strlen(text);
+    gpump_diag diag;
+    char *end;
+    if (length >= sizeof name) return refuse(error, "presets are maxwell_duet, duet_block and virtual_thread");
+    memcpy(name, text, length);
+    name[length] = 0;
+    if (gpump_duet_config_preset(config, name))
+        return refuse(error, "presets are maxwell_duet, duet_block and virtual_thread");
+    if (gpump_duet_config_from_gpu(config, &m->config.gpu, m->sms[0]->shared_bytes, m->config.l1_bytes, &diag)) {
+        char words[200];
+        gpump_diag_text(&diag, words, sizeof words);
+        return refuse(error, words);
+    }
+    if (m->duet->served != NONE) halve(config);
+    if (!rest) return 0;
+    if (!strncmp(rest, "all", 3)) {
+        config->extra_blocks = GPUMP_DUET_ALL;
+        rest += 3;
+    } else if (!strncmp(rest, "monitor", 7)) {
+        config->extra_blocks = GPUMP_DUET_MONITOR;
+        rest += 7;
+    } else {
+        const unsigned long extra = strtoul(rest, &end, 10);
+        if (*rest < '0' || *rest > '9') return refuse(error, "after the preset comes :NUMBER, :all or :monitor");
+        if (extra > GPUMP_DUET_BLOCKS) return refuse(error, "an SM holds at most 64 extra blocks");
+        config->extra_blocks = (uint32_t)extra;
+        rest = end;
+    }
+    if (*rest == ':') {
+        const unsigned long port = strtoul(rest + 1, &end, 10);
+        config->port_bytes = (uint32_t)port;
+        if (port < 1 || port > 4096) return refuse(error, "a port has 1 to 4096 bytes");
+        rest = end;
+    }
+    return *rest ? refuse(error, "the form is PRESET[:EXTRA[:PORT]]") : 0;
+}
+
+static int make_plans(machine *m, char error[LAUNCH_ERROR_BYTES]) {
+    machine_duet *d = m->duet;
+    uint32_t i;
+    for (i = 0; i < m->kernel_count; i++) {
+        const kernel *k = &m->kernels[i];
+        gpump_duet_config config = d->config;
+        gpump_footprint need = k->need;
+        gpump_diag diag;
+        if (k->program->local_bytes) config.l1_granules = 0; /* local memory needs L1 */
+        d->views[i].view = m->views[i];
+        d->views[i].patterns = context_patterns(m->views[i], k->program, k->launch->block[0]);
+        if (!d->views[i].patterns) return refuse(error, "out of memory");
+        if (duet_serves(m, i) &&
+            gpump_duet_plan_make(&config, &need, frame_granules(&d->views[i], k->program), &d->plans[i], &diag)) {
+            gpump_diag_text(&diag, error, LAUNCH_ERROR_BYTES);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int make_sm(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
+    const gpump_duet_config *config = &m->duet->config;
+    const size_t frame = (size_t)(config->register_granules + config->shared_granules + config->l1_granules) * GRANULE;
+    sm_duet *d = (sm_duet *)arena_take(&m->arena, sizeof *d);
+    gpump_diag diag;
+    size_t bytes;
+    void *memory;
+    if (gpump_duet_bytes(config, &bytes, &diag)) return refuse(error, "no tables");
+    if (!d || !(memory = arena_take(&m->arena, bytes)) ||
+        !(d->scratch = (uint32_t *)arena_take(&m->arena, (size_t)SCOREBOARD_IDS * GRANULE)) ||
+        !(d->leaving = (uint8_t *)arena_take(&m->arena, frame)) ||
+        !(d->coming = (uint8_t *)arena_take(&m->arena, frame)) ||
+        !(d->l1_store = (uint8_t *)arena_take(&m->arena, (size_t)config->l1_granules * GRANULE + 1)) ||
+        gpump_duet_init(memory, bytes, config, &d->gpump, &diag))
+        return refuse(error, "out of memory");
+    d->kernel = NONE;
+    if (s->faults) s->faults->warp_of = d->warp_of;
+    s->duet = d;
+    return 0;
+}
+
+int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]) {
+    machine_duet *d = (machine_duet *)arena_take(&m->arena, sizeof *d);
+    uint32_t i;
+    if (m->sms[0]->queue) return refuse(error, "not with out-of-order issue, whose queue names warps by their slots");
+    if (m->regions || m->in_place)
+        return refuse(error, "not with regions or --in-place, which name warps by their slots");
+    if (m->policy && !(m->policy->flags & GPUMP_VICTIM_WHOLE_SM))
+        return refuse(error,
+                      "an SM serves one kernel: take a --policy that gives SMs over as a whole, such as chimera");
+    if (m->config.kernels_per_sm > 1 && (m->kernel_count != 2 || m->config.kernels_per_sm != 2))
+        return refuse(error, "an SM serves one kernel, alone or beside one other: not with more kernels on an SM");
+    if (!d) return refuse(error, "out of memory");
+    m->duet = d;
+    d->served = m->config.kernels_per_sm > 1 ? 0 : NONE;
+    if (!(d->plans = (gpump_duet_plan *)arena_take_array(&m->arena, m->kernel_count, sizeof *d->plans)) ||
+        !(d->views = (frame_view *)arena_take_array(&m->arena, m->kernel_count, sizeof *d->views)))
+        return refuse(error, "out of memory");
+    d->next = NEVER;
+    d->kernel = NONE;
+    if (read_config(m, text, &d->config, error) || make_plans(m, error)) return -1;
+    for (i = 0; i < m->sm_count; i++)
+        if (make_sm(m, m->sms[i], error)) return -1;
+    return 0;
+}
+
+void duet_free(machine *m) {
+    uint32_t i;
+    for (i = 0; m->duet && m->duet->views && i < m->kernel_count; i++)
+        gpump_patterns_destroy(m->duet->views[i].patterns);
+}
+
+/* ---- the unified space ---- */
+
+static uint8_t *granule(const machine *m, const sm *s, uint32_t address) {
+    const gpump_duet_config *c = &m->duet->config;
+    if (address < c->register_granules) return (uint8_t *)(s->registers + (size_t)address * LANES);
+    address -= c->register_granules;
+    if (address < c->shared_granules) return s->shared + (size_t)address * GRANULE;
+    return s->duet->l1_store + (size_t)(address - c->shared_granules) * GRANULE;
+}
+
+static void overwrite(uint8_t *where, size_t bytes) {
+    const uint32_t pattern = VACATED;
+    size_t i;
+    for (i = 0; i + sizeof pattern <= bytes; i += sizeof pattern) memcpy(where + i, &pattern, sizeof pattern);
+}
+
+static const gpump_duet_plan *plan_of(const machine *m, const sm *s) { return &m->duet->plans[s->duet->kernel]; }
+
+static gpump_duet_place place_of(machine *m, const sm *s, uint32_t number) {
+    gpump_duet_place place;
+    memset(&place, 0, sizeof place);
+    machine_must(m, "gpump_duet_where", gpump_duet_where(s->duet->gpump, number, &place), NULL);
+    return place;
+}
+
+uint32_t *duet_open(machine *m, sm *s, warp *w) {
+    sm_duet *d = s->duet;
+    if (w->slot != NONE || !plan_of(m, s)->moves_registers) return s->registers + w->register_base;
+    frame_unpack(&d->kept[w->number], d->scratch, granule(m, s, place_of(m, s, w->number).registers));
+    return d->scratch;
+}
+void duet_close(machine *m, sm *s, warp *w) {
+    sm_duet *d = s->duet;
+    if (w->slot != NONE || !plan_of(m, s)->moves_registers || m->duet->omit == DUET_OMIT_REPLIES) return;
+    frame_pack(&d->kept[w->number], d->scratch, granule(m, s, place_of(m, s, w->number).registers));
+}
+
+static int alive(const sm *s, uint32_t number) {
+    return gpump_duet_state_of(s->duet->gpump, number) != GPUMP_DUET_GONE;
+}
+
+/* ---- blocks come and go ---- */
+
+uint64_t duet_slots_beside(const machine *m) {
+    const uint32_t half = m->config.gpu.warp_slots / 2;
+    return half < 32 ? (BIT(2 * half) - 1) & ~(BIT(half) - 1) : ~(BIT(half) - 1);
+}
+
+/* The most blocks that fit the half of an SM. */
+static uint32_t most_beside(const machine *m, const kernel *k) {
+    const gpump_gpu *gpu = &m->config.gpu;
+    uint32_t most = gpu->warp_slots / 2 / k->warps;
+    if (gpu->block_slots / 2 < most) most = gpu->block_slots / 2;
+    if (k->need.registers && gpu->registers / 2 / k->need.registers < most)
+        most = gpu->registers / 2 / k->need.registers;
+    if (k->need.shared_bytes && m->sms[0]->shared_bytes / 2 / k->need.shared_bytes < most)
+        most = m->sms[0]->shared_bytes / 2 / k->need.shared_bytes;
+    return most;
+}
+
+uint32_t duet_half(const machine *m, uint32_t kernel_index) {
+    return duet_serves(m, kernel_index) ? m->duet->plans[kernel_index].native_blocks
+                                        : most_beside(m, &m->kernels[kernel_index]);
+}
+
+static gpump_reason room_beside(const machine *m, const sm_duet *d, uint32_t kernel_index) {
+    return ~d->beside & (BIT(most_beside(m, &m->kernels[kernel_index])) - 1) ? GPUMP_REASON_YES
+                                                                             : GPUMP_REASON_BLOCK_SLOTS;
+}
+
+void duet_place_beside(machine *m, sm *s, block *b) {
+    const kernel *k = &m->kernels[b->kernel];
+    b->duet = NONE;
+    b->beside = gpump_bits_lowest64(~s->duet->beside);
+    s->duet->beside |= BIT(b->beside);
+    b->register_base = m->config.gpu.registers / 2 + b->beside * k->need.registers;
+    b->shared_base = s->shared_bytes / 2 + b->beside * k->need.shared_bytes;
+}
+
+void duet_left_beside(machine *m, sm *s, const block *b) {
+    const kernel *k = &m->kernels[b->kernel];
+    overwrite((uint8_t *)(s->registers + b->register_base), (size_t)k->need.registers * 4);
+    overwrite(s->shared + b->shared_base, k->need.shared_bytes);
+    s->duet->beside &= ~BIT(b->beside);
+}
+
+gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index, int restores) {
+    sm_duet *d = s->duet;
+    if (!duet_serves(m, kernel_index)) return room_beside(m, d, kernel_index);
+    if (d->kernel != kernel_index) {
+        if (s->resident && m->duet->served == NONE) return GPUMP_REASON_KERNELS;
+        machine_must(m, "gpump_duet_set_kernel", gpump_duet_set_kernel(d->gpump, m->now, &m->duet->plans[kernel_index]),
+                     NULL);
+        d->kernel = kernel_index;
+        s->l1_is_store = 0;
+        if (m->duet->kernel != kernel_index) { /* the meters are looked at from here on */
+            m->duet->kernel = kernel_index;
+            memset(&m->duet->before, 0, sizeof m->duet->before);
+            m->duet->next =
+                gpump_duet_decision_cycle(d->gpump) == GPUMP_UNKNOWN ? NEVER : m->now + m->duet->config.skip_cycles;
+        }
+        if (s->wake > m->now + 1) s->wake = m->now + 1; /* it may have something to tell */
+    }
+    return gpump_duet_room(d->gpump, restores);
+}
+
+uint32_t duet_most_blocks(const machine *m, uint32_t kernel_index) {
+    const gpump_duet_plan *plan = &m->duet->plans[kernel_index];
+    return plan->native_blocks + plan->extra_blocks_l1;
+}
+
+/* A warp that has a home takes its slot. */
+static void take_slot(machine *m, sm *s, block *b, warp *w) {
+    sm_duet *d = s->duet;
+    const gpump_duet_place place = place_of(m, s, w->number);
+    if (plan_of(m, s)->moves_registers || plan_of(m, s)->unit != GPUMP_DUET_BLOCK || place.is_present)
+        w->register_base = place.registers * LANES;
+    b->shared_base = (place.shared - m->duet->config.register_granules) * GRANULE;
+    w->slot = place.slot;
+    warp_scheduler_came(s, BIT(w->slot), d->age_of[w->number]);
+    s->slot_warp[w->slot] = d->warp_of[w->number];
+    s->occupied |= BIT(w->slot);
+    b->slots |= BIT(w->slot);
+    gpump_warp_gate_open(&w->gate, GPUMP_WARP_FETCH, GPUMP_WARP_RESIDENCY);
+    gpump_warp_gate_open(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_RESIDENCY);
+}
+
+/* A warp without a home has no slot. */
+static void give_slot(sm *s, block *b, warp *w) {
+    if (w->slot != NONE) {
+        const uint64_t bit = BIT(w->slot);
+        s->occupied &= ~bit;
+        s->present &= ~bit;
+        s->fetched &= ~bit;
+        s->clear &= ~bit;
+        s->held &= ~bit;
+        s->calling &= ~bit;
+        s->duet->reported &= ~bit;
+        b->slots &= ~bit;
+    }
+    w->slot = NONE;
+    gpump_warp_gate_close(&w->gate, GPUMP_WARP_FETCH, GPUMP_WARP_RESIDENCY);
+    gpump_warp_gate_close(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_RESIDENCY);
+}
+
+void duet_place(machine *m, sm *s, block *b, int restores) {
+    sm_duet *d = s->duet;
+    gpump_diag diag;
+    uint32_t i, number = 0;
+    memset(&diag, 0, sizeof diag);
+    machine_must(m, "gpump_duet_place_block", gpump_duet_place_block(d->gpump, m->now, restores, &number, &diag),
+                 &diag);
+    if (m->failed) return;
+    b->duet = number;
+    for (i = 0; i < b->warp_count; i++) {
+        warp *w = &m->warps[b->warps[i]];
+        const gpump_duet_place place = place_of(m, s, number * b->warp_count + i);
+        w->number = number * b->warp_count + i;
+        d->warp_of[w->number] = b->warps[i];
+        d->age_of[w->number] = m->ages++;
+        memset(&d->kept[w->number], 0, sizeof d->kept[0]); /* a new warp has no values yet */
+        w->register_base = place.registers * LANES;        /* of a warp in a frame: when it has come in */
+        b->shared_base = (place.shared - m->duet->config.register_granules) * GRANULE;
+        w->slot = NONE;
+        if (place.is_present)
+            take_slot(m, s, b, w);
+        else
+            give_slot(s, b, w);
+    }
+    if (restores) (void)duet_hold(m, s, b);
+}
+
+/* What a warp held is overwritten, at home or in its frame. */
+static void vacate(machine *m, sm *s, block *b, warp *w) {
+    const gpump_duet_plan *plan = plan_of(m, s);
+    const gpump_duet_place place = place_of(m, s, w->number);
+    if (w->slot == NONE && plan->moves_registers)
+        overwrite(granule(m, s, place.registers), (size_t)plan->frame_registers * GRANULE);
+    else
+        overwrite((uint8_t *)(s->registers + w->register_base), (size_t)plan->warp_granules * GRANULE);
+    if (w->slot == NONE) overwrite(granule(m, s, place.slot_data), (size_t)m->duet->config.slot_granules * GRANULE);
+    give_slot(s, b, w);
+}
+
+void duet_left(machine *m, sm *s, block *b) {
+    uint32_t i;
+    overwrite(duet_shared(m, b), (size_t)plan_of(m, s)->shared_granules * GRANULE);
+    for (i = 0; i < b->warp_count; i++)
+        if (alive(s, m->warps[b->warps[i]].number)) vacate(m, s, b, &m->warps[b->warps[i]]);
+    s->duet->dropping -= b->dropping;
+    b->dropping = 0;
+    machine_must(m, "gpump_duet_report_block_done", gpump_duet_report_block_done(s->duet->gpump, m->now, b->duet),
+                 NULL);
+}
+
+/* ---- blocks that are saved, restored or dropped ---- */
+
+int duet_hold(machine *m, sm *s, const block *b) {
+    const gpump_result result = gpump_duet_freeze(s->duet->gpump, m->now, b->duet, 1);
+    machine_must(m, "gpump_duet_freeze", result == GPUMP_BUSY ? GPUMP_OK : result, NULL);
+    return result == GPUMP_OK;
+}
+
+void duet_release(machine *m, sm *s, const block *b) {
+    machine_must(m, "gpump_duet_freeze", gpump_duet_freeze(s->duet->gpump, m->now, b->duet, 0), NULL);
+}
+
+const uint8_t *duet_frame(machine *m, const warp *w, uint64_t *bytes) {
+    const sm *s = m->sms[w->sm];
+    if (w->slot != NONE || !plan_of(m, s)->moves_registers) return NULL;
+    *bytes = (uint64_t)frame_content_granules(&s->duet->kept[w->number]) * GRANULE;
+    return granule(m, s, place_of(m, s, w->number).registers);
+}
+
+uint8_t *duet_shared(machine *m, const block *b) {
+    const sm *s = m->sms[b->sm];
+    uint32_t i;
+    for (i = 0; plan_of(m, s)->moves_shared && i < b->warp_count; i++) { /* of a block that is switched out */
+        const warp *w = &m->warps[b->warps[i]];
+        if (w->slot == NONE && alive(s, w->number)) return granule(m, s, place_of(m, s, w->number).shared);
+    }
+    return s->shared + b->shared_base;
+}
+
+/* ---- stalls and replies ---- */
+
+void duet_load_sent(machine *m, in_flight *r) {
+    if (r->next_free != RECORD_MISSED || !r->outstanding) return;
+    r->next_free = RECORD_COUNTED;
+    m->warps[r->warp].missed_loads++;
+}
+
+static void replies(sm *s, warp *w, uint32_t count) {
+    for (; count; count--, w->stall_replies--) gpump_duet_report_reply(s->duet->gpump, w->number);
+    if (!w->stall_replies && w->slot != NONE) s->duet->reported &= ~BIT(w->slot);
+    if (s->wake > s->now + 1) s->wake = s->now + 1;
+}
+
+void duet_load_done(sm *s, warp *w, int counted, int next_is_clear) {
+    if (counted) w->missed_loads--;
+    if (!w->stall_replies || w->barrier != NONE) return;
+    replies(s, w, next_is_clear ? w->stall_replies : w->stall_replies > 1);
+}
+
+void duet_barrier_opened(machine *m, sm *s, warp *w) {
+    (void)m;
+    if (w->slot != NONE)
+        gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
+    else
+        gpump_warp_gate_open(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
+    if (w->stall_replies) replies(s, w, w->stall_replies);
+}
+
+int duet_page_came(const machine *m, sm *s, warp *w) {
+    if (!duet_serves(m, m->blocks[w->block].kernel)) return 1;
+    if (w->stall_replies) replies(s, w, w->stall_replies);
+    return w->slot != NONE && gpump_duet_may_issue(s->duet->gpump, w->number);
+}
+
+uint32_t duet_content(const machine *m, const warp *w, frame_content *content) {
+    const uint32_t index = m->blocks[w->block].kernel;
+    uint64_t replayed[CONTEXT_LIVE_WORDS];
+    (void)frame_look(&m->duet->views[index], &m->kernels[index], w, content);
+    memset(replayed, 0, sizeof replayed);
+    faults_sources(m, w, replayed);
+    frame_add(content, replayed);
+    return frame_content_granules(content);
+}
+
+/* Does everything that a warp needs to go on fit a frame? Sets *content to it. */
+static int fits_frame(const machine *m, const sm *s, const warp *w, frame_content *content) {
+    const uint32_t granules = duet_content(m, w, content);
+    return !plan_of(m, s)->moves_registers || granules <= plan_of(m, s)->frame_registers;
+}
+
+/* Asynchronous copies go to shared memory, which must stay where it is. */
+static int copies_under_way(const warp *w) {
+    uint32_t i, any = 0;
+    for (i = 0; i < COPY_GROUPS; i++) any |= w->copies[i];
+    return any != 0;
+}
+
+/* The slots that exist, but for those of a kernel that is not served. */
+static uint64_t served_slots(const machine *m) {
+    const uint64_t slots = m->config.gpu.warp_slots < 64 ? BIT(m->config.gpu.warp_slots) - 1 : UINT64_MAX;
+    return m->duet->served == NONE ? slots : slots & ~duet_slots_beside(m);
+}
+
+/* Is the warp held for pages that are still to come, so that it may leave? Its state is complete then. Under an operand
+ * log it keeps its home: warps at home may wait for the room in the log that it holds, and would never leave theirs. */
+static int waits_for_page(const machine *m, const sm *s, const warp *w) {
+    return s->faults && m->fault_scheme != GPUMP_REPLAY_LOG && w->fault_cycle > s->now && faults_is_held(m, w);
+}
+/* Has it neither faulted, nor entries to issue again? */
+static int runs(const sm *s, const warp *w) {
+    return gpump_replay_state_of(s->faults->replay, w->number) == GPUMP_REPLAY_RUN;
+}
+
+/* Reports the warps that wait for loads beyond L1, for pages, or at a barrier, and have nothing else in flight. */
+static void report_stalls(machine *m, sm *s) {
+    sm_duet *d = s->duet;
+    uint64_t left = s->present & (~s->clear | s->held) & ~d->reported & served_slots(m);
+    frame_content content;
+    for (; left; left &= left - 1) {
+        const uint32_t slot = gpump_bits_lowest64(left);
+        warp *w = &m->warps[s->slot_warp[slot]];
+        const int at_barrier = w->barrier != NONE, for_page = waits_for_page(m, s, w);
+        if (gate_calling(w) || (s->faults && !for_page && !runs(s, w))) continue;
+        if (w->in_flight != w->missed_loads || w->unchecked || gate_in_control(w) || copies_under_way(w)) continue;
+        if (!at_barrier && !for_page && (!w->missed_loads || s->clear & BIT(slot))) continue;
+        if (!gpump_duet_may_issue(d->gpump, w->number)) continue; /* on its way in or out */
+        if (!fits_frame(m, s, w, &content)) {
+            d->too_large++;
+            continue;
+        }
+        w->stall_replies = at_barrier || for_page ? 1 : w->missed_loads;
+        d->reported |= BIT(slot);
+        machine_must(m, "gpump_duet_report_stall",
+                     gpump_duet_report_stall(d->gpump, s->now, w->number,
+                                             at_barrier ? GPUMP_DUET_BARRIER
+                                             : for_page ? GPUMP_DUET_PAGE
+                                                        : GPUMP_DUET_LOAD,
+                                             w->stall_replies),
+                     NULL);
+    }
+}
+
+/* Warps that have ended give their slots up; with switched warps that frees a home. */
+static void report_ended(machine *m, sm *s) {
+    sm_duet *d = s->duet;
+    uint64_t left = s->occupied & served_slots(m) & ~s->present;
+    for (; left; left &= left - 1) {
+        warp *w = &m->warps[s->slot_warp[gpump_bits_lowest64(left)]];
+        block *b = &m->blocks[w->block];
+        if (w->stack.depth || w->in_flight || gate_stopped(w) || !gpump_duet_may_issue(d->gpump, w->number))
+            continue; /* of a block that is restored, nothing is there yet */
+        machine_must(m, "gpump_duet_report_warp_done", gpump_duet_report_warp_done(d->gpump, s->now, w->number), NULL);
+        overwrite((uint8_t *)(s->registers + w->register_base), (size_t)plan_of(m, s)->warp_granules * GRANULE);
+        give_slot(s, b, w);
+    }
+}
+
+/* ---- moves ---- */
+
+/* The warps of what an action names. */
+static uint32_t warps_of(const gpump_duet_plan *plan, uint32_t unit, uint32_t *first) {
+    *first = plan->unit == GPUMP_DUET_BLOCK ? unit * plan->block_warps : unit;
+    return plan->unit == GPUMP_DUET_BLOCK ? plan->block_warps : 1;
+}
+
+/* Counts what a warp takes in its frame, and would take there if its values said how they vary. */
+static void count_registers(const machine *m, sm *s, const warp *w) {
+    sm_duet *d = s->duet;
+    const kernel *k = &m->kernels[d->kernel];
+    const uint32_t dynamic = frame_dynamic_granules(&d->kept[w->number], s->registers + w->register_base, k->registers);
+    d->left++;
+    d->static_granules += frame_content_granules(&d->kept[w->number]);
+    d->dynamic_granules += dynamic;
+    if (dynamic > d->dynamic_most) d->dynamic_most = dynamic;
+}
+
+/* Writes what leaves to `frame`, as it will lie there, and overwrites where it was. */
+static void take_out(machine *m, sm *s, uint32_t unit, uint8_t *frame) {
+    const gpump_duet_plan *plan = plan_of(m, s);
+    sm_duet *d = s->duet;
+    uint32_t first, count = warps_of(plan, unit, &first), i;
+    for (i = 0; i < count; i++) {
+        warp *w;
+        block *b;
+        if (!alive(s, first + i)) continue;
+        w = &m->warps[d->warp_of[first + i]];
+        b = &m->blocks[w->block];
+        if (plan->moves_registers) {
+            uint32_t *registers = s->registers + w->register_base;
+            if (!fits_frame(m, s, w, &d->kept[w->number])) machine_fail(m, "--duet: a frame is too small");
+            count_registers(m, s, w);
+            frame_pack(&d->kept[w->number], registers,
+                       frame + (size_t)i * (plan->frame_registers + m->duet->config.slot_granules) * GRANULE);
+            overwrite((uint8_t *)registers, (size_t)plan->warp_granules * GRANULE);
+        }
+        if (plan->moves_shared) memcpy(frame, s->shared + b->shared_base, (size_t)plan->shared_granules * GRANULE);
+        give_slot(s, b, w);
+    }
+}
+
+/* Puts what comes from `frame`, a copy of where it lay, to its home. Returns the slots of its warps. */
+static uint64_t put_in(machine *m, sm *s, uint32_t unit, const uint8_t *frame) {
+    const gpump_duet_plan *plan = plan_of(m, s);
+    sm_duet *d = s->duet;
+    uint32_t first, count = warps_of(plan, unit, &first), i;
+    uint64_t slots = 0;
+    for (i = 0; i < count; i++) {
+        warp *w;
+        block *b;
+        if (!alive(s, first + i)) continue;
+        w = &m->warps[d->warp_of[first + i]];
+        b = &m->blocks[w->block];
+        take_slot(m, s, b, w);
+        if (plan->moves_registers && m->duet->omit != DUET_OMIT_REGISTERS)
+            frame_unpack(&d->kept[w->number], s->registers + w->register_base,
+                         frame + (size_t)i * (plan->frame_registers + m->duet->config.slot_granules) * GRANULE);
+        if (plan->moves_shared && m->duet->omit != DUET_OMIT_SHARED)
+            memcpy(s->shared + b->shared_base, frame, (size_t)plan->shared_granules * GRANULE);
+        slots |= BIT(w->slot);
+        if (w->stall_replies) d->reported |= BIT(w->slot);
+        if (s->faults) s->faults->held_cycle = s->now; /* its pages may have come meanwhile */
+        if (w->stack.depth && gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH))
+            pipe_put(&s->pipes[PIPE_FETCH], s->now, d->warp_of[first + i]);
+    }
+    return slots;
+}
+
+uint64_t duet_end_move(machine *m, sm *s) {
+    sm_duet *d = s->duet;
+    const gpump_duet_plan *plan;
+    size_t bytes;
+    uint8_t *frame;
+    if (!d->moving || d->move.end_cycle > s->now) return 0;
+    plan = plan_of(m, s);
+    bytes = (size_t)plan->frame_granules * GRANULE;
+    frame = granule(m, s, gpump_duet_frame_granule(plan, d->move.frame));
+    d->moving = 0;
+    if (d->move.in != NONE) memcpy(d->coming, frame, bytes);
+    overwrite(frame, bytes);
+    if (d->move.out != NONE) {
+        overwrite(d->leaving, bytes);
+        take_out(m, s, d->move.out, d->leaving);
+        if (plan->moves_shared)
+            overwrite(s->shared + (size_t)d->move.home * plan->shared_granules * GRANULE,
+                      (size_t)plan->shared_granules * GRANULE);
+        memcpy(frame, d->leaving, bytes);
+    }
+    machine_must(m, "gpump_duet_report_moved", gpump_duet_report_moved(d->gpump, s->now), NULL);
+    return d->move.in != NONE ? put_in(m, s, d->move.in, d->coming) : 0;
+}
+
+/* What leaves issues no more, even if its reply comes while it moves. */
+static void begin_move(machine *m, sm *s) {
+    sm_duet *d = s->duet;
+    uint32_t first, count, i;
+    d->moving = 1;
+    if (d->move.out == NONE) return;
+    count = warps_of(plan_of(m, s), d->move.out, &first);
+    for (i = first; i < first + count; i++) {
+        if (!alive(s, i)) continue;
+        gate_close(s, &m->warps[d->warp_of[i]], GPUMP_WARP_ISSUE, GPUMP_WARP_RESIDENCY);
+        gate_close(s, &m->warps[d->warp_of[i]], GPUMP_WARP_FETCH, GPUMP_WARP_RESIDENCY);
+    }
+}
+
+uint64_t duet_cycle(machine *m, sm *s) {
+    sm_duet *d = s->duet;
+    gpump_duet_action action;
+    if (d->kernel == NONE) return NEVER;
+    report_ended(m, s);
+    report_stalls(m, s);
+    while (!m->failed && gpump_duet_next(d->gpump, s->now, &action) == GPUMP_OK) {
+        if (action.kind == GPUMP_DUET_L1) {
+            s->l1_is_store = 1;
+        } else if (action.kind == GPUMP_DUET_EXTRA) { /* also while something moves */
+            m->dispatch_needed = 1;
+        } else {
+            d->move = action;
+            begin_move(m, s);
+        }
+    }
+    return d->moving ? d->move.end_cycle : NEVER;
+}
+
+/* ---- the monitor ---- */
+
+static void traffic_of(const machine *m, uint32_t kernel, gpump_traffic *traffic) {
+    uint32_t i;
+    (void)gpump_meter_total(m->memory_system->meter, m->now, kernel + 1, traffic);
+    for (i = 0; i < m->sm_count; i++) {
+        gpump_traffic part;
+        (void)gpump_meter_total(m->sms[i]->meter, m->now, kernel + 1, &part);
+        gpump_traffic_add(traffic, &part);
+    }
+}
+
+void duet_look(machine *m) {
+    machine_duet *d = m->duet;
+    gpump_traffic now, change;
+    gpump_utilisation utilisation;
+    uint32_t i;
+    traffic_of(m, d->kernel, &now);
+    gpump_traffic_diff(&d->before, &now, &change);
+    change.cycles = d->config.period_cycles;
+    (void)gpump_meter_utilisation(&m->memory_system->meter->config, &change, &utilisation, NULL);
+    for (i = 0; i < m->sm_count; i++) {
+        sm *s = m->sms[i];
+        if (s->duet->kernel != d->kernel || gpump_duet_decision_cycle(s->duet->gpump) > m->now) continue;
+        machine_must(m, "gpump_duet_report_utilisation",
+                     gpump_duet_report_utilisation(s->duet->gpump, m->now, &utilisation), NULL);
+        if (s->wake > m->now + 1) s->wake = m->now + 1;
+    }
+    d->before = now;
+    d->next = m->now + d->config.period_cycles;
+}
+
+void duet_warps(const machine *m, uint64_t *in_slots, uint64_t *switched_out) {
+    uint32_t i, n;
+    *in_slots = *switched_out = 0;
+    for (i = 0; i < m->block_count; i++) {
+        const block *b = &m->blocks[i];
+        for (n = 0; b->life && n < b->warp_count; n++) {
+            const warp *w = &m->warps[b->warps[n]];
+            if (!w->stack.depth) continue;
+            if (w->slot == NONE)
+                ++*switched_out;
+            else
+                ++*in_slots;
+        }
+    }
+}
+
+uint64_t duet_hash(const machine *m, uint64_t hash) {
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++) hash = gpump_hash_u64(hash, gpump_duet_hash(m->sms[i]->duet->gpump));
+    return hash;
+}

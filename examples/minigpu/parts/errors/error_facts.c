@@ -1,0 +1,227 @@
+#include "parts/errors/error_facts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sm/gate.h"
+#include "parts/restart/region.h"
+#include "sm/translation.h"
+
+#define BIT(slot) (UINT64_C(1) << (slot))
+
+/* Its effect is no other instruction's to repair. */
+static int is_irrevocable(const instruction *in) {
+    return in->opcode == OPCODE_BAR || in->opcode == OPCODE_ATOM || in->opcode == OPCODE_RED ||
+           (in->flags & FLAG_VOLATILE) || instruction_is_runtime_call(in);
+}
+static int ends_lanes(const instruction *in) {
+    return in->opcode == OPCODE_EXIT || in->opcode == OPCODE_RET || in->opcode == OPCODE_TRAP;
+}
+static int writes_memory(const instruction *in) {
+    return in->unit == UNIT_MEMORY && !instruction_only_reads(in) && in->opcode != OPCODE_MEMBAR &&
+           in->opcode != OPCODE_CHECK && (instruction_access_bytes(in) || instruction_is_runtime_call(in));
+}
+
+void errors_prepare(const kernel_program *program, issue_info *info) {
+    uint32_t i;
+    for (i = 0; i < program->count; i++) {
+        const instruction *in = &program->instructions[i];
+        if (is_irrevocable(in) || ends_lanes(in)) info[i].serialises |= ISSUE_WHEN_ALONE;
+        if (info[i].serialises) info[i].serialises |= ISSUE_WHEN_VERIFIED;
+        if (in->unit == UNIT_MEMORY && in->space != SPACE_PARAM && in->space != SPACE_CONST)
+            info[i].serialises |= ISSUE_WHEN_STORED;
+    }
+}
+
+/* ---- errors ---- */
+
+/* Is it the turn of the next instruction of those that errors_options.at counts? */
+static int has_turn(machine *m) {
+    if (++m->error_candidates != m->error_at) return 0;
+    m->error_at += m->error_interval ? m->error_interval : NEVER - m->error_at - 1;
+    return 1;
+}
+
+/* A circuit at less than its safe voltage: does this instruction err? */
+static int strikes(machine *m, sm *s, const warp *w) {
+    const gpump_restart_config *config = &m->restart_config;
+    if (!config->latency_cycles || s->errors->margin >> w->slot & 1 || !restart_may(s, w, GPUMP_RESTART_SHORT))
+        return 0;
+    if (m->error_at != NEVER && !(m->traps & ERRORS_TRAP_AT)) return has_turn(m);
+    return gpump_random_next(&s->errors->random) >> 32 < config->error_rate_q32;
+}
+
+/* One bit of one active lane is wrong. */
+static void flip(sm *s, lanes_operand *value, const operand *o, uint32_t active) {
+    uint64_t *random = &s->errors->random;
+    uint32_t lane, word;
+    do lane = gpump_random_below(random, LANES);
+    while (!(active >> lane & 1));
+    if (o->kind == OPERAND_PREDICATE) {
+        value->word[0][0] ^= 1u << lane;
+        return;
+    }
+    word = o->words > 1 ? gpump_random_below(random, 2) : 0;
+    value->word[word][lane] ^= 1u << gpump_random_below(random, o->bytes && o->bytes < 4 ? 8u * o->bytes : 32u);
+}
+
+static void corrupt(sm *s, in_flight *r) {
+    const instruction *in = r->instruction;
+    if (!r->active) return;
+    if (r->info->unit == UNIT_MEMORY) {
+        const uint32_t source = in->source_count > 1 ? gpump_random_below(&s->errors->random, 2) : 0;
+        if (in->source_count && in->sources[source].kind != OPERAND_NONE)
+            flip(s, &r->sources[source], &in->sources[source], r->active);
+        return;
+    }
+    if (in->destination_count && in->destinations[0].kind != OPERAND_NONE)
+        flip(s, &r->results[0], &in->destinations[0], r->active);
+}
+
+static void unverified(machine *m, sm *s, warp *w, int errs) {
+    if (!m->restart_config.latency_cycles) return;
+    gpump_restart_report_unverified(s->restart, w->slot, s->now);
+    if (errs) {
+        machine_must(m, "gpump_restart_report_error", gpump_restart_report_error(s->restart, w->slot, s->now), NULL);
+        s->errors->struck &= ~BIT(w->slot);
+    }
+    w->speculates |= ISSUE_WHEN_VERIFIED;
+    pipe_put(&s->errors->verified, s->now, w->slot);
+}
+
+void errors_drop_wild(machine *m, const sm *s, in_flight *r) {
+    const int write = !instruction_only_reads(r->instruction);
+    uint32_t i;
+    if (!gpump_restart_errs(s->restart, m->warps[r->warp].slot)) return;
+    for (i = 0; i < r->segment_count && translate(m, r->segments[i], write) != TRANSLATION_FAULT; i++) {}
+    if (i == r->segment_count) return;
+    r->active = 0;
+    r->segment_count = 0;
+}
+
+/* ---- stores ---- */
+
+int errors_queues_store(machine *m, sm *s, uint32_t record) {
+    const in_flight *r = &s->records[record];
+    warp *w = &m->warps[r->warp];
+    if (!m->restart_config.store_entries || !writes_memory(r->instruction)) return 0;
+    machine_must(m, "gpump_restart_report_store", gpump_restart_report_store(s->restart, w->slot), NULL);
+    w->speculates |= ISSUE_WHEN_STORED;
+    pipe_put(&s->errors->stores, s->now, record);
+    return 1;
+}
+
+/* ---- exceptions ---- */
+
+static int is_nan(const instruction *in, const lanes_operand *value, uint32_t lane) {
+    if (in->type == TYPE_F32) {
+        float f;
+        memcpy(&f, &value->word[0][lane], sizeof f);
+        return isnan(f);
+    }
+    if (in->type == TYPE_F64) {
+        const uint64_t bits = value->word[0][lane] | (uint64_t)value->word[1][lane] << 32;
+        double d;
+        memcpy(&d, &bits, sizeof d);
+        return isnan(d);
+    }
+    return 0;
+}
+
+/* The lanes in which an instruction raises an exception that traps. */
+static uint32_t excepting_lanes(machine *m, const in_flight *r, const lanes_operand *const *sources) {
+    const instruction *in = r->instruction;
+    uint32_t lane, k, lanes = 0;
+    if (m->traps & ERRORS_TRAP_LINES && errors_can_trap(r->info) &&
+        (in->line == m->trap_lines[0] || in->line == m->trap_lines[1]))
+        lanes = UINT32_MAX;
+    if (m->traps & ERRORS_TRAP_AT && errors_can_trap(r->info) && has_turn(m)) lanes = UINT32_MAX;
+    if (m->traps & ERRORS_TRAP_DIVISION && (in->opcode == OPCODE_DIV || in->opcode == OPCODE_REM) &&
+        !type_is_float(in->type)) {
+        for (lane = 0; lane < LANES; lane++)
+            lanes |=
+                (uint32_t)(!(sources[1]->word[0][lane] | (in->sources[1].words > 1 ? sources[1]->word[1][lane] : 0)))
+                << lane;
+    }
+    if (m->traps & ERRORS_TRAP_INVALID && (in->type == TYPE_F32 || in->type == TYPE_F64) &&
+        in->destination_count == 1 && in->destinations[0].kind == OPERAND_REGISTER && in->opcode != OPCODE_MOV &&
+        in->opcode != OPCODE_SELP) {
+        for (lane = 0; lane < LANES; lane++) {
+            int was = 0;
+            for (k = 0; k < in->source_count; k++) was |= is_nan(in, sources[k], lane);
+            lanes |= (uint32_t)(!was && is_nan(in, &r->results[0], lane)) << lane;
+        }
+    }
+    return lanes & r->active;
+}
+
+void errors_operands_read(machine *m, sm *s, in_flight *r, const lanes_operand *const *sources) {
+    warp *w = &m->warps[r->warp];
+    r->erred = 0;
+    r->trapped = TRAPPED_NOT;
+    if (r->info->unit == UNIT_CONTROL) return;
+    if (r->info->unit != UNIT_MEMORY && m->traps) {
+        if (gpump_restart_mode_at(s->restart, w->slot, r->pc) == GPUMP_RESTART_AGAIN)
+            r->trapped = TRAPPED_EMULATED;
+        else if (excepting_lanes(m, r, sources))
+            r->trapped = TRAPPED_RAISED;
+    }
+    if (strikes(m, s, w)) {
+        r->erred = 1;
+        s->errors->struck |= BIT(w->slot);
+        corrupt(s, r);
+    }
+    if (r->info->unit == UNIT_MEMORY) unverified(m, s, w, (int)r->erred);
+}
+
+/* The warp's next instruction waits so long. */
+void errors_wait(sm *s, warp *w, uint64_t cycles) {
+    w->called_until = s->now + cycles;
+    gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
+    s->fetched &= ~BIT(w->slot);
+    if (s->wake > w->called_until) s->wake = w->called_until;
+}
+
+void errors_emulate(machine *m, sm *s, warp *w) {
+    gpump_restart_report_emulated(s->restart, w->slot);
+    errors_wait(s, w, m->config.emulation_cycles);
+}
+
+void errors_issued(sm *s, warp *w, const issue_info *info) {
+    if (is_irrevocable(info->instruction)) s->errors->margin |= BIT(w->slot);
+    if (info->is_boundary) s->errors->margin &= ~BIT(w->slot);
+    if (gpump_restart_mode_at(s->restart, w->slot, NONE) != GPUMP_RESTART_STEP) return;
+    w->called_until = NEVER; /* until it has ended: errors_ended */
+    gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
+}
+
+void errors_executed(machine *m, sm *s, const in_flight *r) {
+    if (r->info->unit == UNIT_MEMORY) return;
+    unverified(m, s, &m->warps[r->warp], (int)r->erred);
+    if (r->trapped == TRAPPED_RAISED) m->warps[r->warp].speculates |= ISSUE_WHEN_VERIFIED;
+}
+
+void errors_ended(machine *m, sm *s, const in_flight *r) {
+    warp *w = &m->warps[r->warp];
+    const int steps = gpump_restart_mode_at(s->restart, w->slot, NONE) == GPUMP_RESTART_STEP;
+    if (r->info->unit == UNIT_CONTROL) {
+        if (steps && w->stack.depth) errors_wait(s, w, m->config.step_cycles);
+        return;
+    }
+    if (steps) errors_wait(s, w, (uint64_t)m->config.step_cycles * gpump_bits_count64(r->active | 1u));
+    if (r->info->unit == UNIT_MEMORY || r->trapped == TRAPPED_NOT) return;
+    if (r->trapped == TRAPPED_EMULATED) {
+        errors_emulate(m, s, w);
+    } else if (!w->raised) { /* one that comes while another waits is raised again, or has its result */
+        w->raised = r->pc + 1;
+        s->errors->raised |= BIT(w->slot);
+        if (s->wake > s->now + 1) s->wake = s->now + 1;
+    }
+}
+
+void errors_forget(sm *s, warp *w) {
+    w->speculates = w->raised = 0;
+    s->errors->raised &= ~BIT(w->slot);
+    s->errors->margin &= ~BIT(w->slot);
+    s->errors->struck &= ~BIT(w->slot);
+}

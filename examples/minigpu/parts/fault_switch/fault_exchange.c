@@ -1,0 +1,102 @@
+#include "parts/fault_switch/fault_exchange.h"
+
+#include "parts/fault_switch/fault_switch.h"
+#include "preemption/block_life.h"
+#include "parts/schedule/preemption_schedule.h"
+#include "preemption/requests.h"
+#include "parts/schedule/schedule_facts.h"
+
+/* The kernel of which the SM holds blocks, or has some off the chip; NULL. */
+static kernel *kernel_of(const machine *m, const sm *s) {
+    uint32_t i, n;
+    for (i = 0; i < m->kernel_count; i++) {
+        kernel *k = &m->kernels[i];
+        if (k->state != KERNEL_ACTIVE) continue;
+        if (s->kernel_resident[i]) return k;
+        for (n = k->first_preempted; n != NONE; n = m->preempted[n].next)
+            if (m->preempted[n].fault_sm == s->index) return k;
+    }
+    return NULL;
+}
+
+static void leave(machine *m, sm *s, uint64_t cookie) {
+    uint32_t entry;
+    for (entry = 0; entry < BLOCK_ENTRIES_MAX; entry++) {
+        block *b = s->block_of_entry[entry] == NONE ? NULL : &m->blocks[s->block_of_entry[entry]];
+        if (b && block_cookie(b) == cookie && preemption_switch_block(m, s, b) == GPUMP_REASON_YES) return;
+    }
+    machine_must(m, "gpump_block_switch_report_stayed",
+                 gpump_block_switch_report_stayed(s->fault_switch->unit, m->now, cookie), NULL);
+}
+
+/* The block that is to come back does so as soon as the SM has room. */
+static void come_back(machine *m, sm *s) {
+    kernel *k = &m->kernels[cookie_kernel(s->fault_switch->coming)];
+    const uint64_t linear = cookie_linear(s->fault_switch->coming);
+    uint32_t i = k->first_preempted;
+    preempted_block copy;
+    while (i != NONE && m->preempted[i].linear != linear) i = m->preempted[i].next;
+    if (i == NONE) { /* dropped meanwhile */
+        s->fault_switch->coming = NEVER;
+        return;
+    }
+    copy = m->preempted[i];
+    if (preemption_place(m, s, copy.kernel, linear, &copy) != GPUMP_REASON_YES) return;
+    s->fault_switch->coming = NEVER;
+    if (m->schedule) preemption_schedule_came_back(m, s, i);
+    block_life_dequeue(m, k, i);
+}
+
+/* Places a block beyond those that the SM has; 1 when it did. */
+static int place_beyond(machine *m, sm *s, kernel *k) {
+    if (m->schedule) return preemption_schedule_place_extra(m, s);
+    if (k->next_block == k->blocks ||
+        preemption_place(m, s, (uint32_t)(k - m->kernels), k->next_block, NULL) != GPUMP_REASON_YES)
+        return 0;
+    k->next_block++;
+    return 1;
+}
+
+static void place_new(machine *m, sm *s, kernel *k) {
+    if (!k || !place_beyond(m, s, k))
+        machine_must(m, "gpump_block_switch_report_none", gpump_block_switch_report_none(s->fault_switch->unit, m->now),
+                     NULL);
+}
+
+static void advance(machine *m, sm *s) {
+    fault_switch *f = s->fault_switch;
+    gpump_block_switch_action action;
+    kernel *k = kernel_of(m, s);
+    const uint64_t left = m->schedule             ? preemption_schedule_extra_blocks(m, s)
+                          : k && !s->reserved_for ? k->blocks - k->next_block
+                                                  : 0;
+    uint64_t next;
+    f->asks = 0;
+    f->next = NEVER;
+    if (m->schedule && preemption_schedule_vacates(m, s)) return; /* its blocks leave for good */
+    if (f->coming != NEVER) come_back(m, s);
+    (void)gpump_block_switch_set_outside(f->unit, left < UINT32_MAX ? (uint32_t)left : UINT32_MAX - 1,
+                                         k ? gpump_context_pool_room(m->context_pool, (uint32_t)(k - m->kernels) + 1)
+                                           : 0);
+    while (!m->failed && f->coming == NEVER && gpump_block_switch_next(f->unit, m->now, &action) == GPUMP_OK) {
+        if (action.kind == GPUMP_BLOCK_SWITCH_ACT_OUT) leave(m, s, action.cookie);
+        if (action.kind == GPUMP_BLOCK_SWITCH_ACT_NEW) place_new(m, s, k);
+        if (action.kind != GPUMP_BLOCK_SWITCH_ACT_IN) continue;
+        f->coming = action.cookie;
+        come_back(m, s);
+    }
+    next = gpump_block_switch_next_cycle(f->unit);
+    f->next = next == GPUMP_UNKNOWN || f->coming != NEVER ? NEVER : next > m->now ? next : m->now + 1;
+}
+
+uint64_t fault_exchange_advance(machine *m) {
+    uint64_t next = NEVER;
+    uint32_t i;
+    m->switch_needed = 0;
+    for (i = 0; i < m->sm_count; i++) {
+        fault_switch *f = m->sms[i]->fault_switch;
+        if (f->asks || f->next <= m->now) advance(m, m->sms[i]);
+        if (f->next < next) next = f->next;
+    }
+    return next;
+}

@@ -1,0 +1,146 @@
+#include "parts/fault_switch/fault_switch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "parts/faults/fault_facts.h"
+#include "parts/fault_unit/fault_unit.h"
+#include "parts/issue_queue/issue_queue.h"
+
+#define BIT(index) (UINT64_C(1) << (index))
+
+int fault_switch_make(machine *m, uint32_t extra, char error[LAUNCH_ERROR_BYTES]) {
+    gpump_block_switch_config config;
+    gpump_diag diag;
+    uint32_t i;
+    size_t bytes;
+    void *part;
+    if (!extra) return 0;
+    memset(&diag, 0, sizeof diag);
+    machine_must(m, "gpump_block_switch_config_preset", gpump_block_switch_config_preset(&config, "table61"), NULL);
+    config.blocks = m->config.gpu.block_slots;
+    config.extra = extra;
+    config.fair_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, 1000000);
+    if (gpump_block_switch_bytes(&config, &bytes, &diag) != GPUMP_OK) goto refused;
+    for (i = 0; i < m->sm_count; i++) {
+        fault_switch *f = (fault_switch *)arena_take(&m->arena, sizeof *f);
+        if (!f || !(part = arena_take(&m->arena, bytes)) ||
+            gpump_block_switch_init(part, bytes, &config, &f->unit, &diag) != GPUMP_OK)
+            goto refused;
+        f->coming = f->next = NEVER;
+        m->sms[i]->fault_switch = f;
+    }
+    return 0;
+refused:
+    snprintf(error, LAUNCH_ERROR_BYTES, "gpump: block_switch: %s", diag.field ? diag.field : "out of memory");
+    return -1;
+}
+
+/* ---- facts ---- */
+
+static void ask(machine *m, sm *s) {
+    s->fault_switch->asks = 1;
+    m->switch_needed = 1;
+}
+
+/* Does the warp wait only for room in the operand log that faulted warps hold? */
+static int waits_for_log(const machine *m, const sm *s, const warp *w) {
+    const uint32_t queued = s->queue && (s->queue->waits >> w->slot & 1); /* its stack is one instruction further */
+    const replay_info *info;
+    if (w->in_flight > queued) return 0;
+    info = faults_info(m, w, simt_top(&w->stack)->pc - queued);
+    return info->kind > GPUMP_REPLAY_SYNC && gpump_replay_waits_for_page(s->faults->replay, w->number, info->log_units);
+}
+
+static uint64_t stopped_warps(const machine *m, const sm *s, const block *b) {
+    uint64_t stopped = 0;
+    uint32_t i;
+    for (i = 0; i < b->warp_count; i++) {
+        const warp *w = &m->warps[b->warps[i]];
+        const int waits_for_page = w->awaited_count && b->handler_until <= s->now;
+        if (!w->stack.depth || w->barrier != NONE || waits_for_page || (!w->awaited_count && waits_for_log(m, s, w)))
+            stopped |= BIT(i);
+    }
+    return stopped;
+}
+
+static void report_stopped(machine *m, sm *s, const block *b, uint64_t stopped) {
+    fault_switch *f = s->fault_switch;
+    uint64_t changed = f->stopped[b->ref.slot] ^ stopped;
+    if (!changed) return;
+    for (; changed; changed &= changed - 1) {
+        const uint32_t warp = gpump_bits_lowest64(changed);
+        (void)gpump_block_switch_report_warp(f->unit, m->now, block_cookie(b), warp, !(stopped >> warp & 1));
+    }
+    f->stopped[b->ref.slot] = stopped;
+    ask(m, s);
+}
+
+void fault_switch_watch(machine *m, sm *s) {
+    uint32_t entry;
+    for (entry = 0; entry < BLOCK_ENTRIES_MAX; entry++) {
+        const block *b = s->block_of_entry[entry] == NONE ? NULL : &m->blocks[s->block_of_entry[entry]];
+        if (b && b->context == NEVER && !b->ended) report_stopped(m, s, b, stopped_warps(m, s, b));
+    }
+}
+
+/* The SM that a block is on, or belongs to while it is off the chip; NULL. */
+static sm *home_of(const machine *m, uint64_t cookie) {
+    const uint32_t kernel = cookie_kernel(cookie);
+    const uint64_t linear = cookie_linear(cookie);
+    uint32_t i;
+    for (i = 0; i < m->block_count; i++)
+        if (m->blocks[i].life && m->blocks[i].kernel == kernel && m->blocks[i].linear == linear)
+            return m->sms[m->blocks[i].sm];
+    for (i = m->kernels[kernel].first_preempted; i != NONE; i = m->preempted[i].next)
+        if (m->preempted[i].linear == linear)
+            return m->preempted[i].fault_sm == NONE ? NULL : m->sms[m->preempted[i].fault_sm];
+    return NULL;
+}
+
+void fault_switch_pending(machine *m, uint64_t cookie) {
+    const gpump_fault *fault = m->fault_unit->fault;
+    sm *s = home_of(m, cookie);
+    if (!s || !s->fault_switch) return;
+    (void)gpump_block_switch_report_pending(s->fault_switch->unit, m->now, cookie, gpump_fault_pending(fault, cookie),
+                                            gpump_fault_ready_cycle(fault, cookie));
+    ask(m, s);
+}
+
+void fault_switch_share(machine *m, sm *s, uint32_t blocks) {
+    machine_must(m, "gpump_block_switch_set_blocks", gpump_block_switch_set_blocks(s->fault_switch->unit, blocks),
+                 NULL);
+}
+
+void fault_switch_placed(machine *m, sm *s, const block *b, int restored) {
+    fault_switch *f = s->fault_switch;
+    f->stopped[b->ref.slot] = 0;
+    if (restored && gpump_block_switch_report_came(f->unit, m->now, block_cookie(b)) == GPUMP_OK) {
+        uint32_t i;
+        f->off_chip--;
+        for (i = 0; i < b->warp_count; i++)
+            (void)gpump_block_switch_report_warp(f->unit, m->now, block_cookie(b), i, 1);
+    } else {
+        (void)gpump_block_switch_report_placed(f->unit, m->now, block_cookie(b), b->warp_count, 0);
+        if (restored) fault_switch_pending(m, block_cookie(b));
+    }
+    ask(m, s);
+}
+
+int fault_switch_left(machine *m, sm *s, const block *b, int saved) {
+    fault_switch *f = s->fault_switch;
+    int belongs = saved && gpump_block_switch_report_left(f->unit, m->now, block_cookie(b)) == GPUMP_OK;
+    if (belongs)
+        f->off_chip++;
+    else
+        (void)gpump_block_switch_report_ended(f->unit, m->now, block_cookie(b)); /* EMPTY: it never knew the block */
+    ask(m, s);
+    return belongs;
+}
+
+void fault_switch_dropped(machine *m, sm *s, uint64_t cookie) {
+    fault_switch *f = s->fault_switch;
+    if (gpump_block_switch_report_ended(f->unit, m->now, cookie) == GPUMP_OK) f->off_chip--;
+    if (f->coming == cookie) f->coming = NEVER;
+    ask(m, s);
+}

@@ -1,0 +1,131 @@
+#include "parts/fault_unit/fault_memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sm/translation.h"
+
+/* How often an eviction asks whether its granule is still accessed, and a watch over granules that keep bouncing. */
+enum { ASK_AGAIN_CYCLES = 16, WATCH_MAPS = 4096, BOUNCES = 256, NAMED = 4 };
+
+static uint64_t page_of(uint64_t address) { return (address - DEVICE_BASE) / PAGE_BYTES; }
+
+/* ---- remote accesses ---- */
+
+void fault_memory_send(machine *m, sm *s, uint32_t record, uint64_t segment, int replies) {
+    fault_unit *u = m->fault_unit;
+    const block *b = &m->blocks[s->records[record].block];
+    const uint64_t now = s->now * 64, start = u->link_free_64ths > now ? u->link_free_64ths : now;
+    u->link_free_64ths = start + u->segment_64ths;
+    u->remote_accesses++;
+    /* BUSY: it would migrate now, and no fault is free: its next access asks again. */
+    (void)gpump_fault_report_remote(u->fault, m->now, m->kernels[b->kernel].process, page_of(segment), 1);
+    fault_unit_refresh(m);
+    if (!replies) return; /* a store is posted */
+    s->records[record].outstanding++;
+    pipe_put(&s->faults->remote, u->link_free_64ths / 64, record);
+}
+
+/* ---- eviction ---- */
+
+void fault_memory_passed(machine *m, const in_flight *r) {
+    fault_unit *u = m->fault_unit;
+    uint32_t i;
+    for (i = 0; !instruction_only_reads(r->instruction) && i < r->segment_count; i++)
+        u->written[page_of(r->segments[i]) / u->granule_pages] = 1;
+    machine_must(m, "gpump_fault_release",
+                 gpump_fault_release(u->fault, m->now, block_cookie(&m->blocks[r->block]), m->warps[r->warp].index),
+                 NULL);
+    u->release_cycle = m->now;
+    fault_unit_refresh(m);
+}
+
+void fault_memory_evict(machine *m, const gpump_fault_action *action) {
+    fault_unit *u = m->fault_unit;
+    uint64_t page;
+    uint32_t i, n, segment;
+    for (page = action->page; page < action->page + action->pages; page++) {
+        if (!(m->page_table[page] & PAGE_WRITE)) continue; /* behind the buffer's end */
+        m->page_table[page] |= PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
+        translation_forget(m, page);
+    }
+    u->free_cycle = m->now;
+    u->leaving[u->leaving_count].page = action->page;
+    u->leaving[u->leaving_count++].process = action->process;
+    for (i = 0; i < m->sm_count; i++) { /* records that wait in place for other pages, too, look up again */
+        sm *s = m->sms[i];
+        for (n = 0; n < s->faults->parked_count; n++) {
+            in_flight *r = &s->records[s->faults->parked[n]];
+            for (segment = 0; segment < r->segment_count; segment++)
+                if (page_of(r->segments[segment]) / u->granule_pages == action->page / u->granule_pages) break;
+            if (segment == r->segment_count || r->pages_cycle != NEVER) continue;
+            r->pages_cycle = s->faults->parked_cycle = m->now;
+            s->wake = m->now;
+        }
+    }
+}
+
+/* Does an instruction past its last check access the granule? */
+static int is_accessed(const machine *m, uint64_t first) {
+    const uint64_t granule = first / m->fault_unit->granule_pages;
+    uint32_t i, n, segment;
+    for (i = 0; i < m->sm_count; i++)
+        for (n = 0; n < m->config.in_flight_records; n++) {
+            const in_flight *r = &m->sms[i]->records[n];
+            if (r->stage != RECORD_MEMORY) continue;
+            for (segment = 0; segment < r->segment_count; segment++)
+                if (page_of(r->segments[segment]) / m->fault_unit->granule_pages == granule) return 1;
+        }
+    return 0;
+}
+
+void fault_memory_free_frames(machine *m) {
+    fault_unit *u = m->fault_unit;
+    uint32_t i, kept = 0;
+    for (i = 0; i < u->leaving_count; i++) {
+        const fault_leaving leaving = u->leaving[i];
+        uint8_t *written = &u->written[leaving.page / u->granule_pages];
+        if (is_accessed(m, leaving.page)) {
+            u->leaving[kept++] = leaving;
+            continue;
+        }
+        machine_must(m, "gpump_fault_report_unmapped",
+                     gpump_fault_report_unmapped(u->fault, m->now, leaving.process, leaving.page, *written), NULL);
+        *written = 0;
+    }
+    u->leaving_count = kept;
+    u->free_cycle = m->now + ASK_AGAIN_CYCLES;
+}
+
+/* ---- granules that keep leaving ---- */
+
+/* Ends a run in which granules have come and gone BOUNCES times while no instruction has passed its last check. */
+static void watch(machine *m) {
+    gpump_fault_bounce bounces[NAMED];
+    char text[NAMED * 40] = "";
+    uint32_t count, i;
+    gpump_result result = gpump_fault_stuck(m->fault_unit->fault, BOUNCES, bounces, NAMED, &count);
+    size_t length = 0;
+    if (!count) return;
+    for (i = 0; result == GPUMP_OK && i < count; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s0x%" PRIx64, i ? ", " : " at addresses ",
+                                   DEVICE_BASE + bounces[i].page * PAGE_BYTES);
+    machine_fail(m,
+                 "%u granules have evicted each other %u times since an instruction last passed its checks, in cycle "
+                 "%" PRIu64 "%s; more --gpu-memory, or no :unpinned, ends this",
+                 count, BOUNCES, m->fault_unit->release_cycle, text);
+}
+
+void fault_memory_mapped(machine *m, const gpump_fault_action *action) {
+    fault_unit *u = m->fault_unit;
+    uint64_t page;
+    for (page = action->page; page < action->page + action->pages; page++) {
+        if (!(m->page_table[page] & PAGE_WRITE)) continue;
+        m->page_table[page] &= (uint8_t)~PAGE_REMOTE;
+        if (action->remote) m->page_table[page] |= PAGE_REMOTE;
+    }
+    u->written[action->page / u->granule_pages] = 0;
+    m->progress_cycle = m->now; /* watch() tells whether it leads anywhere */
+    if (u->finite && ++u->maps % WATCH_MAPS == 0) watch(m);
+}

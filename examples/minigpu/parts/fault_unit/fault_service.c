@@ -1,0 +1,124 @@
+#include "parts/fault_unit/fault_service.h"
+
+#include <string.h>
+
+#include "parts/fault_unit/fault_memory.h"
+#include "parts/fault_switch/fault_switch.h"
+#include "parts/fault_unit/fault_unit.h"
+#include "sm/translation.h"
+#include "preemption/kill.h"
+
+/* A granule is there: who waits in place for nothing else looks up again. */
+static void map(machine *m, const gpump_fault_action *action) {
+    uint64_t page;
+    uint32_t i, n;
+    if (m->page_table[action->page] & PAGE_REPORTED_READ) fault_unit_count(m, -1); /* else a driver has prefetched it */
+    m->page_table[action->page] &= (uint8_t)~PAGE_REPORTED_READ;
+    if (!m->fault_unit->aborts[action->process].instruction)
+        for (page = action->page; page < action->page + action->pages; page++) {
+            if (!(m->page_table[page] & PAGE_READ)) continue; /* behind the buffer's end */
+            m->page_table[page] &= (uint8_t) ~(PAGE_ABSENT_READ | PAGE_ABSENT_WRITE);
+            m->page_faults.served++;
+            translation_forget(m, page);
+        }
+    fault_memory_mapped(m, action);
+    for (i = 0; i < m->sm_count; i++) {
+        sm *s = m->sms[i];
+        for (n = 0; n < s->faults->parked_count; n++) {
+            in_flight *r = &s->records[s->faults->parked[n]];
+            if (r->pages_cycle != NEVER || !fault_unit_is_served(m, r)) continue;
+            r->pages_cycle = s->faults->parked_cycle = m->now;
+            s->wake = m->now;
+        }
+    }
+}
+
+static block *find_block(machine *m, uint64_t cookie) {
+    uint32_t i;
+    for (i = 0; i < m->block_count; i++)
+        if (m->blocks[i].life && block_cookie(&m->blocks[i]) == cookie) return &m->blocks[i];
+    return NULL;
+}
+
+/* The warps of a block wait for one granule less. */
+static void wake(machine *m, const gpump_fault_action *action) {
+    block *b = find_block(m, action->cookie);
+    const uint64_t granule = action->page / m->fault_unit->granule_pages;
+    uint32_t i, n, pending = UINT32_MAX;
+    if (m->switches) fault_switch_pending(m, action->cookie);
+    for (i = 0; b && i < b->warp_count; i++) {
+        warp *w = &m->warps[b->warps[i]];
+        sm *s = m->sms[b->sm];
+        if (w->awaited_count == AWAITS_BLOCK) {
+            if (pending == UINT32_MAX) pending = gpump_fault_pending(m->fault_unit->fault, action->cookie);
+            if (pending) continue;
+            w->awaited_count = 0;
+        } else {
+            for (n = 0; n < w->awaited_count && w->awaited[n] != granule; n++) {}
+            if (n == w->awaited_count) continue;
+            w->awaited[n] = w->awaited[--w->awaited_count];
+            if (w->awaited_count) continue;
+        }
+        s->wake = m->now;
+        if (w->calls) w->called_until = m->now;
+        w->calls = 0;
+        w->fault_cycle = m->now;
+        s->faults->held_cycle = m->now;
+    }
+}
+
+/* The pages of a process belong to nobody any more, once none of them is being served. */
+static void unmap(machine *m, uint32_t process) {
+    m->fault_unit->unmap[process] = gpump_fault_unmap(m->fault_unit->fault, process) == GPUMP_BUSY;
+}
+
+static void abort_process(machine *m, const gpump_fault_access *access) {
+    const kernel *k = &m->kernels[access->kernel];
+    fault_abort *a = &m->fault_unit->aborts[access->process];
+    uint32_t i;
+    a->cycle = m->now;
+    a->address = access->address;
+    a->linear = cookie_linear(access->cookie);
+    a->instruction = &k->program->instructions[access->pc];
+    a->kernel = access->kernel;
+    a->warp = access->warp;
+    a->lanes = (uint32_t)access->lanes;
+    a->killed = preemption_kill_process(m, access->process);
+    for (i = 0; i < m->kernel_count; i++)
+        if (m->kernels[i].process == access->process)
+            memset(m->page_table + m->kernels[i].code_page, 0, m->kernels[i].code_pages);
+    for (i = 0; i < m->launch->buffer_count; i++) {
+        const launch_buffer *buffer = &m->launch->buffers[i];
+        uint64_t page = (buffer->address - DEVICE_BASE) / PAGE_BYTES;
+        if (buffer->process != access->process || buffer->symbol) continue;
+        for (; page * PAGE_BYTES < buffer->address - DEVICE_BASE + buffer->bytes; page++) {
+            m->page_table[page] &= PAGE_REPORTED_READ; /* of a fault that is being served */
+            translation_forget(m, page);
+        }
+    }
+    unmap(m, access->process);
+}
+
+void fault_service_serve(machine *m) {
+    fault_unit *u = m->fault_unit;
+    gpump_fault_action action;
+    uint32_t i;
+    while (!m->failed && gpump_fault_next(u->fault, m->now, &action) == GPUMP_OK) {
+        switch (action.kind) {
+        case GPUMP_FAULT_ACT_ABORT: abort_process(m, &action.access); break;
+        case GPUMP_FAULT_ACT_MAP: map(m, &action); break;
+        case GPUMP_FAULT_ACT_UNMAP: fault_memory_evict(m, &action); break;
+        case GPUMP_FAULT_ACT_WAKE: wake(m, &action); break;
+        case GPUMP_FAULT_ACT_LOCAL: { /* a warp that waits anyway executes the handler; its block stays meanwhile */
+            block *b = find_block(m, action.cookie);
+            if (b && b->handler_until < action.end) b->handler_until = action.end;
+            break;
+        }
+        default: break;
+        }
+    }
+    if (u->leaving_count && u->free_cycle <= m->now) fault_memory_free_frames(m);
+    for (i = 0; i < u->processes; i++)
+        if (u->unmap[i]) unmap(m, i);
+    fault_unit_refresh(m);
+}

@@ -1,0 +1,326 @@
+#include "parts/fault_unit/fault_unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "parts/faults/fault_facts.h"
+#include "parts/page_checks/page_faults.h"
+#include "sm/translation.h"
+
+#define GRANULE_PAGES 16u /* 64 KB (Tanasic 6.5.1) */
+#define NO_PAGE (UINT64_MAX >> 16)
+
+/* A remote access takes the round trip of the link (assumed), and occupies the link like the same bytes of a migration.
+ *
+ * Pipelined: the CPU is occupied by its handler (2 us, Tanasic 6.5.4) and by what a migration takes longer than an
+ * allocation, the transfer; the rest of a service overlaps with others (docs/papers.md). */
+static const struct {
+    const char *name, *preset;
+    uint32_t pipelined, remote_ns;
+} links[] = {
+    {"nvlink", "nvlink", 0, 1000},         {"pcie3", "pcie3", 0, 1500}, {"nvlink_pipelined", "nvlink", 1, 1000},
+    {"pcie3_pipelined", "pcie3", 1, 1500}, {"ideal", "ideal", 0, 1},    {"uvm595", "uvm595", 0, 1500}};
+#define LINKS (sizeof links / sizeof *links)
+enum { CPU_HANDLER_NS = 2000, LOCAL_HANDLER_NS = 20000, COUNTED_ACCESSES = 256 };
+
+const char *fault_unit_link_name(uint32_t index) { return index < LINKS ? links[index].name : NULL; }
+const char *fault_unit_remote_name(uint32_t index) {
+    static const char *const names[FAULT_REMOTES] = {"none", "thrashing", "all"};
+    return index < FAULT_REMOTES ? names[index] : NULL;
+}
+uint64_t fault_unit_granule_bytes(void) { return (uint64_t)GRANULE_PAGES * PAGE_BYTES; }
+
+/* ---- making ---- */
+
+static uint32_t cycles_of(const machine *m, uint32_t ns) {
+    const uint64_t cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, ns);
+    return cycles < 1 ? 1 : cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
+}
+
+static uint32_t which_link(const faults_options *options) {
+    uint32_t which = 0;
+    while (which + 1 < LINKS && strcmp(links[which].name, options->link)) which++;
+    return which;
+}
+
+/* The presets' times are cycles at 1 GHz, that is nanoseconds. One cycle stays one, and 0 stays 0. */
+static void convert_times(const machine *m, gpump_fault_config *config) {
+    uint32_t *const times[] = {&config->migrate_cycles,       &config->allocate_cycles, &config->migrate_busy_cycles,
+                               &config->allocate_busy_cycles, &config->evict_cycles,    &config->batch_cycles,
+                               &config->entry_cycles,         &config->block_cycles,    &config->thrash_cycles,
+                               &config->pin_cycles,           &config->remote_cycles};
+    uint32_t i;
+    for (i = 0; i < sizeof times / sizeof *times; i++)
+        if (*times[i] > 1) *times[i] = cycles_of(m, *times[i]);
+}
+
+/* How long the link is occupied by a granule, in nanoseconds. */
+static uint32_t transfer_ns(const gpump_fault_config *config) {
+    return config->batch > 1 ? config->migrate_cycles : config->migrate_cycles - config->allocate_cycles;
+}
+
+static gpump_result configure(machine *m, const launch_file *launch, const faults_options *options, uint64_t granules,
+                              gpump_fault_config *config) {
+    const uint64_t blocks = (uint64_t)m->sm_count * m->config.gpu.block_slots,
+                   memory = options->memory / fault_unit_granule_bytes();
+    const uint32_t which = which_link(options);
+    gpump_result result = gpump_fault_config_preset(config, links[which].preset);
+    if (result) return result;
+    config->sms = m->sm_count;
+    config->processes = launch->process_count;
+    config->ranges = launch->buffer_count + 3 * launch->kernel_count; /* code, and the handler's and local by process */
+    config->granules = granules < 1 ? 1 : granules < (1u << 24) ? (uint32_t)granules : 1u << 24;
+    config->faults = config->granules < 4096 ? config->granules : 4096;
+    config->waiters = (uint32_t)(blocks * 32 < (1u << 20) ? blocks * 32 : 1u << 20);
+    if (config->waiters < config->faults) config->waiters = config->faults;
+    config->granule_pages = GRANULE_PAGES;
+    config->touches = LANES;
+    if (options->memory) config->memory = memory < UINT32_MAX ? (uint32_t)memory : UINT32_MAX - 1;
+    config->pins = !options->unpinned;
+    config->remote = options->remote;
+    if (!config->remote_cycles) config->remote_cycles = CPU_HANDLER_NS; /* the CPU's handler alone */
+    if (config->counter < COUNTED_ACCESSES) config->counter = COUNTED_ACCESSES;
+    m->fault_unit->segment_64ths =
+        gpump_gpu_cycles_from_ns(&m->config.gpu, transfer_ns(config)) * 64 * SEGMENT_BYTES / fault_unit_granule_bytes();
+    m->fault_unit->remote_cycles = cycles_of(m, links[which].remote_ns);
+    if (links[which].pipelined) {
+        config->evict_cycles = transfer_ns(config);
+        config->migrate_busy_cycles = CPU_HANDLER_NS + transfer_ns(config);
+        config->allocate_busy_cycles = CPU_HANDLER_NS;
+    }
+    convert_times(m, config);
+    config->local = options->local;
+    config->local_cycles = options->local ? cycles_of(m, LOCAL_HANDLER_NS) : 0;
+    return GPUMP_OK;
+}
+
+/* Where only checks find absent pages, what a texture reads stays with the GPU under --absent all: nothing checks it.
+ */
+static uint32_t owner_of(const machine *m, const launch_file *launch, uint32_t buffer, const char *absent) {
+    if (page_faults_list_has_buffer(absent, launch, buffer)) return GPUMP_FAULT_CPU;
+    if (!page_faults_list_has(absent, "all")) return launch->buffers[buffer].owner;
+    return m->faults_may_happen || !page_faults_is_texture(launch, buffer) ? GPUMP_FAULT_CPU : GPUMP_FAULT_GPU;
+}
+
+static int map_buffer(machine *m, const launch_buffer *buffer, uint32_t owner) {
+    const uint64_t granule = fault_unit_granule_bytes(), first = (buffer->address - DEVICE_BASE) / PAGE_BYTES,
+                   granules = (buffer->bytes + granule - 1) / granule, pages = (buffer->bytes - 1) / PAGE_BYTES + 1;
+    uint64_t page;
+    if (gpump_fault_map(m->fault_unit->fault, buffer->process, first, granules * GRANULE_PAGES, owner,
+                        GPUMP_TLB_READ | GPUMP_TLB_WRITE) != GPUMP_OK)
+        return -1;
+    for (page = first; owner != GPUMP_FAULT_GPU && page < first + pages; page++)
+        m->page_table[page] |= PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
+    if (owner != GPUMP_FAULT_GPU) m->page_faults.absent += pages;
+    return 0;
+}
+
+/* The CPU has the code that is absent at first; every process has the handler's. */
+static int map_code(machine *m) {
+    const uint64_t handler = m->code.first + m->code.count - 1;
+    uint32_t i;
+    if (!m->code.count) return 0;
+    for (i = 0; i < m->kernel_count; i++) {
+        const kernel *k = &m->kernels[i];
+        if (gpump_fault_map(m->fault_unit->fault, k->process, k->code_page,
+                            (k->code_pages + GRANULE_PAGES - 1) / GRANULE_PAGES * GRANULE_PAGES, GPUMP_FAULT_CPU,
+                            GPUMP_TLB_EXECUTE) != GPUMP_OK)
+            return -1;
+    }
+    for (i = 0; i < m->fault_unit->processes; i++)
+        if (gpump_fault_map(m->fault_unit->fault, i, handler, GRANULE_PAGES, GPUMP_FAULT_CPU, GPUMP_TLB_EXECUTE) !=
+            GPUMP_OK)
+            return -1;
+    return 0;
+}
+
+static uint64_t local_granules(const machine *m) {
+    return (m->local_stride * m->local_count + fault_unit_granule_bytes() - 1) / fault_unit_granule_bytes();
+}
+
+/* Nobody has the arrays in local memory that are absent at first; any process may come to have a frame. */
+static int map_local(machine *m) {
+    uint32_t i;
+    for (i = 0; m->local_is_absent && m->local_count && i < m->fault_unit->processes; i++)
+        if (gpump_fault_map(m->fault_unit->fault, i, (m->local_base - DEVICE_BASE) / PAGE_BYTES,
+                            local_granules(m) * GRANULE_PAGES, GPUMP_FAULT_UNALLOCATED,
+                            GPUMP_TLB_READ | GPUMP_TLB_WRITE) != GPUMP_OK)
+            return -1;
+    return 0;
+}
+
+/* The link's replies to every SM. */
+static int make_remote(machine *m) {
+    uint32_t i, entries = 1;
+    while (entries < m->config.in_flight_records * LANES) entries *= 2;
+    for (i = 0; i < m->sm_count; i++) {
+        pipe_entry *room = (pipe_entry *)arena_take_array(&m->arena, entries, sizeof *room);
+        if (!room) return -1;
+        pipe_make(&m->sms[i]->faults->remote, room, m->fault_unit->remote_cycles);
+    }
+    return 0;
+}
+
+int fault_unit_make(machine *m, const launch_file *launch, const faults_options *options,
+                    char error[LAUNCH_ERROR_BYTES]) {
+    fault_unit *u;
+    gpump_fault_config config;
+    gpump_diag diag;
+    uint64_t granules = 0;
+    uint32_t i;
+    size_t bytes;
+    void *part = NULL;
+    char text[256];
+    if (!options->link) return 0;
+    for (i = 0; i < launch->buffer_count; i++) granules += launch->buffers[i].bytes / fault_unit_granule_bytes() + 1;
+    if (m->local_is_absent) granules += local_granules(m) * launch->process_count;
+    if (m->code.count) granules += m->code.count / GRANULE_PAGES + 1 + launch->kernel_count + launch->process_count;
+    memset(&diag, 0, sizeof diag);
+    u = (fault_unit *)arena_take(&m->arena, sizeof *u);
+    if (u) u->aborts = (fault_abort *)arena_take_array(&m->arena, launch->process_count, sizeof *u->aborts);
+    if (u) u->unmap = (uint32_t *)arena_take_array(&m->arena, launch->process_count, sizeof *u->unmap);
+    if (!u || !u->aborts || !u->unmap) goto memory;
+    u->link = options->link;
+    u->granule_pages = GRANULE_PAGES;
+    u->processes = launch->process_count;
+    u->next = NEVER;
+    m->fault_unit = u;
+    if (configure(m, launch, options, granules, &config) != GPUMP_OK ||
+        gpump_fault_bytes(&config, &bytes, &diag) != GPUMP_OK) {
+        gpump_diag_text(&diag, text, sizeof text);
+        snprintf(error, LAUNCH_ERROR_BYTES, "gpump: the fault unit: %s", text);
+        return -1;
+    }
+    if (!(part = arena_take(&m->arena, bytes)) || gpump_fault_init(part, bytes, &config, &u->fault, &diag) != GPUMP_OK)
+        goto memory;
+    u->finite = options->memory != 0;
+    u->leaving = (fault_leaving *)arena_take_array(&m->arena, config.faults, sizeof *u->leaving);
+    u->written = (uint8_t *)arena_take(&m->arena, m->memory_bytes / fault_unit_granule_bytes() + 1);
+    if (!u->leaving || !u->written || make_remote(m) || map_code(m) || map_local(m)) goto memory;
+    for (i = 0; i < launch->buffer_count; i++) {
+        const launch_buffer *buffer = &launch->buffers[i];
+        if (buffer->symbol || !buffer->bytes) continue; /* variables of a PTX file are loaded with it */
+        if (!map_buffer(m, buffer, owner_of(m, launch, i, options->absent))) continue;
+        if (!options->memory) goto memory;
+        snprintf(error, LAUNCH_ERROR_BYTES,
+                 "%s:%u: --gpu-memory has no room for this buffer, which the GPU has at first; more memory, or owner: "
+                 "cpu, or --absent all",
+                 launch->path, buffer->place.line);
+        return -1;
+    }
+    return 0;
+memory:
+    snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the fault unit", launch->path);
+    return -1;
+}
+
+/* ---- reports ---- */
+
+void fault_unit_count(machine *m, int32_t change) {
+    fault_unit *u = m->fault_unit;
+    u->in_flight_cycles += (uint64_t)u->in_flight * (m->now - u->in_flight_since);
+    u->in_flight_since = m->now;
+    u->in_flight = (uint32_t)((int32_t)u->in_flight + change);
+    if (u->in_flight > u->in_flight_most) u->in_flight_most = u->in_flight;
+}
+
+void fault_unit_refresh(machine *m) {
+    const uint64_t next = gpump_fault_next_cycle(m->fault_unit->fault);
+    m->fault_unit->next = next == GPUMP_UNKNOWN ? NEVER : next;
+    if (m->fault_unit->leaving_count && m->fault_unit->next > m->fault_unit->free_cycle)
+        m->fault_unit->next = m->fault_unit->free_cycle;
+}
+
+/* The warp waits for a granule. One that finds no place in the list is asked for again when the others are there. */
+static void await(warp *w, uint64_t granule) {
+    uint32_t i;
+    for (i = 0; i < w->awaited_count; i++)
+        if (i == AWAITED_MAX || w->awaited[i] == granule) return;
+    if (w->awaited_count < AWAITED_MAX) w->awaited[w->awaited_count++] = granule;
+}
+
+static uint32_t lanes_on(const in_flight *r, uint64_t page) {
+    uint32_t lane, lanes = 0;
+    for (lane = 0; lane < LANES; lane++)
+        if (r->active >> lane & 1 && (r->addresses[lane] - DEVICE_BASE) / PAGE_BYTES == page) lanes |= 1u << lane;
+    return lanes;
+}
+
+gpump_fault_access fault_unit_access(const machine *m, const sm *s, const in_flight *r, uint64_t address,
+                                     translation found) {
+    const block *b = &m->blocks[r->block];
+    const uint64_t page = (address - DEVICE_BASE) / PAGE_BYTES;
+    gpump_fault_access access;
+    memset(&access, 0, sizeof access);
+    access.lanes = lanes_on(r, page);
+    access.address = access.lanes ? r->addresses[gpump_bits_lowest64(access.lanes)]
+                                  : address; /* the lowest lane's, else the segment */
+    /* The unit knows granules, the page table knows pages: what lies behind a buffer's last page belongs to nobody. */
+    access.page = found == TRANSLATION_ABSENT ? page : NO_PAGE;
+    access.cookie = block_cookie(b);
+    access.process = m->kernels[b->kernel].process;
+    access.kernel = b->kernel;
+    access.sm = s->index;
+    access.warp = m->warps[r->warp].index;
+    access.pc = r->pc;
+    access.rights = instruction_only_reads(r->instruction) ? GPUMP_TLB_READ : GPUMP_TLB_WRITE;
+    return access;
+}
+
+uint64_t fault_unit_open(machine *m, warp *w, const gpump_fault_access *access) {
+    fault_unit *u = m->fault_unit;
+    uint32_t outcome = GPUMP_FAULT_RETRY;
+    const gpump_result result = gpump_fault_report(u->fault, m->now, access, &outcome);
+    fault_unit_refresh(m);
+    if (result == GPUMP_BUSY) return u->next == NEVER ? m->now + 1 : u->next + 1; /* when a fault ends, there is room */
+    machine_must(m, "gpump_fault_report", result, NULL);
+    switch (outcome) {
+    case GPUMP_FAULT_OPENED:
+        /* Else another process waits for its page of that number. */
+        if (!(m->page_table[access->page / GRANULE_PAGES * GRANULE_PAGES] & PAGE_REPORTED_READ)) fault_unit_count(m, 1);
+        m->page_table[access->page / GRANULE_PAGES * GRANULE_PAGES] |= PAGE_REPORTED_READ; /* until MAP */
+        /* fall through */
+    case GPUMP_FAULT_MERGED: await(w, access->page / GRANULE_PAGES); return NEVER;
+    case GPUMP_FAULT_INVALID: return NEVER;
+    default: return m->now + 1;
+    }
+}
+
+uint64_t fault_unit_report(machine *m, sm *s, const in_flight *r, uint64_t address, translation found) {
+    const gpump_fault_access access = fault_unit_access(m, s, r, address, found);
+    return fault_unit_open(m, &m->warps[r->warp], &access);
+}
+
+int fault_unit_is_served(const machine *m, const in_flight *r) {
+    const int write = !instruction_only_reads(r->instruction);
+    uint32_t left = r->absent;
+    for (; left; left &= left - 1)
+        if (translate(m, r->segments[gpump_bits_lowest64(left)], write) != TRANSLATION_HIT) return 0;
+    return 1;
+}
+
+uint64_t fault_unit_cycle(const machine *m, const warp *w, uint64_t cycle) {
+    return w->awaited_count ? NEVER : cycle == NEVER ? m->now + 1 : cycle;
+}
+
+uint64_t fault_unit_restored(machine *m, warp *w) {
+    const block *b = &m->blocks[w->block];
+    w->awaited_count = gpump_fault_pending(m->fault_unit->fault, block_cookie(b)) ? AWAITS_BLOCK : 0;
+    return w->awaited_count ? NEVER : m->now;
+}
+
+void fault_unit_describe(machine *m, sm *s) {
+    uint32_t entry;
+    if (!m->fault_unit || m->faults_untold) return;
+    for (entry = 0; entry < BLOCK_ENTRIES_MAX; entry++) {
+        const block *b = s->block_of_entry[entry] == NONE ? NULL : &m->blocks[s->block_of_entry[entry]];
+        if (b) /* STATE: it leaves just now */
+            (void)gpump_sm_report_faults(s->gpump, b->ref, gpump_fault_pending(m->fault_unit->fault, block_cookie(b)),
+                                         gpump_fault_ready_cycle(m->fault_unit->fault, block_cookie(b)));
+    }
+}
+
+void fault_unit_block_gone(machine *m, uint64_t cookie) {
+    (void)gpump_fault_cancel(m->fault_unit->fault, cookie); /* EMPTY: it waited for nothing, as most do */
+    fault_unit_refresh(m);
+}

@@ -1,0 +1,92 @@
+/* fault_unit: pages that the CPU has, or nobody, and how a fault brings them (Tanasic 6.4 and 6.5).
+ *
+ * With --link the GPU has a fault unit, gpump_fault. A launch file says of a buffer `owner: cpu` or `owner:
+ * unallocated`; its pages are absent until somebody accesses them. A look-up that misses reports to the unit, which
+ * merges reports by granule and serves them. When a granule is there (MAP), records that wait in place look up again;
+ * warps that have left the pipeline (WAKE) replay. An access outside all buffers ends its process alone (ABORT): its
+ * blocks are killed, wherever they are, and the report says what was accessed. */
+#ifndef MINIGPU_FAULT_UNIT_H
+#define MINIGPU_FAULT_UNIT_H
+
+#include "parts/faults/fault_options.h"
+#include "state/state.h"
+#include "sm/translation.h"
+
+#define AWAITS_BLOCK UINT32_MAX /* warp.awaited_count: until its block waits for no granule */
+
+/* What a process was aborted for. */
+typedef struct fault_abort {
+    uint64_t cycle, address, linear;
+    const instruction *instruction;       /* NULL: the process was not aborted */
+    uint32_t kernel, warp, lanes, killed; /* killed: blocks */
+} fault_abort;
+
+/* A granule that was evicted. */
+typedef struct fault_leaving {
+    uint64_t page; /* its first one */
+    uint32_t process, unused;
+} fault_leaving;
+
+typedef struct fault_found fault_found;
+
+typedef struct fault_unit {
+    gpump_fault *fault;
+    const char *link;
+    uint64_t next;                              /* when it has something to do; NEVER */
+    uint64_t in_flight_since, in_flight_cycles; /* summed over open faults */
+    uint32_t in_flight, in_flight_most, granule_pages, processes;
+    uint32_t finite, unused;               /* finite: 1: GPU memory holds fewer granules than buffers have */
+    fault_leaving *leaving;                /* granules that were evicted and may still be accessed */
+    uint32_t leaving_count, remote_cycles; /* remote_cycles: of a segment over the link and back */
+    uint64_t free_cycle;                   /* when to ask whether they are */
+    uint64_t segment_64ths;                /* how long a segment occupies the link, in 64ths of a cycle */
+    uint64_t link_free_64ths;              /* when the link is free for the next one, likewise */
+    uint64_t remote_accesses;              /* segments over the link */
+    uint64_t maps, release_cycle;          /* granules mapped; when an instruction last passed its last check */
+    uint8_t *written;                      /* by granule of device memory: 1: since it was mapped */
+    fault_abort *aborts;                   /* by process */
+    fault_found *found;                    /* by warp: what its checks have found absent (fault_calls.h) */
+    uint32_t *unmap;                       /* by process: 1: its buffers go when no fault of it is being served */
+} fault_unit;
+
+/* The name of a link by its number; NULL past the last. */
+const char *fault_unit_link_name(uint32_t index);
+/* The name of what is mapped remotely by its fault_remote; NULL past the last. */
+const char *fault_unit_remote_name(uint32_t index);
+/* The bytes of a granule, to which buffers are aligned where there is a link. */
+uint64_t fault_unit_granule_bytes(void);
+/* Gives the machine its fault unit, with the owners of the launch file's buffers. Returns 0, or -1 with the reason in
+ * error. */
+int fault_unit_make(machine *m, const launch_file *launch, const faults_options *options,
+                    char error[LAUNCH_ERROR_BYTES]);
+/* The look-up of a record's segment has found no page: absent, or none at all. Returns the cycle from which the record
+ * may look up again; NEVER: when the unit says so. */
+uint64_t fault_unit_report(machine *m, sm *s, const in_flight *r, uint64_t address, translation found);
+/* That access of a record, as the unit is told of it. */
+gpump_fault_access fault_unit_access(const machine *m, const sm *s, const in_flight *r, uint64_t address,
+                                     translation found);
+/* Reports an access; a warp that must wait for its granule does. Returns the cycle from which it may be tried again;
+ * NEVER: when the unit says so. */
+uint64_t fault_unit_open(machine *m, warp *w, const gpump_fault_access *access);
+static inline uint64_t fault_unit_next(const machine *m) { return m->fault_unit ? m->fault_unit->next : NEVER; }
+/* Is a fault being served? Then its page comes. */
+static inline int fault_unit_is_serving(const machine *m) {
+    return m->fault_unit && gpump_fault_next_cycle(m->fault_unit->fault) != GPUMP_UNKNOWN;
+}
+/* The cycle from which a warp may go on whose access has faulted; NEVER: when the unit wakes it. */
+uint64_t fault_unit_cycle(const machine *m, const warp *w, uint64_t cycle);
+/* Are all pages there that the checks of a record found absent? */
+int fault_unit_is_served(const machine *m, const in_flight *r);
+/* A warp is restored: it goes on when its block waits for nothing. Returns that cycle; NEVER: when the unit says so. */
+uint64_t fault_unit_restored(machine *m, warp *w);
+/* A block has ended, or was dropped: it waits for nothing any more. */
+void fault_unit_block_gone(machine *m, uint64_t cookie);
+
+/* Who decides about the blocks of an SM is about to look at them: how many granules each waits for, and until when. */
+void fault_unit_describe(machine *m, sm *s);
+
+/* For fault_service.h: so many faults more, or fewer, are in flight; when the unit has something to do. */
+void fault_unit_count(machine *m, int32_t change);
+void fault_unit_refresh(machine *m);
+
+#endif

@@ -1,0 +1,74 @@
+/* fault_facts: what the pipeline asks and tells gpump_replay (faults.h). Each function is called only where an SM has
+ * `faults`. */
+#ifndef MINIGPU_FAULT_FACTS_H
+#define MINIGPU_FAULT_FACTS_H
+
+#include <string.h>
+
+#include "sm/gate.h"
+
+static inline const replay_info *faults_info(const machine *m, const warp *w, uint32_t pc) {
+    return &m->kernels[m->blocks[w->block].kernel].replay[pc];
+}
+/* Does gpump_replay keep track of this instruction in flight? */
+static inline int faults_tracks(const machine *m, const in_flight *r) {
+    return m->kernels[m->blocks[r->block].kernel].replay[r->pc].kind > GPUMP_REPLAY_SYNC;
+}
+
+/* A warp fetches the instruction at its PC. Warp disable stops it here when that may fault. */
+static inline void faults_fetched(machine *m, sm *s, warp *w, uint32_t pc) {
+    if (!faults_info(m, w, pc)->can_fault) return;
+    w->stack_depth = w->stack.depth;
+    gpump_replay_report_fetched(s->faults->replay, w->number);
+    if (gpump_replay_may_fetch(s->faults->replay, w->number) != GPUMP_REASON_YES)
+        gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
+}
+
+/* Has the warp's instruction at this PC room in the replay queue and in the log? */
+static inline int faults_have_room(const machine *m, const sm *s, const warp *w, uint32_t pc) {
+    const replay_info *info = faults_info(m, w, pc);
+    return info->kind <= GPUMP_REPLAY_SYNC ||
+           gpump_replay_may_issue_memory(s->faults->replay, w->number, info->log_units) == GPUMP_REASON_YES;
+}
+
+/* A memory instruction has issued for the first time. */
+static inline void faults_issued(machine *m, sm *s, warp *w, uint32_t record) {
+    in_flight *r = &s->records[record];
+    const replay_info *info = faults_info(m, w, r->pc);
+    gpump_replay_entry entry;
+    r->pinned = w->pinned != PINNED_NONE;
+    if (w->pinned == PINNED_NEXT) w->pinned = PINNED_NONE;
+    if (info->kind <= GPUMP_REPLAY_SYNC) return;
+    memset(&entry, 0, sizeof entry);
+    entry.sequence = r->sequence;
+    entry.lanes = r->mask;
+    entry.pc = r->pc;
+    entry.kind = info->kind;
+    entry.log_units = info->log_units;
+    machine_must(m, "gpump_replay_report_issued",
+                 gpump_replay_report_issued(s->faults->replay, w->number, &entry, &r->entry), NULL);
+    if (!m->failed) s->faults->records[r->entry] = record;
+}
+
+/* Does it release its sources once it has read them? */
+static inline int faults_release_sources(const machine *m, const sm *s, const in_flight *r) {
+    return !faults_tracks(m, r) || gpump_replay_releases_sources(s->faults->replay, r->entry);
+}
+
+/* It has committed. */
+static inline void faults_committed(machine *m, sm *s, const in_flight *r) {
+    if (!faults_tracks(m, r)) return;
+    s->faults->records[r->entry] = NONE;
+    machine_must(m, "gpump_replay_report_committed", gpump_replay_report_committed(s->faults->replay, r->entry), NULL);
+}
+
+/* The warp forgets what it had in flight. */
+static inline void faults_forget(machine *m, sm *s, const warp *w) {
+    uint32_t i;
+    for (i = 0; i < GPUMP_REPLAY_WINDOW; i++) s->faults->records[w->number * GPUMP_REPLAY_WINDOW + i] = NONE;
+    machine_must(m, "gpump_replay_close", gpump_replay_close(s->faults->replay, w->number), NULL);
+    machine_must(m, "gpump_replay_open", gpump_replay_open(s->faults->replay, w->number, m->blocks[w->block].ref.slot),
+                 NULL);
+}
+
+#endif

@@ -1,0 +1,475 @@
+#include "parts/faults/faults.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "parts/page_checks/fault_calls.h"
+#include "parts/duet/duet.h"
+#include "parts/faults/fault_facts.h"
+#include "parts/fault_unit/fault_memory.h"
+#include "parts/fault_switch/fault_switch.h"
+#include "parts/fault_unit/fault_unit.h"
+#include "parts/issue_queue/issue_queue.h"
+#include "parts/page_checks/page_faults.h"
+#include "sm/pipeline.h"
+#include "parts/restart/restart.h"
+#include "sm/scoreboard.h"
+#include "sm/memory_path.h"
+#include "sm/translation.h"
+
+/* ---- making ---- */
+
+static const char *const schemes[] = {"stall", "wd_commit", "wd_check", "queue",  "log8",
+                                      "log16", "log32",     "log64",    "regions"};
+#define SCHEMES (sizeof schemes / sizeof *schemes)
+
+const char *faults_scheme_name(uint32_t index) { return index < SCHEMES ? schemes[index] : NULL; }
+
+const char *faults_order_name(uint32_t order) {
+    static const char *const names[GPUMP_REPLAY_ORDERS] = {"printed", "class", "address"};
+    return order < GPUMP_REPLAY_ORDERS ? names[order] : NULL;
+}
+
+static int make_sm(machine *m, sm *s, const gpump_replay_config *config, char error[LAUNCH_ERROR_BYTES]) {
+    const uint32_t records = m->config.in_flight_records, handles = config->warps * GPUMP_REPLAY_WINDOW;
+    sm_faults *f = (sm_faults *)arena_take(&m->arena, sizeof *f);
+    gpump_diag diag;
+    size_t bytes;
+    void *part;
+    char text[256];
+    uint32_t i;
+    memset(&diag, 0, sizeof diag);
+    if (!f || !(f->records = (uint32_t *)arena_take_array(&m->arena, handles, sizeof *f->records)) ||
+        !(f->refused = (uint32_t *)arena_take_array(&m->arena, records, sizeof *f->refused)) ||
+        !(f->parked = (uint32_t *)arena_take_array(&m->arena, records, sizeof *f->parked)) ||
+        !(f->checked = (uint32_t *)arena_take_array(&m->arena, records, sizeof *f->checked))) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the faults of SM %u", s->index);
+        return -1;
+    }
+    for (i = 0; i < handles; i++) f->records[i] = NONE;
+    f->warp_of = s->slot_warp;
+    f->parked_cycle = f->held_cycle = NEVER;
+    pipe_make(&f->remote, NULL, 0); /* until there is a link (fault_unit.h) */
+    if (gpump_replay_bytes(config, &bytes, &diag) == GPUMP_OK && (part = arena_take(&m->arena, bytes)) != NULL &&
+        gpump_replay_init(part, bytes, config, &f->replay, &diag) == GPUMP_OK) {
+        s->faults = f;
+        return 0;
+    }
+    gpump_diag_text(&diag, text, sizeof text);
+    snprintf(error, LAUNCH_ERROR_BYTES, "gpump: %s", diag.field ? text : "out of memory for the replay queue");
+    return -1;
+}
+
+int faults_make(machine *m, const faults_options *options, char error[LAUNCH_ERROR_BYTES]) {
+    gpump_replay_config config;
+    uint32_t i;
+    if (!options->scheme && !options->link && !m->code.count && !m->config.l1_tlb_entries) return 0;
+    if (gpump_replay_config_preset(&config, options->scheme ? options->scheme : "stall") != GPUMP_OK) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "there is no scheme \"%s\" for faults", options->scheme);
+        return -1;
+    }
+    config.warps = m->beyond_room ? GPUMP_DUET_WARPS : m->config.gpu.warp_slots;
+    config.blocks = m->in_place ? BLOCK_ENTRIES_MAX : m->config.gpu.block_slots;
+    config.order = options->order;
+    config.on_fault = options->lazy ? GPUMP_REPLAY_LAZY : GPUMP_REPLAY_EAGER;
+    m->faults_may_happen = options->scheme != NULL;
+    m->fault_scheme = config.scheme;
+    m->fault_order = config.order;
+    if (config.scheme == GPUMP_REPLAY_QUEUE || config.scheme == GPUMP_REPLAY_LOG)
+        m->sources_released = RELEASE_WHEN_ALLOWED;
+    m->forced_interval = options->interval;
+    for (i = 0; i < m->sm_count; i++)
+        if (make_sm(m, m->sms[i], &config, error)) return -1;
+    return translation_make(m, error);
+}
+
+/* An instruction whose address may lie in any space, or a fence: then accesses to shared memory keep their order among
+ * the others, too. */
+static int orders_spaces(const kernel_program *program) {
+    uint32_t i;
+    for (i = 0; i < program->count; i++) {
+        const instruction *in = &program->instructions[i];
+        if (in->opcode == OPCODE_MEMBAR || (in->unit == UNIT_MEMORY && in->space == SPACE_GENERIC)) return 1;
+    }
+    return 0;
+}
+
+static uint8_t replay_kind_of(const instruction *in, int tracks_shared) {
+    if (in->opcode == OPCODE_BAR || in->opcode == OPCODE_EXIT || in->opcode == OPCODE_RET) return GPUMP_REPLAY_SYNC;
+    if (in->unit != UNIT_MEMORY || in->space == SPACE_PARAM || in->space == SPACE_CONST) return GPUMP_REPLAY_OTHER;
+    if (in->opcode == OPCODE_ATOM || in->opcode == OPCODE_RED || in->opcode == OPCODE_MEMBAR ||
+        (in->flags & FLAG_VOLATILE) || instruction_is_runtime_call(in))
+        return GPUMP_REPLAY_ATOMIC;
+    if (in->space == SPACE_SHARED && !tracks_shared) return GPUMP_REPLAY_OTHER;
+    return instruction_only_reads(in) ? GPUMP_REPLAY_LOAD : GPUMP_REPLAY_STORE;
+}
+
+/* Addresses take a log entry; what is stored takes one for every two words; operands of an atomic take one each
+ * (Tanasic 6.3.3: a load 1, a store 2). */
+static uint8_t log_units_of(const instruction *in) {
+    const uint32_t is_atomic = in->opcode == OPCODE_ATOM || in->opcode == OPCODE_RED;
+    uint32_t i, words = 0;
+    if (!in->source_count) return 0;
+    for (i = 1; i < in->source_count; i++)
+        if (in->sources[i].kind != OPERAND_NONE)
+            words += is_atomic ? 2u : in->sources[i].kind == OPERAND_PREDICATE ? 1u : in->sources[i].words;
+    return (uint8_t)gpump_replay_log_units(words != 0, words * 4);
+}
+
+void faults_prepare(const kernel_program *program, replay_info *info, issue_info *order) {
+    const int tracks_shared = orders_spaces(program);
+    uint32_t i;
+    for (i = 0; i < program->count; i++) {
+        const instruction *in = &program->instructions[i];
+        info[i].kind = replay_kind_of(in, tracks_shared);
+        info[i].can_fault = info[i].kind > GPUMP_REPLAY_SYNC && in->space != SPACE_LOCAL && in->space != SPACE_SHARED &&
+                            in->opcode != OPCODE_MEMBAR;
+        info[i].log_units = info[i].kind > GPUMP_REPLAY_SYNC ? log_units_of(in) : 0;
+        /* Exits wait for checks, too, and a group of copies is closed when none of them can fault any more. */
+        if (info[i].kind == GPUMP_REPLAY_SYNC || in->opcode == OPCODE_COPY_COMMIT) order[i].is_barrier = 1;
+    }
+}
+
+/* ---- warps come and go ---- */
+
+void faults_open_warp(machine *m, sm *s, const warp *w) {
+    if (m->fault_unit) fault_calls_open(m, w);
+    machine_must(m, "gpump_replay_open", gpump_replay_open(s->faults->replay, w->number, m->blocks[w->block].ref.slot),
+                 NULL);
+}
+
+void faults_close_warp(machine *m, sm *s, const warp *w) {
+    sm_faults *f = s->faults;
+    uint32_t i;
+    for (i = 0; i < GPUMP_REPLAY_WINDOW; i++) { /* what its log held goes, too */
+        uint32_t *record = &f->records[w->number * GPUMP_REPLAY_WINDOW + i];
+        if (*record != NONE && s->records[*record].stage == RECORD_HELD) pipeline_free_record(s, *record);
+        *record = NONE;
+    }
+    if (w->fault_address) f->held_cycles += m->now - w->fault_since;
+    gpump_bits_clear(f->held, w->number);
+    gpump_bits_clear(f->draining, w->number);
+    gpump_bits_clear(f->replaying, w->number);
+    machine_must(m, "gpump_replay_close", gpump_replay_close(f->replay, w->number), NULL);
+}
+
+void faults_share_log(machine *m, sm *s, uint32_t blocks) {
+    const uint32_t most = m->in_place ? BLOCK_ENTRIES_MAX : m->config.gpu.block_slots;
+    machine_must(m, "gpump_replay_set_blocks",
+                 gpump_replay_set_blocks(s->faults->replay, blocks < most ? blocks : most), NULL);
+}
+
+/* ---- draining ---- */
+
+static warp *warp_in(machine *m, const sm *s, uint32_t number) { return &m->warps[s->faults->warp_of[number]]; }
+
+/* Returns the lowest number of a set from `number` on; NONE. */
+static uint32_t number_from(const uint64_t set[FAULT_WORDS], uint32_t number) {
+    for (; number < 64 * FAULT_WORDS; number = (number | 63u) + 1) {
+        const uint64_t rest = set[number / 64] >> (number % 64);
+        if (rest) return number + gpump_bits_lowest64(rest);
+    }
+    return NONE;
+}
+static int any(const uint64_t set[FAULT_WORDS]) { return number_from(set, 0) != NONE; }
+#define FOR_EACH_NUMBER(set, n) for (n = number_from(set, 0); n != NONE; n = number_from(set, n + 1))
+
+/* Nothing of the warp is fetched any more, and under a replay queue nothing issues. */
+static void begin_drain(machine *m, sm *s, warp *w) {
+    const uint32_t scheme = m->fault_scheme;
+    gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
+    if (s->queue && (scheme == GPUMP_REPLAY_QUEUE || scheme == GPUMP_REPLAY_LOG)) issue_queue_hold(s->queue, w->slot);
+}
+
+/* Returns the cycle in which a held warp has all its pages. */
+static void hold(sm *s, const warp *w) {
+    gpump_bits_set(s->faults->held, w->number);
+    if (w->fault_cycle < s->faults->held_cycle) s->faults->held_cycle = w->fault_cycle;
+}
+
+/* What has drained hands over what it had fetched and not issued; its state is complete then. Without a replay queue
+ * nobody could keep that: it still issues. All of it is older than what has faulted, as fetch has stopped there. */
+static void complete_drains(machine *m, sm *s) {
+    const int keeps = m->fault_scheme == GPUMP_REPLAY_QUEUE || m->fault_scheme == GPUMP_REPLAY_LOG;
+    sm_faults *f = s->faults;
+    uint32_t number;
+    FOR_EACH_NUMBER(f->draining, number) {
+        warp *w = warp_in(m, s, number);
+        gpump_replay_entry entries[GPUMP_REPLAY_WINDOW];
+        uint32_t count = 0;
+        if (w->in_flight > (keeps ? pipeline_queued(s, w) : 0)) continue;
+        if (s->queue && keeps) count = pipeline_take_queued(m, s, w, entries);
+        machine_must(m, "gpump_replay_report_unissued",
+                     gpump_replay_report_unissued(f->replay, w->number, entries, count), NULL);
+        gpump_bits_clear(f->draining, number);
+        gpump_bits_clear(f->replaying,
+                         number); /* it was stopped while it replayed: what it had issued again is held, too */
+        hold(s, w);
+    }
+}
+
+/* A check of the record has failed. */
+static void faulted(machine *m, sm *s, uint32_t record) {
+    sm_faults *f = s->faults;
+    in_flight *r = &s->records[record];
+    warp *w = &m->warps[r->warp];
+    f->faults++;
+    if (!w->fault_address) {
+        w->fault_since = m->now;
+        w->fault_address = r->segments[gpump_bits_lowest64(r->absent)];
+    }
+    if (r->pages_cycle > w->fault_cycle) w->fault_cycle = r->pages_cycle;
+    if (m->fault_unit) { /* pages may have come while other look-ups of it were under way */
+        w->fault_cycle = fault_unit_cycle(m, w, w->fault_cycle);
+        if (r->pages_cycle == NEVER && fault_unit_is_served(m, r)) r->pages_cycle = s->now + 1;
+    }
+    if (m->fault_scheme == GPUMP_REPLAY_REGIONS) {
+        const uint64_t cycle = w->fault_cycle;
+        gpump_restart_order order;
+        machine_must(m, "gpump_restart_report_exception",
+                     gpump_restart_report_exception(s->restart, w->slot, r->pc, GPUMP_RESTART_SERVED, &order), NULL);
+        if (order.answer != GPUMP_RESTART_GO_BACK) { /* it must go on to the boundary ahead */
+            memory_path_park(s, record);
+            return;
+        }
+        restart_warp(m, s, w, order.region);
+        w->fault_cycle = cycle;
+        w->pinned = PINNED_REGION;
+        gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
+        hold(s, w);
+        return;
+    }
+    machine_must(m, "gpump_replay_report_faulted", gpump_replay_report_faulted(f->replay, r->entry), NULL);
+    /* Pages that its younger instructions want must not be kept beside its own, and who waits in place would take the
+     * room in the load-store unit that the holder needs. */
+    if (fault_memory_is_finite(m)) (void)gpump_replay_squash(f->replay, w->number);
+    if (gpump_replay_state_of(f->replay, w->number) == GPUMP_REPLAY_RUN ||
+        gpump_replay_state_of(f->replay, w->number) == GPUMP_REPLAY_REPLAY)
+        memory_path_park(s, record);
+    else
+        begin_drain(m, s, w);
+}
+
+static void take_effect(machine *m, sm *s, uint32_t record) {
+    memory_path_effect(m, s, record);
+    pipeline_checked(m, s, &s->records[record]);
+}
+
+static void forget_fault(sm *s, warp *w) {
+    if (w->fault_address) s->faults->held_cycles += s->now - w->fault_since;
+    w->fault_cycle = w->fault_address = 0;
+}
+
+static void look_ups(machine *m, sm *s) {
+    uint32_t record;
+    while (!m->failed && memory_path_take_looked_up(s, &record)) {
+        in_flight *r = &s->records[record];
+        warp *w = &m->warps[r->warp];
+        gpump_reason answer = GPUMP_REASON_YES;
+        if (r->absent) {
+            faulted(m, s, record);
+            continue;
+        }
+        if (w->fault_cycle <= m->now && gpump_replay_state_of(s->faults->replay, w->number) == GPUMP_REPLAY_RUN)
+            forget_fault(s, w);
+        if (m->fault_order == GPUMP_REPLAY_ADDRESS)
+            machine_must(m, "gpump_replay_report_segments",
+                         gpump_replay_report_segments(s->faults->replay, r->entry, r->segments, r->segment_count),
+                         NULL);
+        machine_must(m, "gpump_replay_report_checked",
+                     gpump_replay_report_checked(s->faults->replay, r->entry, &answer), NULL);
+        if (answer == GPUMP_REASON_YES) take_effect(m, s, record);
+    }
+}
+
+/* ---- pages come ---- */
+
+static void pages_have_come(machine *m, sm *s) {
+    sm_faults *f = s->faults;
+    uint32_t number;
+    f->held_cycle = NEVER;
+    FOR_EACH_NUMBER(f->held, number) {
+        warp *w = warp_in(m, s, number);
+        if (gate_stopped(w)) continue; /* it stays as it is, to be saved */
+        if (w->fault_cycle > m->now) {
+            if (w->fault_cycle < f->held_cycle) f->held_cycle = w->fault_cycle;
+            continue;
+        }
+        if (s->duet && !duet_page_came(m, s, w)) continue; /* it goes on when it is at home (duet.c looks again) */
+        gpump_bits_clear(f->held, number);
+        if (m->fault_scheme == GPUMP_REPLAY_REGIONS) {
+            forget_fault(s, w);
+            gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
+        } else {
+            machine_must(m, "gpump_replay_report_served", gpump_replay_report_served(f->replay, w->number), NULL);
+        }
+    }
+}
+
+/* ---- actions ---- */
+
+/* The warp fetches an instruction again: its stack is what it was then. */
+static void fetch_again(machine *m, sm *s, warp *w, uint32_t pc) {
+    w->stack.depth = w->stack_depth;
+    w->stack.entries[w->stack.depth - 1].pc = pc;
+    w->pinned = PINNED_NEXT;
+    pipeline_refresh_warp(m, s, w);
+}
+
+/* Nothing of its memory instructions keeps the warp from issuing. It may be switched out: then it issues when it comes
+ * in. */
+static void go_on(machine *m, sm *s, warp *w) {
+    if (w->slot == NONE) {
+        gpump_warp_gate_open(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
+        return;
+    }
+    gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
+    if (!s->queue) pipeline_refresh_warp(m, s, w);
+}
+
+static void actions(machine *m, sm *s) {
+    sm_faults *f = s->faults;
+    gpump_replay_action action;
+    while (!m->failed && gpump_replay_has_actions(f->replay) && gpump_replay_next(f->replay, &action) == GPUMP_OK) {
+        warp *w = warp_in(m, s, action.warp);
+        const uint32_t record = action.entry == NONE ? NONE : f->records[action.entry];
+        switch (action.kind) {
+        case GPUMP_REPLAY_ACT_EFFECT: take_effect(m, s, record); break;
+        case GPUMP_REPLAY_ACT_SQUASH: {
+            const int logged = action.what.log_units && !(action.what.flags & GPUMP_REPLAY_HOLDS) &&
+                               m->fault_scheme == GPUMP_REPLAY_LOG;
+            pipeline_withdraw(m, s, record, logged);
+            break;
+        }
+        case GPUMP_REPLAY_ACT_REFETCH:
+            pipeline_withdraw(m, s, record, 0);
+            f->records[action.entry] = NONE;
+            fetch_again(m, s, w, action.what.pc);
+            break;
+        case GPUMP_REPLAY_ACT_DRAINED: gpump_bits_set(f->draining, action.warp); break;
+        case GPUMP_REPLAY_ACT_REPLAY:
+            gpump_bits_set(f->replaying, action.warp);
+            w->reinserted = 0;
+            break;
+        case GPUMP_REPLAY_ACT_FETCH:
+            gpump_bits_clear(f->replaying, action.warp);
+            forget_fault(s, w);
+            go_on(m, s, w);
+            break;
+        default: break;
+        }
+    }
+}
+
+/* ---- replaying ---- */
+
+/* Issues what the warp had to give up, in program order. In order: one after the other, when registers and units allow
+ * it. Out of order: into the issue queue, as fetch would do it. */
+static void replay(machine *m, sm *s) {
+    uint32_t number;
+    FOR_EACH_NUMBER(s->faults->replaying, number) {
+        const warp *w = warp_in(m, s, number);
+        uint32_t entries[GPUMP_REPLAY_WINDOW], count, i;
+        if (gpump_replay_pending(s->faults->replay, number, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK) continue;
+        for (i = 0; i < count; i++) {
+            const gpump_replay_entry what = gpump_replay_look(s->faults->replay, entries[i]);
+            pipeline_replay_result result;
+            if (s->queue && what.sequence < w->reinserted) continue;
+            result = pipeline_replay(m, s, w->slot, entries[i], &what);
+            s->faults->again |= result == PIPELINE_REPLAY_LATER;
+            if (result != PIPELINE_REPLAYED) break;
+        }
+    }
+}
+
+/* ---- a cycle ---- */
+
+void faults_cycle(machine *m, sm *s) {
+    sm_faults *f = s->faults;
+    look_ups(m, s);
+    if (f->held_cycle <= m->now) pages_have_come(m, s);
+    do {
+        actions(m, s);
+        complete_drains(m, s);
+    } while (!m->failed && gpump_replay_has_actions(f->replay));
+    if (f->held_cycle <= m->now) {
+        pages_have_come(m, s);
+        actions(m, s);
+    }
+    f->again = 0;
+    if (any(f->replaying)) {
+        replay(m, s);
+        actions(m, s);
+    }
+    if (s->fault_switch && (any(f->held) || f->parked_count || s->calling)) fault_switch_watch(m, s);
+}
+
+uint64_t faults_next(const sm *s) {
+    const sm_faults *f = s->faults;
+    if (f->again || (f->retry && f->refused_count)) return s->now + 1;
+    if (pipe_next(&f->remote) < f->parked_cycle && pipe_next(&f->remote) < f->held_cycle) return pipe_next(&f->remote);
+    return f->parked_cycle < f->held_cycle ? f->parked_cycle : f->held_cycle;
+}
+
+/* ---- leaving and coming back ---- */
+
+void faults_stop_warp(machine *m, sm *s, warp *w) {
+    sm_faults *f = s->faults;
+    const uint32_t scheme = m->fault_scheme, state = gpump_replay_state_of(f->replay, w->number);
+    if (scheme != GPUMP_REPLAY_QUEUE && scheme != GPUMP_REPLAY_LOG) return;
+    if (state == GPUMP_REPLAY_HELD || state == GPUMP_REPLAY_DRAIN) return;
+    if (state == GPUMP_REPLAY_RUN && !w->fault_address && !pipeline_queued(s, w)) return;
+    if (gpump_replay_squash(f->replay, w->number) != GPUMP_OK) return;
+    begin_drain(m, s, w);
+    if (s->wake > m->now + 1) s->wake = m->now + 1;
+}
+
+uint64_t faults_context_bytes(const kernel *k) {
+    const uint64_t sections = 2 * GPUMP_CONTEXT_SECTION_BYTES, entries = GPUMP_REPLAY_WINDOW;
+    return k->warps * (sections + entries * (32 + 16)) + (uint64_t)LOG_UNITS_MAX * LANES * 8;
+}
+
+uint32_t faults_entries(machine *m, const warp *w, gpump_replay_entry entries[GPUMP_REPLAY_WINDOW]) {
+    uint32_t count = 0;
+    machine_must(m, "gpump_replay_save",
+                 gpump_replay_save(m->sms[w->sm]->faults->replay, w->number, entries, GPUMP_REPLAY_WINDOW, &count),
+                 NULL);
+    return count;
+}
+
+static uint32_t handle_of(const sm *s, const warp *w, uint64_t sequence) {
+    uint32_t entries[GPUMP_REPLAY_WINDOW], count, i;
+    if (gpump_replay_pending(s->faults->replay, w->number, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK)
+        return NONE;
+    for (i = 0; i < count; i++)
+        if (gpump_replay_look(s->faults->replay, entries[i]).sequence == sequence) return entries[i];
+    return NONE;
+}
+
+const in_flight *faults_operands(const machine *m, const warp *w, const gpump_replay_entry *entry) {
+    const sm *s = m->sms[w->sm];
+    const uint32_t handle = handle_of(s, w, entry->sequence);
+    return handle == NONE || s->faults->records[handle] == NONE ? NULL : &s->records[s->faults->records[handle]];
+}
+
+void faults_restore(machine *m, sm *s, warp *w, const gpump_replay_entry *entries, uint32_t count) {
+    gpump_diag diag;
+    memset(&diag, 0, sizeof diag);
+    machine_must(m, "gpump_replay_restore", gpump_replay_restore(s->faults->replay, w->number, entries, count, &diag),
+                 &diag);
+    gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
+    if (count && w->sequence <= entries[count - 1].sequence) w->sequence = entries[count - 1].sequence + 1;
+    w->fault_cycle = m->fault_unit ? fault_unit_restored(m, w) : m->blocks[w->block].fault_cycle;
+    hold(s, w);
+}
+
+in_flight *faults_restore_operands(machine *m, sm *s, warp *w, uint64_t sequence) {
+    const uint32_t handle = handle_of(s, w, sequence);
+    gpump_replay_entry what;
+    uint32_t record;
+    if (handle == NONE || s->free_record == NONE) return NULL;
+    what = gpump_replay_look(s->faults->replay, handle);
+    record = s->faults->records[handle] = pipeline_hold_record(m, s, w, &what);
+    s->records[record].entry = handle;
+    return &s->records[record];
+}

@@ -1,0 +1,52 @@
+/* faults: what becomes of a warp whose access finds its page absent, and of its memory order (Tanasic 6.3).
+ *
+ * gpump_replay decides; this file tells it what has happened and carries out its actions. Under `stall`, which every
+ * machine with TLBs has, the access waits in place. Under the other schemes (--faults) the warp drains and is held: its
+ * instructions have left the pipeline, so that its block may be saved. When its pages are there, it replays what it had
+ * to give up. Its operands are then read from registers again, or from the log: a record that is squashed keeps what it
+ * has read, in the stage RECORD_HELD, without a slot in any queue.
+ *
+ * Pages come after a fixed time (config.page_service_cycles). */
+#ifndef MINIGPU_FAULTS_H
+#define MINIGPU_FAULTS_H
+
+#include "parts/faults/fault_held.h"
+#include "parts/faults/fault_options.h"
+#include "state/state.h"
+
+#define LOG_UNITS_MAX 256u /* of the largest operand log, 64 KB */
+
+/* Gives every SM what it needs for TLBs and faults; nothing where neither is wanted. Returns 0, or -1 with the reason
+ * in error. */
+int faults_make(machine *m, const faults_options *options, char error[LAUNCH_ERROR_BYTES]);
+/* Prepares what gpump_replay needs to know of a program's instructions; order[] learns that exits wait for the last
+ * check of what is before them. */
+void faults_prepare(const kernel_program *program, replay_info *info, issue_info *order);
+/* The name of a scheme by its number; NULL past the last. */
+const char *faults_scheme_name(uint32_t index);
+/* The name of a gpump_replay_order; NULL past the last. */
+const char *faults_order_name(uint32_t order);
+/* Returns the bytes that faulted warps of a block can add to its context at most. */
+uint64_t faults_context_bytes(const kernel *k);
+/* Once per cycle between the load-store unit and issue: look-ups that are answered, pages that have come, actions. */
+void faults_cycle(machine *m, sm *s);
+/* The next cycle in which a page comes that somebody of this SM waits for; NEVER. */
+uint64_t faults_next(const sm *s);
+/* A warp takes its slot; it leaves it. */
+void faults_open_warp(machine *m, sm *s, const warp *w);
+void faults_close_warp(machine *m, sm *s, const warp *w);
+/* The first block of a kernel comes to an empty SM: the log is shared among so many. */
+void faults_share_log(machine *m, sm *s, uint32_t blocks);
+/* The warps of a block are told to stop: who waits for pages in place, is replaying, or waits for log room that faulted
+ * warps hold, leaves with what it has. */
+void faults_stop_warp(machine *m, sm *s, warp *w);
+/* The entries of a held warp in program order, for its context. Returns their number. */
+uint32_t faults_entries(machine *m, const warp *w, gpump_replay_entry entries[GPUMP_REPLAY_WINDOW]);
+/* The record that keeps the operands of one of them; NULL: it reads registers. */
+const in_flight *faults_operands(const machine *m, const warp *w, const gpump_replay_entry *entry);
+/* A warp comes back with its entries. */
+void faults_restore(machine *m, sm *s, warp *w, const gpump_replay_entry *entries, uint32_t count);
+/* Returns the record for the operands of a restored entry; NULL: there is none of that sequence. */
+in_flight *faults_restore_operands(machine *m, sm *s, warp *w, uint64_t sequence);
+
+#endif

@@ -1,0 +1,56 @@
+#include "parts/page_checks/fault_calls.h"
+
+#include <stdio.h>
+
+#include "parts/fault_switch/fault_switch.h"
+
+/* Accesses to absent pages that the checks of a warp have found since its last call: one per granule. */
+struct fault_found {
+    gpump_fault_access accesses[LANES];
+    uint32_t count, unused;
+};
+
+int fault_calls_make(machine *m, char error[LAUNCH_ERROR_BYTES]) {
+    if (!m->fault_unit) return 0;
+    m->fault_unit->found = (fault_found *)arena_take_array(&m->arena, m->warp_count, sizeof *m->fault_unit->found);
+    if (m->fault_unit->found) return 0;
+    snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the calls of the fault handler");
+    return -1;
+}
+
+static fault_found *found_by(const machine *m, const warp *w) { return &m->fault_unit->found[w - m->warps]; }
+
+void fault_calls_open(machine *m, const warp *w) { found_by(m, w)->count = 0; }
+
+void fault_calls_found(machine *m, sm *s, const in_flight *r, uint64_t segment) {
+    const gpump_fault_access access = fault_unit_access(m, s, r, segment, TRANSLATION_ABSENT);
+    const uint64_t granule_pages = m->fault_unit->granule_pages;
+    fault_found *found = found_by(m, &m->warps[r->warp]);
+    uint32_t i;
+    for (i = 0; i < found->count; i++)
+        if (found->accesses[i].page / granule_pages == access.page / granule_pages) return;
+    if (found->count < LANES) found->accesses[found->count++] = access;
+}
+
+uint64_t fault_calls_wait(machine *m, sm *s, warp *w) {
+    if (!w->awaited_count) return m->now + 1;
+    w->calls = 1;
+    if (s->fault_switch) {
+        fault_switch_pending(m, block_cookie(&m->blocks[w->block]));
+        s->faults->again = 1; /* fault_switch_watch in the next cycle */
+    }
+    return NEVER;
+}
+
+uint64_t fault_calls_call(machine *m, sm *s, warp *w) {
+    fault_found *found = found_by(m, w);
+    uint64_t cycle = m->now + 1;
+    uint32_t i;
+    for (i = 0; i < found->count; i++) {
+        const uint64_t again = fault_unit_open(m, w, &found->accesses[i]);
+        if (again != NEVER && again > cycle) cycle = again; /* there is no room: the check finds it again */
+    }
+    found->count = 0;
+    m->page_faults.calls++;
+    return w->awaited_count ? fault_calls_wait(m, s, w) : cycle;
+}

@@ -1,0 +1,174 @@
+#include "parts/page_checks/page_faults.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sm/translation.h"
+
+/* An entry of the fault buffer: page * 2, + 1 for writing. The last `reported` ones have not been asked for: their
+ * cycle is NEVER. */
+
+static void absent_buffer(machine *m, const launch_buffer *buffer) {
+    const uint64_t first = (buffer->address - DEVICE_BASE) / PAGE_BYTES;
+    uint64_t page;
+    for (page = first; page * PAGE_BYTES < buffer->address - DEVICE_BASE + buffer->bytes; page++)
+        m->page_table[page] |= PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
+}
+
+/* Does this page of a block's local memory hold nothing but arrays, whichever kernel's block it is? Spilled registers
+ * lie behind the arrays of their warp, and nobody checks them. */
+static int holds_arrays(const machine *m, uint64_t page) {
+    const uint64_t rows = PAGE_BYTES / SEGMENT_BYTES; /* a row: four bytes of each lane */
+    uint64_t row;
+    uint32_t i;
+    for (i = 0; i < m->kernel_count; i++) {
+        const kernel_program *program = m->kernels[i].program;
+        const uint64_t warp_rows = program->local_bytes / 4;
+        for (row = page * rows; row < (page + 1) * rows && row < warp_rows * m->kernels[i].warps; row++)
+            if (row % warp_rows * 4 >= program->array_bytes) return 0;
+    }
+    return 1;
+}
+
+/* The arrays of all blocks: the frames differ only in where they begin. */
+static void absent_local(machine *m) {
+    const uint64_t pages = m->local_stride / PAGE_BYTES;
+    uint64_t page, frame;
+    for (page = 0; page < pages; page++)
+        for (frame = 0; frame < m->local_count && holds_arrays(m, page); frame++)
+            m->page_table[(m->local_base - DEVICE_BASE) / PAGE_BYTES + frame * pages + page] |=
+                PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
+}
+
+int page_faults_is_texture(const launch_file *launch, uint32_t buffer) {
+    uint32_t k, i;
+    for (k = 0; k < launch->kernel_count; k++) {
+        const launch_kernel *l = &launch->kernels[k];
+        for (i = 0; i < l->argument_count; i++)
+            if (l->arguments[i].is_texture && l->arguments[i].buffer == buffer) return 1;
+        for (i = 0; i < l->texture_reference_count; i++)
+            if (l->texture_references[i].texture.buffer == buffer) return 1;
+    }
+    return 0;
+}
+
+/* ---- what is absent at first ---- */
+
+/* The length of the list's first word; *rest: what follows it. */
+static size_t first_word(const char *list, const char **rest) {
+    const size_t length = strcspn(list, ",");
+    *rest = list + length + (list[length] == ',');
+    return length;
+}
+
+static int is_word(const char *word, size_t length, const char *name) {
+    return name && strlen(name) == length && !strncmp(word, name, length);
+}
+
+int page_faults_list_has(const char *list, const char *word) {
+    const char *rest = list;
+    while (list && *list) {
+        if (is_word(list, first_word(list, &rest), word)) return 1;
+        list = rest;
+    }
+    return 0;
+}
+
+int page_faults_list_has_buffer(const char *list, const launch_file *launch, uint32_t buffer) {
+    const char *name = launch->buffers[buffer].name;
+    return name && page_faults_list_has(list, name);
+}
+
+/* Does every word of the list mean something? */
+static int check_list(const launch_file *launch, const char *list, char error[LAUNCH_ERROR_BYTES]) {
+    const char *rest = list;
+    for (; list && *list; list = rest) {
+        const size_t length = first_word(list, &rest);
+        uint32_t i;
+        if (is_word(list, length, "all") || is_word(list, length, "code") || is_word(list, length, "local")) continue;
+        for (i = 0; i < launch->buffer_count && !is_word(list, length, launch->buffers[i].name); i++) {}
+        if (i < launch->buffer_count) continue;
+        snprintf(error, LAUNCH_ERROR_BYTES,
+                 "%s: no buffer is named \"%.*s\" (buffers get names by name: ...; beside names there are all, code "
+                 "and local)",
+                 launch->path, (int)length, list);
+        return -1;
+    }
+    return 0;
+}
+
+int page_faults_make(machine *m, const launch_file *launch, const char *list, int linked,
+                     char error[LAUNCH_ERROR_BYTES]) {
+    const int all = page_faults_list_has(list, "all");
+    pipe_stage *faults = &m->page_faults.buffer;
+    pipe_entry *room;
+    uint64_t pages = 0, entries = 1, i;
+    uint32_t n;
+    if (check_list(launch, list, error)) return -1;
+    if (m->local_is_absent) absent_local(m);
+    for (n = 0; !linked && n < launch->buffer_count; n++)
+        if ((all && !page_faults_is_texture(launch, n)) || page_faults_list_has_buffer(list, launch, n))
+            absent_buffer(m, &launch->buffers[n]);
+    for (i = 0; i < m->memory_bytes / PAGE_BYTES; i++) pages += (m->page_table[i] & PAGE_ABSENT_READ) != 0;
+    m->page_faults.absent = pages;
+    if (m->forced_check != NEVER) pages = m->memory_bytes / PAGE_BYTES; /* any page may be evicted */
+    while (entries < 2 * pages) entries *= 2; /* each page at most twice: to be read, and to be written */
+    if (entries > UINT32_MAX / 2 || !(room = (pipe_entry *)arena_take_array(&m->arena, entries, sizeof *room))) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the fault buffer");
+        return -1;
+    }
+    pipe_make(faults, room, m->config.page_service_cycles);
+    return 0;
+}
+
+void page_faults_report(machine *m, uint64_t address, int write) {
+    const uint64_t page = (address - DEVICE_BASE) / PAGE_BYTES;
+    const uint8_t reported = write ? PAGE_REPORTED_WRITE : PAGE_REPORTED_READ;
+    pipe_stage *faults = &m->page_faults.buffer;
+    pipe_entry *entry;
+    if (m->page_table[page] & reported) return;
+    m->page_table[page] |= reported;
+    entry = pipe_add(faults);
+    entry->cycle = NEVER;
+    entry->item = (uint32_t)page * 2 + (write != 0);
+    m->page_faults.reported++;
+}
+
+uint64_t page_faults_open(machine *m, uint64_t address, int write) {
+    const uint32_t item = (uint32_t)((address - DEVICE_BASE) / PAGE_BYTES) * 2 + (write != 0);
+    const pipe_stage *faults = &m->page_faults.buffer;
+    uint32_t i = faults->count;
+    page_faults_report(m, address, write);
+    if (m->page_faults.reported) return page_faults_call(m);
+    while (i-- > 0) /* it was opened before: the latest are the likeliest */
+        if (faults->entries[(faults->head + i) & faults->mask].item == item)
+            return faults->entries[(faults->head + i) & faults->mask].cycle;
+    return m->now + 1;
+}
+
+void page_faults_evict(machine *m, uint64_t address) {
+    const uint64_t page = (address - DEVICE_BASE) / PAGE_BYTES;
+    m->page_table[page] |= PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
+    translation_forget(m, page);
+}
+
+uint64_t page_faults_call(machine *m) {
+    pipe_stage *faults = &m->page_faults.buffer;
+    m->page_faults.calls++;
+    for (; m->page_faults.reported; m->page_faults.reported--)
+        faults->entries[(faults->head + faults->count - m->page_faults.reported) & faults->mask].cycle =
+            m->now + faults->length;
+    if (faults->count) faults->due = faults->entries[faults->head].cycle;
+    /* In order, so the last one comes last. None: others have brought the page meanwhile. */
+    return faults->count ? faults->entries[(faults->head + faults->count - 1) & faults->mask].cycle : m->now + 1;
+}
+
+void page_faults_serve(machine *m) {
+    uint32_t item;
+    while ((item = pipe_take(&m->page_faults.buffer, m->now)) != NONE) {
+        m->page_table[item / 2] &= (uint8_t) ~(item & 1u ? PAGE_ABSENT_READ | PAGE_ABSENT_WRITE | PAGE_REPORTED_WRITE
+                                                         : PAGE_ABSENT_READ | PAGE_REPORTED_READ);
+        translation_forget(m, item / 2); /* TLBs may know it as a page to be read */
+        m->page_faults.served++;
+    }
+}

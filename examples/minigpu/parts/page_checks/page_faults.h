@@ -1,0 +1,39 @@
+/* page_faults: pages that are not there, checks that find them, and the handler that brings them (Kim 2012).
+ *
+ * A page of a buffer may be absent when a launch begins (--absent). Who accesses it without a check ends the run with
+ * an error, unless the pipeline can go on behind such an access (--faults; faults.h). A checked load, or a pfchk,
+ * reports it to the fault buffer and sets its predicate. A sw_call whose guard is true asks the handler for all that
+ * has been reported; page_service_cycles later the pages are there, and the warp goes on at its marker. A page asked
+ * for only to be read comes read-only: the first write to it is a fault of its own. With a link the fault unit brings
+ * pages instead, for checks too (fault_calls.h). */
+#ifndef MINIGPU_PAGE_FAULTS_H
+#define MINIGPU_PAGE_FAULTS_H
+
+#include "state/state.h"
+
+/* What is absent at first (--absent): a list with commas of "all" (every buffer that no texture reads), names of
+ * buffers, "code" (code_pages.h) and "local" (arrays in local memory, where checks find them); NULL: nothing. Does it
+ * have that word, or that buffer? */
+int page_faults_list_has(const char *list, const char *word);
+int page_faults_list_has_buffer(const char *list, const launch_file *launch, uint32_t buffer);
+/* Makes the buffers of such a list absent, unless a fault unit does that (`linked`), and a fault buffer for all absent
+ * pages. Returns 0, or -1 with the reason in error: a word of the list means nothing. */
+int page_faults_make(machine *m, const launch_file *launch, const char *list, int linked,
+                     char error[LAUNCH_ERROR_BYTES]);
+/* Does a texture read this buffer? Its accesses are not checked. */
+int page_faults_is_texture(const launch_file *launch, uint32_t buffer);
+/* A check has found the page of this address absent for reading, or for writing. */
+void page_faults_report(machine *m, uint64_t address, int write);
+/* Hands all that has been reported to the handler. Returns the cycle at which every page reported so far is there. */
+uint64_t page_faults_call(machine *m);
+/* A look-up has found the page of this address absent for reading, or for writing, and its handler begins at once.
+ * Returns the cycle at which the page is there. */
+uint64_t page_faults_open(machine *m, uint64_t address, int write);
+/* Makes the page of this address absent: the next access to it faults. */
+void page_faults_evict(machine *m, uint64_t address);
+/* Pages whose time has come are there. */
+void page_faults_serve(machine *m);
+/* The next cycle in which a page comes; NEVER. */
+static inline uint64_t page_faults_next(const machine *m) { return pipe_next(&m->page_faults.buffer); }
+
+#endif

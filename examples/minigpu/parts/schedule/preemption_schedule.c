@@ -1,0 +1,288 @@
+/* How the scheduler drives the machine:
+ *
+ *   1. Each process gets a row of the process table (its page table base goes to the SMs) and a command queue.
+ *   2. A kernel whose turn it is in its process is submitted (gpump_scheduler_submit). One is in flight per queue.
+ *   3. gpump_scheduler_next hands over what is to be done:
+ *        SETUP    the SM gets the process's page table base; what a change of process makes stale in its L1 is dropped;
+ * then it is ready ISSUE    a block starts there, a preempted one by its entry, a new one by its index
+ * (preemption_place) PREEMPT  the SM's blocks leave (preemption_carry_out): by switch or drain, or each as
+ * gpump_victim_select says KERNEL_DONE, KERNEL_START  for the record
+ *   4. A block that has left its SM is reported: finished, or preempted with the entry that it waits in.
+ * A block counts as gone when its place is free (FREED), so a block that is issued always finds room. A block that has
+ * left on a fault (--switch-on-fault) stays counted on its SM: it comes back as its SM asks for it, or becomes a
+ * preempted block when the SM is vacated. The block that takes its place comes by gpump_scheduler_issue_extra. */
+#include "parts/schedule/preemption_schedule.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "policies.h"
+#include "parts/fault_switch/fault_switch.h"
+#include "parts/fault_unit/fault_unit.h"
+#include "sm/memory_path.h"
+#include "preemption/block_life.h"
+#include "preemption/requests.h"
+#include "parts/schedule/schedule_facts.h"
+#include "parts/schedule/schedule_group.h"
+#include "parts/corun/corun.h"
+
+#define SCHEDULER_SLOTS_MAX 64u /* gpump_scheduler_config.blocks_per_sm */
+
+int preemption_schedule_make(machine *m, const launch_file *launch, const char *policy, uint32_t mechanism,
+                             uint64_t slice_ns, uint32_t extra_blocks, char error[LAUNCH_ERROR_BYTES]) {
+    struct schedule *c = (struct schedule *)arena_take(&m->arena, sizeof *c);
+    gpump_scheduler_config config;
+    gpump_diag diag;
+    size_t bytes;
+    void *memory;
+    uint32_t i;
+    if (!c) goto memory;
+    c->policy = policies_find_scheduler(policy);
+    if (!c->policy) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "no scheduling policy is named \"%s\"", policy);
+        return -1;
+    }
+    gpump_scheduler_config_preset(&config, "k20c");
+    config.sms = config.decision_cycles = m->config.gpu.sms;
+    config.blocks_per_sm = m->config.gpu.block_slots + extra_blocks < SCHEDULER_SLOTS_MAX
+                               ? m->config.gpu.block_slots + extra_blocks
+                               : SCHEDULER_SLOTS_MAX;
+    config.processes = config.queues = launch->process_count;
+    config.active_kernels = launch->process_count > m->config.gpu.sms ? launch->process_count : m->config.gpu.sms;
+    config.saved_blocks = config.sms * config.blocks_per_sm;
+    config.mechanism = mechanism;
+    if (slice_ns) config.slice_cycles = (uint32_t)gpump_gpu_cycles_from_ns(&m->config.gpu, slice_ns);
+    if (gpump_scheduler_bytes(&config, &bytes, &diag) != GPUMP_OK) {
+        size_t length = (size_t)snprintf(error, LAUNCH_ERROR_BYTES, "gpump_scheduler: ");
+        gpump_diag_text(&diag, error + length, LAUNCH_ERROR_BYTES - length);
+        return -1;
+    }
+    memory = arena_take(&m->arena, bytes);
+    c->vacating = (uint32_t *)arena_take_array(&m->arena, m->sm_count, sizeof *c->vacating);
+    c->processes = (uint32_t *)arena_take_array(&m->arena, launch->process_count, sizeof *c->processes);
+    c->names = (scheduled *)arena_take_array(&m->arena, m->block_count, sizeof *c->names);
+    c->off_chip = (scheduled *)arena_take_array(&m->arena, m->preempted_count, sizeof *c->off_chip);
+    c->leases = (schedule_lease *)arena_take_array(&m->arena, m->sm_count, sizeof *c->leases);
+    if (!memory || !c->vacating || !c->processes || !c->names || !c->off_chip || !c->leases) goto memory;
+    if (gpump_scheduler_init(memory, bytes, &config, &c->scheduler, &diag) != GPUMP_OK) goto memory;
+    for (i = 0; i < launch->process_count; i++) {
+        gpump_scheduler_process process;
+        memset(&process, 0, sizeof process);
+        process.cookie = i;
+        process.page_table_base = DEVICE_BASE; /* one address space today; the register is there */
+        process.priority = launch->processes[i].priority;
+        process.weight = 1;
+        if (gpump_scheduler_open(c->scheduler, 0, &process, &c->processes[i], &diag) != GPUMP_OK) goto memory;
+    }
+    m->schedule = c;
+    return 0;
+memory:
+    snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
+    return -1;
+}
+
+/* ==== facts ==== */
+
+void preemption_schedule_submit(machine *m, uint32_t kernel_index) {
+    const kernel *k = &m->kernels[kernel_index];
+    gpump_scheduler_command command;
+    gpump_occupancy occupancy;
+    if (m->corun && kernel_index < m->corun->kernels) {
+        schedule_group_submit(m);
+        return;
+    }
+    memset(&command, 0, sizeof command);
+    if (gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) != GPUMP_OK) return;
+    command.cookie = kernel_index;
+    command.blocks = k->blocks;
+    command.process = m->schedule->processes[k->process];
+    command.blocks_per_sm = k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks;
+    command.saved_limit = UINT32_MAX;
+    machine_must(m, "gpump_scheduler_submit",
+                 gpump_scheduler_submit(m->schedule->scheduler, m->now, k->process, &command, NULL), NULL);
+    m->dispatch_needed = 1;
+}
+
+/* ==== actions ==== */
+
+/* The block that has just been placed on the SM is what the scheduler calls `name`. */
+static void name_placed(machine *m, const sm *s, const scheduled *name) {
+    uint32_t i;
+    for (i = 0; i < BLOCK_ENTRIES_MAX; i++) {
+        const uint32_t index = s->block_of_entry[i];
+        if (index != NONE && m->blocks[index].life == m->lives) m->schedule->names[index] = *name;
+    }
+}
+
+static void issue(machine *m, const gpump_scheduler_action *action) {
+    uint32_t kernel_index = (uint32_t)action->kernel_cookie;
+    kernel *k = &m->kernels[kernel_index];
+    sm *s = m->sms[action->sm];
+    scheduled name;
+    gpump_reason reason;
+    if (m->corun && kernel_index < m->corun->kernels) {
+        schedule_group_issue(m, action);
+        return;
+    }
+    if (action->saved) {
+        preempted_block saved = m->preempted[action->handle];
+        block_life_dequeue(m, k, (uint32_t)action->handle);
+        reason = preemption_place(m, s, kernel_index, saved.linear, &saved);
+    } else {
+        reason = preemption_place(m, s, kernel_index, action->index, NULL);
+        k->next_block++;
+    }
+    if (reason != GPUMP_REASON_YES) {
+        machine_fail(m, "cycle %llu: SM %u has no room for a block of kernel %u: %s", (unsigned long long)m->now,
+                     action->sm, kernel_index + 1, gpump_reason_text(reason));
+        return;
+    }
+    name.sm = action->sm;
+    name.block = action->block;
+    name_placed(m, s, &name);
+}
+
+uint64_t preemption_schedule_extra_blocks(const machine *m, const sm *s) {
+    const gpump_scheduler_view view = gpump_scheduler_look(m->schedule->scheduler);
+    const gpump_scheduler_sm *row = &view.sms[s->index];
+    return row->state == GPUMP_SCHEDULER_SM_RUNNING ? gpump_scheduler_to_issue(&view.kernels[row->kernel]) : 0;
+}
+
+int preemption_schedule_place_extra(machine *m, sm *s) {
+    const gpump_scheduler_view view = gpump_scheduler_look(m->schedule->scheduler);
+    gpump_scheduler_action action;
+    gpump_result result;
+    if (s->resident >= view.kernels[view.sms[s->index].kernel].blocks_per_sm) return 0;
+    result = gpump_scheduler_issue_extra(m->schedule->scheduler, m->now, s->index, &action);
+    if (result == GPUMP_OK)
+        issue(m, &action);
+    else if (result != GPUMP_EMPTY)
+        machine_must(m, "gpump_scheduler_issue_extra", result, NULL);
+    return result == GPUMP_OK;
+}
+
+void preemption_schedule_came_back(machine *m, sm *s, uint32_t entry) {
+    name_placed(m, s, &m->schedule->off_chip[entry]);
+}
+
+/* The SM's blocks that can still be told to leave: not those that leave already or just come back. Returns how many. */
+static uint32_t look_at_leaving(machine *m, const sm *s, gpump_block_view views[GPUMP_VICTIM_BLOCKS]) {
+    uint32_t count = GPUMP_VICTIM_BLOCKS, i, leaving = 0;
+    machine_must(m, "gpump_sm_blocks", gpump_sm_blocks(s->gpump, m->now, views, GPUMP_VICTIM_BLOCKS, &count), NULL);
+    for (i = 0; i < count && !m->failed; i++) {
+        if (!gpump_block_stays(views[i].state) || !views[i].may) continue;
+        /* Flushed once at most: turns shorter than a block would else start it for ever. */
+        if (m->blocks[s->block_of_entry[views[i].block.slot]].flushes) views[i].may &= ~(1u << GPUMP_TECHNIQUE_FLUSH);
+        views[leaving++] = views[i];
+    }
+    return leaving;
+}
+
+/* Which way each of an SM's blocks goes, from what each way would cost (gpump_victim_vacate under "chimera"). */
+static uint32_t select_choices(machine *m, sm *s, gpump_block_choice *choices) {
+    gpump_block_view views[GPUMP_VICTIM_BLOCKS];
+    gpump_cost_estimate estimates[GPUMP_VICTIM_BLOCKS];
+    gpump_victim_request request;
+    gpump_victim_sm view;
+    gpump_victim_question question;
+    gpump_victim_decision decision;
+    uint32_t leaving;
+    /* Asked in each cycle of a save: what blocks wait for is searched only when a block is left to choose for. */
+    if (!look_at_leaving(m, s, views)) return 0;
+    memset(&request, 0, sizeof request);
+    memset(&view, 0, sizeof view);
+    memset(&question, 0, sizeof question);
+    memset(&decision, 0, sizeof decision);
+    fault_unit_describe(m, s);
+    leaving = look_at_leaving(m, s, views);
+    question.policy = gpump_victim_find("chimera");
+    machine_must(m, "gpump_cost_estimate_blocks",
+                 gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, views, leaving, NULL,
+                                            &question.policy->cost, estimates, NULL),
+                 NULL);
+    gpump_victim_request_init(&request, 0, 0, m->now);
+    request.limit_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, 15000);
+    view.blocks = views;
+    view.estimates = estimates;
+    view.count = leaving;
+    view.sm = s->index;
+    question.request = &request;
+    question.sms = &view;
+    question.sm_count = 1;
+    question.choices = choices;
+    question.choice_capacity = BLOCK_ENTRIES_MAX;
+    machine_must(m, "gpump_victim_vacate", gpump_victim_vacate(&question, &decision, NULL), NULL);
+    return decision.choices;
+}
+
+/* The SM's blocks that have left on a fault go to the preempted blocks of their kernel: their contexts are saved. */
+static void give_off_chip(machine *m, sm *s) {
+    uint32_t i, n;
+    for (i = 0; i < m->kernel_count; i++)
+        for (n = m->kernels[i].first_preempted; n != NONE && s->fault_switch->off_chip; n = m->preempted[n].next) {
+            preempted_block *entry = &m->preempted[n];
+            if (entry->fault_sm != s->index) continue;
+            entry->fault_sm = NONE;
+            fault_switch_dropped(m, s, block_cookie_of(entry->kernel, entry->linear));
+            preemption_schedule_off_chip_left(m, n, 0);
+        }
+}
+
+/* Makes whoever runs on an SM that is being vacated leave; blocks that were just coming back are told when they have
+ * arrived. */
+static void vacate(machine *m, sm *s) {
+    gpump_block_choice choices[BLOCK_ENTRIES_MAX];
+    uint32_t mechanism = m->schedule->vacating[s->index] - 1, count;
+    memset(choices, 0, sizeof choices);
+    if (s->fault_switch) give_off_chip(m, s);
+    if (!s->resident) return;
+    if (mechanism != GPUMP_SCHEDULER_SELECT) {
+        preemption_request(m, s, mechanism == GPUMP_SCHEDULER_DRAIN ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH, 0,
+                           0);
+        return;
+    }
+    count = select_choices(m, s, choices);
+    if (count) preemption_carry_out(m, s, choices, count, 0);
+}
+
+static void set_up(machine *m, const gpump_scheduler_action *action) {
+    sm *s = m->sms[action->sm];
+    m->schedule->vacating[action->sm] = 0;
+    if (action->invalidate & GPUMP_SCHEDULER_INVALIDATE_L1) memory_path_invalidate(s);
+    machine_must(m, "gpump_scheduler_report_ready",
+                 gpump_scheduler_report_ready(m->schedule->scheduler, m->now, action->sm), NULL);
+}
+
+void preemption_schedule_pump(machine *m) {
+    struct schedule *c = m->schedule;
+    gpump_scheduler_action action;
+    gpump_result result = GPUMP_EMPTY;
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++)
+        if (c->vacating[i] && m->sms[i]->resident) vacate(m, m->sms[i]);
+    while (!m->failed) {
+        schedule_group_settle(m);
+        result = gpump_scheduler_next(c->scheduler, c->policy, m->now, &action);
+        if (result != GPUMP_OK) break;
+        switch (action.kind) {
+        case GPUMP_SCHEDULER_SETUP: set_up(m, &action); break;
+        case GPUMP_SCHEDULER_ISSUE: issue(m, &action); break;
+        case GPUMP_SCHEDULER_PREEMPT:
+            c->vacating[action.sm] = action.mechanism + 1;
+            vacate(m, m->sms[action.sm]);
+            break;
+        default: break;
+        }
+    }
+    if (!m->failed && result != GPUMP_EMPTY) machine_must(m, "gpump_scheduler_next", result, NULL);
+    m->dispatch_needed = 0;
+}
+
+uint64_t preemption_schedule_wake(const machine *m) {
+    uint64_t next = gpump_scheduler_next_cycle(m->schedule->scheduler);
+    return next == GPUMP_UNKNOWN ? NEVER : next <= m->now ? m->now + 1 : next;
+}
+
+uint64_t preemption_schedule_hash(const machine *m, uint64_t hash) {
+    return gpump_hash_u64(hash, gpump_scheduler_hash(m->schedule->scheduler));
+}

@@ -1,0 +1,41 @@
+#include "parts/schedule/schedule_facts.h"
+
+#include "parts/corun/corun.h"
+
+static void report_left(machine *m, const scheduled *name, uint32_t entry) {
+    struct schedule *c = m->schedule;
+    if (entry == NONE) {
+        machine_must(m, "gpump_scheduler_report_finished",
+                     gpump_scheduler_report_finished(c->scheduler, m->now, name->sm, name->block), NULL);
+    } else {
+        machine_must(m, "gpump_scheduler_report_preempted",
+                     gpump_scheduler_report_preempted(c->scheduler, m->now, name->sm, name->block, entry), NULL);
+    }
+}
+
+void preemption_schedule_left(machine *m, const block *b, uint32_t entry) {
+    struct schedule *c = m->schedule;
+    const scheduled *name = &c->names[b - m->blocks];
+    if (m->corun && b->kernel < m->corun->kernels) return; /* a group's: its SMs are reported, not its blocks */
+    if (entry != NONE && m->preempted[entry].fault_sm != NONE)
+        c->off_chip[entry] = *name;
+    else
+        report_left(m, name, entry);
+}
+
+void preemption_schedule_off_chip_left(machine *m, uint32_t entry, int killed) {
+    report_left(m, &m->schedule->off_chip[entry], killed ? NONE : entry);
+}
+
+int preemption_schedule_vacates(const machine *m, const sm *s) { return m->schedule->vacating[s->index] != 0; }
+
+void preemption_schedule_abort(machine *m, uint32_t process) {
+    machine_must(m, "gpump_scheduler_abort",
+                 gpump_scheduler_abort(m->schedule->scheduler, m->now, m->schedule->processes[process]), NULL);
+}
+
+uint32_t preemption_schedule_next_kernel(const machine *m, uint32_t sm) {
+    const gpump_scheduler_view view = gpump_scheduler_look(m->schedule->scheduler);
+    const uint32_t next = view.sms[sm].next;
+    return next ? (uint32_t)view.kernels[next].cookie + 1 : 0;
+}

@@ -1,0 +1,67 @@
+#include "parts/schedule/schedule_group.h"
+
+#include <string.h>
+
+#include "parts/corun/corun.h"
+#include "parts/schedule/schedule_facts.h"
+
+void schedule_group_submit(machine *m) {
+    struct schedule *c = m->schedule;
+    const uint32_t process = m->kernels[0].process;
+    gpump_scheduler_command command;
+    if (c->leases_left) return;
+    memset(&command, 0, sizeof command);
+    command.cookie = 0; /* the group's first kernel stands for it */
+    command.blocks = c->leases_left = m->sm_count;
+    command.process = c->processes[process];
+    command.blocks_per_sm = 1;
+    command.saved_limit = UINT32_MAX;
+    machine_must(m, "gpump_scheduler_submit", gpump_scheduler_submit(c->scheduler, m->now, process, &command, NULL),
+                 NULL);
+    m->dispatch_needed = 1;
+}
+
+void schedule_group_issue(machine *m, const gpump_scheduler_action *action) {
+    schedule_lease *lease = &m->schedule->leases[action->sm];
+    lease->block = action->block;
+    lease->number = (uint32_t)(action->saved ? action->handle : action->index);
+    lease->is_held = 1;
+}
+
+int schedule_group_holds(const machine *m, uint32_t sm) {
+    return m->schedule->leases[sm].is_held && !m->schedule->vacating[sm];
+}
+
+/* Does a kernel of the group have blocks that wait for an SM, or will it have some? */
+static int is_more_to_come(const machine *m) {
+    uint32_t i;
+    for (i = 0; i < m->corun->kernels; i++) {
+        const kernel *k = &m->kernels[i];
+        const uint64_t repeat = m->launch->processes[k->process].repeat;
+        if (k->state == KERNEL_DONE) continue;
+        if (k->state == KERNEL_WAITING || k->next_block < k->blocks || k->preempted) return 1;
+        if (m->runs[k->process].ended + 1 != repeat) return 1;
+    }
+    return 0;
+}
+
+void schedule_group_settle(machine *m) {
+    struct schedule *c = m->schedule;
+    uint32_t i;
+    if (!m->corun || !c->leases_left) return;
+    for (i = 0; i < m->sm_count && !m->failed; i++) {
+        schedule_lease *lease = &c->leases[i];
+        if (!lease->is_held || m->sms[i]->resident) continue;
+        if (c->vacating[i]) {
+            machine_must(m, "gpump_scheduler_report_preempted",
+                         gpump_scheduler_report_preempted(c->scheduler, m->now, i, lease->block, lease->number), NULL);
+        } else if (!is_more_to_come(m)) {
+            machine_must(m, "gpump_scheduler_report_finished",
+                         gpump_scheduler_report_finished(c->scheduler, m->now, i, lease->block), NULL);
+            c->leases_left--;
+        } else {
+            continue;
+        }
+        lease->is_held = 0;
+    }
+}

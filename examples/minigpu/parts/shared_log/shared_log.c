@@ -1,0 +1,156 @@
+#include "parts/shared_log/shared_log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *shared_restart_name(uint32_t index) {
+    static const char *const names[SHARED_RESTARTS] = {"cuts", "saved", "buffered", "versioned"};
+    return index < SHARED_RESTARTS ? names[index] : NULL;
+}
+
+/* ---- making ---- */
+
+/* Is shared memory overwritten behind the boundary at `pc`, before the next one? `seen` and `stack` have room for each
+ * instruction. */
+static int overwrites(const kernel_program *program, uint32_t pc, uint8_t *seen, uint32_t *stack) {
+    uint32_t depth = 0;
+    memset(seen, 0, program->count);
+    stack[depth++] = pc + 1;
+    while (depth) {
+        const uint32_t at = stack[--depth];
+        const instruction *in = &program->instructions[at];
+        if (at >= program->count || seen[at]) continue;
+        seen[at] = 1;
+        if (in->opcode == OPCODE_BOUNDARY) continue;
+        if (in->space == SPACE_SHARED && (in->opcode == OPCODE_ST || in->opcode == OPCODE_STMATRIX)) return 1;
+        if (in->opcode == OPCODE_BRA && !seen[in->target]) stack[depth++] = in->target;
+        if (at + 1 < program->count && !seen[at + 1]) stack[depth++] = at + 1;
+    }
+    return 0;
+}
+
+int shared_log_prepare(const kernel_program *program, issue_info *info) {
+    uint8_t *seen = (uint8_t *)malloc(program->count + 1u);
+    uint32_t *stack = (uint32_t *)malloc((2 * program->count + 2u) * sizeof *stack), pc;
+    const int result = seen && stack ? 0 : -1;
+    for (pc = 0; pc < program->count && !result; pc++)
+        if (info[pc].is_boundary && overwrites(program, pc, seen, stack)) info[pc].is_boundary = BOUNDARY_OVERWRITES;
+    free(seen);
+    free(stack);
+    return result;
+}
+
+static int make_sm(machine *m, sm *s) {
+    const uint32_t room = s->shared_bytes / 4 + 1, words = 2 * room;
+    uint32_t i;
+    shared_log *log = (shared_log *)arena_take(&m->arena, sizeof *log + (size_t)words * sizeof log->words[0]);
+    if (!log) return -1;
+    log->way = m->shared_restart;
+    log->room = room;
+    for (i = 0; i < words; i++) log->words[i].before = i + 1 < words ? i + 1 : NONE;
+    for (i = 0; i < 64; i++) log->newest[i] = log->mark[i] = NONE;
+    s->shared_log = log;
+    return 0;
+}
+
+int shared_log_make(machine *m, char error[LAUNCH_ERROR_BYTES]) {
+    uint32_t i;
+    for (i = 0; i < m->sm_count && m->shared_restart; i++) {
+        if (!make_sm(m, m->sms[i])) continue;
+        snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the log of shared memory of SM %u", i);
+        return -1;
+    }
+    return 0;
+}
+
+void shared_log_sum(const machine *m, shared_log_statistics *statistics) {
+    uint32_t i;
+    memset(statistics, 0, sizeof *statistics);
+    for (i = 0; i < m->sm_count; i++) {
+        const shared_log_statistics *one;
+        if (!m->sms[i]->shared_log) continue;
+        one = &m->sms[i]->shared_log->statistics;
+        statistics->words += one->words;
+        statistics->undone += one->undone;
+        statistics->most = one->most > statistics->most ? one->most : statistics->most;
+        statistics->full += one->full;
+        statistics->copies += one->copies;
+        statistics->copied_bytes += one->copied_bytes;
+    }
+}
+
+/* ---- the log ---- */
+
+static void log_bytes(machine *m, sm *s, uint32_t slot, uint32_t address, uint32_t bytes) {
+    shared_log *log = s->shared_log;
+    uint32_t part;
+    for (; bytes; bytes -= part, address += part) {
+        const uint32_t i = log->free;
+        shared_log_word *word = &log->words[i];
+        part = bytes < 4 ? bytes : 4;
+        if (i == NONE) {
+            machine_fail(m, "SM %u: its log of shared memory is full, and its reserve too", s->index);
+            return;
+        }
+        log->free = word->before;
+        word->before = log->newest[slot];
+        word->address = address;
+        word->bytes = part;
+        memcpy(word->old, s->shared + address, part);
+        log->newest[slot] = i;
+        log->statistics.words++;
+        if (++log->used > log->statistics.most) log->statistics.most = log->used;
+    }
+}
+
+void shared_log_store(machine *m, sm *s, const in_flight *r) {
+    const warp *w = &m->warps[r->warp];
+    const uint32_t bytes = instruction_access_bytes(r->instruction), base = m->blocks[r->block].shared_base;
+    uint32_t lanes = instruction_address_lanes(r->instruction, r->active);
+    if (!gpump_restart_may_go_back(s->restart, w->slot, GPUMP_RESTART_SPARSE) &&
+        !gpump_restart_may_go_back(s->restart, w->slot, GPUMP_RESTART_SHORT))
+        return;
+    if (s->shared_log->used >= s->shared_log->room && !gpump_restart_errs(s->restart, w->slot) &&
+        !(s->errors && s->errors->struck >> w->slot & 1)) {
+        s->shared_log->statistics.full++;
+        gpump_restart_forbid(s->restart, w->slot);
+        return;
+    }
+    for (; lanes; lanes &= lanes - 1)
+        log_bytes(m, s, w->slot, base + (uint32_t)r->addresses[gpump_bits_lowest64(lanes)], bytes);
+}
+
+static uint32_t drop_newest(shared_log *log, uint32_t slot) {
+    const uint32_t i = log->newest[slot];
+    log->newest[slot] = log->words[i].before;
+    log->words[i].before = log->free;
+    log->free = i;
+    log->used--;
+    return i;
+}
+
+void shared_log_boundary(sm *s, uint32_t slot, int is_short) {
+    shared_log *log = s->shared_log;
+    while (!is_short && log->newest[slot] != NONE) drop_newest(log, slot);
+    log->mark[slot] = log->newest[slot];
+}
+
+void shared_log_undo(sm *s, uint32_t slot, uint32_t region) {
+    shared_log *log = s->shared_log;
+    if (region == GPUMP_RESTART_SPARSE) log->mark[slot] = NONE;
+    while (log->newest[slot] != log->mark[slot]) {
+        const shared_log_word *word = &log->words[drop_newest(log, slot)];
+        memcpy(s->shared + word->address, word->old, word->bytes);
+        log->statistics.undone++;
+    }
+}
+
+uint64_t shared_log_copy(sm *s, uint32_t bytes) {
+    shared_log *log = s->shared_log;
+    if (log->copied_cycle < s->now) log->copied_cycle = s->now; /* the engine is free */
+    log->copied_cycle += (bytes + SHARED_COPY_BYTES - 1) / SHARED_COPY_BYTES;
+    log->statistics.copies++;
+    log->statistics.copied_bytes += bytes;
+    return log->copied_cycle - s->now;
+}

@@ -1,0 +1,239 @@
+#include "parts/trace/trace.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "parts/duet/duet.h"
+#include "parts/fault_unit/fault_unit.h"
+#include "preemption/context_bytes.h"
+#include "parts/schedule/schedule_facts.h"
+#include "parts/victims/victim_facts.h"
+
+#define SERIES_MAX (64u + 8u)
+#define OCCUPANCY_KERNELS 64u /* kernels beyond share the last one's series */
+
+static uint32_t row_of(const machine *m, uint32_t sm, uint32_t slot) {
+    return m->trace->row_count - (m->sm_count - sm) * BLOCK_ENTRIES_MAX + slot;
+}
+
+static uint32_t occupancy_series(const machine *m) {
+    return m->kernel_count < OCCUPANCY_KERNELS ? m->kernel_count : OCCUPANCY_KERNELS;
+}
+
+static void declare_series(machine *m) {
+    const gpump_gpu *gpu = &m->config.gpu;
+    timeline_series series = {"occupancy", "", "% of warp slots", 0, 100, TIMELINE_GAUGE, TIMELINE_NONE};
+    uint32_t i;
+    series.scale = 100.0 / ((double)m->sm_count * gpu->warp_slots);
+    if (m->duet) series.limit *= (double)m->duet->config.warps / gpu->warp_slots;
+    for (i = 0; i < occupancy_series(m); i++) {
+        series.name = m->kernels[i].program->name;
+        series.kernel = i;
+        timeline_add_series(m->trace, &series);
+    }
+    series.kernel = TIMELINE_NONE;
+    if (m->duet) { /* of the blocks above, who runs and who lies in a frame */
+        series.chart = "warps";
+        series.name = "in slots";
+        timeline_add_series(m->trace, &series);
+        series.name = "switched out";
+        timeline_add_series(m->trace, &series);
+    }
+    series.kind = TIMELINE_COUNTER;
+    series.chart = series.name = "issue slots";
+    series.unit = "% of issue slots";
+    series.limit = 100;
+    series.scale = 100.0 * m->config.issue_interval / ((double)m->sm_count * gpu->schedulers);
+    timeline_add_series(m->trace, &series);
+    series.chart = "memory traffic";
+    series.name = "DRAM";
+    series.unit = "bytes per cycle";
+    series.scale = 1;
+    series.limit = (double)gpu->memory_mb_per_s * 1000.0 / (double)gpu->clock_khz;
+    timeline_add_series(m->trace, &series);
+    series.name = "contexts";
+    timeline_add_series(m->trace, &series);
+    if (!m->page_faults.absent) return;
+    series.chart = "page faults";
+    series.name = "pages awaited";
+    series.unit = "pages";
+    series.limit = 0;
+    series.kind = TIMELINE_GAUGE;
+    if (m->fault_unit) { /* Tanasic Fig. 6.2 */
+        series.name = "in flight";
+        series.unit = "granules of 64 KB";
+        timeline_add_series(m->trace, &series);
+        series.chart = "active warps";
+        series.name = "active";
+        series.unit = "warps that wait for no page";
+    }
+    timeline_add_series(m->trace, &series);
+}
+
+/* Warps on the SMs that wait for no page. */
+static uint64_t active_warps(const machine *m) {
+    uint64_t active = 0;
+    uint32_t i;
+    for (i = 0; i < m->warp_count; i++)
+        active += m->warps[i].sm != NONE && m->warps[i].stack.depth && !m->warps[i].awaited_count;
+    return active;
+}
+
+int trace_open(machine *m, const launch_file *launch) {
+    char name[32];
+    uint32_t i, n, group, processes = 0;
+    timeline *t = timeline_open(m->config.gpu.clock_khz, "warp instructions");
+    if (!t) return -1;
+    for (i = 0; i < m->kernel_count; i++) {
+        const uint32_t process = m->kernels[i].process;
+        if (process >= processes) processes = process + 1;
+        timeline_kernel(t, m->kernels[i].program->name, launch ? launch->processes[process].name : "", i);
+    }
+    group = timeline_group(t, "kernels");
+    for (i = 0; i < processes; i++) {
+        for (n = 0; m->kernels[n].process != i && n + 1 < m->kernel_count;) n++;
+        timeline_row(t, group, launch ? launch->processes[i].name : m->kernels[n].program->name);
+    }
+    for (i = 0; i < m->sm_count; i++) {
+        snprintf(name, sizeof name, "SM %u", i);
+        group = timeline_group(t, name);
+        for (n = 0; n < BLOCK_ENTRIES_MAX; n++) {
+            snprintf(name, sizeof name, "slot %u", n);
+            timeline_row(t, group, name);
+        }
+    }
+    m->trace = t;
+    declare_series(m);
+    if (t->failed) {
+        m->trace = NULL;
+        timeline_free(t);
+        return -1;
+    }
+    for (i = 0; i < m->block_count; i++) { /* those that are there already; what else they did is not known */
+        const block *b = &m->blocks[i];
+        if (!b->life) continue;
+        timeline_phase_is(t, b->start_cycle, row_of(m, b->sm, b->ref.slot), TIMELINE_RUN, b->kernel, b->linear);
+    }
+    return 0;
+}
+
+timeline *trace_close(machine *m) {
+    timeline *t = m->trace;
+    uint32_t i;
+    if (!t) return NULL;
+    for (i = 0; i < m->kernel_count; i++)
+        if (m->kernels[i].state == KERNEL_ACTIVE) trace_ends(m, i);
+    trace_sample(m);
+    timeline_close(t, m->now);
+    m->trace = NULL;
+    return t;
+}
+
+void trace_block(const machine *m, const block *b, timeline_phase phase) {
+    if (!m->trace) return;
+    timeline_phase_is(m->trace, m->now, row_of(m, b->sm, b->ref.slot), phase, b->kernel, b->linear);
+}
+
+void trace_estimate(machine *m, const sm *s, const gpump_block_choice *choices, uint32_t count,
+                    timeline_estimate *estimates) {
+    gpump_block_view views[BLOCK_ENTRIES_MAX];
+    gpump_cost_estimate costs[BLOCK_ENTRIES_MAX];
+    const gpump_cost_options options = {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0};
+    uint64_t port = 0; /* contexts leave one after the other */
+    uint32_t i, n;
+    if (!count) return;
+    memset(estimates, 0xff, count * sizeof *estimates);
+    for (i = 0; i < count; i++) {
+        if (gpump_sm_block(s->gpump, m->now, choices[i].block, &views[i]) != GPUMP_OK) return;
+        if (m->context_form)
+            views[i].context_bytes = preemption_context_now(m, &m->blocks[s->block_of_entry[views[i].block.slot]]);
+    }
+    if (gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, views, count, NULL, &options,
+                                   costs, NULL) != GPUMP_OK)
+        return;
+    for (i = 0; i < count; i++) {
+        for (n = 0; n < GPUMP_TECHNIQUES; n++) {
+            if (!(views[i].may >> n & 1)) continue;
+            estimates[i].cycles[n] = costs[i].latency[n];
+            estimates[i].overhead[n] = costs[i].overhead[n];
+        }
+        if (choices[i].technique != GPUMP_TECHNIQUE_SWITCH || estimates[i].cycles[GPUMP_TECHNIQUE_SWITCH] == NEVER)
+            continue;
+        estimates[i].cycles[GPUMP_TECHNIQUE_SWITCH] = port += estimates[i].cycles[GPUMP_TECHNIQUE_SWITCH];
+    }
+}
+
+void trace_victims(machine *m, const sm *s, const gpump_block_choice *choices, uint32_t count, uint32_t for_kernel,
+                   const timeline_estimate *estimates) {
+    const victim_request *asked = m->policy && for_kernel && m->victim_requests[for_kernel - 1].request.since != NEVER
+                                      ? &m->victim_requests[for_kernel - 1]
+                                      : NULL;
+    uint32_t request, i;
+    if (!count) return;
+    if (m->schedule) for_kernel = preemption_schedule_next_kernel(m, s->index);
+    request = timeline_ask(m->trace, asked ? asked->request.since : m->now, for_kernel ? for_kernel - 1 : TIMELINE_NONE,
+                           asked ? asked->request.limit_cycles : TIMELINE_NEVER);
+    for (i = 0; i < count; i++) {
+        const block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
+        const uint32_t technique = b->rewinding ? (uint32_t)GPUMP_TECHNIQUE_REWIND : choices[i].technique;
+        timeline_estimate estimate = estimates[i];
+        if (asked && b->victim < asked->count) { /* what the policy itself reckoned with */
+            estimate.cycles[technique] = asked->entries[b->victim].estimate_cycles;
+            estimate.overhead[technique] = asked->entries[b->victim].estimate_overhead;
+        }
+        timeline_tell(m->trace, m->now, request, row_of(m, s->index, b->ref.slot), b->kernel, b->linear, technique,
+                      &estimate);
+    }
+}
+
+void trace_left(const machine *m, const block *b, const gpump_sm_action *action) {
+    const uint32_t row = row_of(m, b->sm, b->ref.slot);
+    const int flushed = action->why == GPUMP_BLOCK_FLUSHED, done = action->why == GPUMP_BLOCK_DONE;
+    const uint32_t technique = flushed        ? GPUMP_TECHNIQUE_FLUSH
+                               : done         ? GPUMP_TECHNIQUE_DRAIN
+                               : b->rewinding ? GPUMP_TECHNIQUE_REWIND
+                                              : GPUMP_TECHNIQUE_SWITCH;
+    const uint64_t dropped = flushed ? action->history.executed : done ? 0 : b->rewound;
+    uint64_t cost = dropped;
+    if (!flushed && !done && action->history.cycles) /* stopped until it was saved, and as long again to come back */
+        cost += gpump_muldiv_up(2 * (m->now - b->stop_cycle), action->history.executed, action->history.cycles);
+    timeline_phase_is(m->trace, m->now, row, TIMELINE_NOTHING, 0, 0);
+    if (flushed) timeline_add_mark(m->trace, m->now, row, "flush", b->kernel, b->linear);
+    timeline_leave(m->trace, m->now, row, technique, flushed || done ? 0 : b->context_bytes, dropped, cost);
+}
+
+void trace_arrives(const machine *m, uint32_t kernel) {
+    timeline_add_mark(m->trace, m->now, TIMELINE_NONE, "arrives", kernel, 0);
+}
+
+void trace_ends(const machine *m, uint32_t kernel) {
+    const uint64_t ready = m->kernels[kernel].round_cycle, seen = m->trace->begin_cycle; /* it may have begun unseen */
+    timeline_add_span(m->trace, m->kernels[kernel].process, TIMELINE_KERNEL, kernel, 0,
+                      ready < seen && seen <= m->now ? seen : ready, m->now);
+}
+
+void trace_sample(const machine *m) {
+    uint64_t values[SERIES_MAX], issued = 0, contexts = 0;
+    uint32_t i, n = occupancy_series(m);
+    memset(values, 0, sizeof values);
+    for (i = 0; i < m->kernel_count; i++)
+        values[i < n ? i : n - 1] += (uint64_t)m->kernels[i].resident * m->kernels[i].warps;
+    for (i = 0; i < m->sm_count; i++) {
+        issued += m->sms[i]->statistics.issued;
+        contexts += m->sms[i]->statistics.transfer_requests * SEGMENT_BYTES;
+    }
+    if (m->duet) {
+        duet_warps(m, &values[n], &values[n + 1]);
+        n += 2;
+    }
+    values[n++] = issued;
+    values[n++] = m->memory_system->statistics.dram_bytes;
+    values[n++] = contexts;
+    if (m->page_faults.absent && m->fault_unit) {
+        values[n++] = m->fault_unit->in_flight;
+        values[n++] = active_warps(m);
+    } else if (m->page_faults.absent) {
+        values[n++] = m->page_faults.buffer.count;
+    }
+    timeline_sample(m->trace, m->now, values);
+}

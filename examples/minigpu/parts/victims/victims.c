@@ -1,0 +1,289 @@
+#include "parts/victims/victims.h"
+
+#include <string.h>
+
+#include "preemption/context_bytes.h"
+#include "preemption/requests.h"
+#include "parts/fault_unit/fault_unit.h"
+#include "parts/restart/region.h"
+
+/* ---- what stays in place ---- */
+
+static int meet(uint32_t a, uint32_t a_length, uint32_t b, uint32_t b_length) {
+    return a_length && b_length && a < b + b_length && b < a + a_length;
+}
+
+/* The parts of a block, as gpump_part bits, that reach into none of these positions of the incoming kernel
+ * (Lin 2.3.1 on the positions of Shieh 3.2). 0 when it is not worth a return to this SM: nothing of any size would
+ * stay. */
+static uint32_t outside(const gpump_victim_geometry *geometry, uint64_t positions, const gpump_block_view *view) {
+    uint32_t p, keep = GPUMP_PARTS_IN_PLACE;
+    for (p = 0; p < geometry->positions; p++) {
+        if (!(positions >> p & 1)) continue;
+        if (meet(view->register_base, view->registers, p * geometry->registers, geometry->registers))
+            keep &= ~(uint32_t)GPUMP_PART_REGISTERS;
+        if (meet(view->shared_base, view->shared_bytes, p * geometry->shared_bytes, geometry->shared_bytes))
+            keep &= ~(uint32_t)GPUMP_PART_SHARED_MEMORY;
+    }
+    if (!(keep & GPUMP_PART_REGISTERS && view->registers) && !(keep & GPUMP_PART_SHARED_MEMORY && view->shared_bytes))
+        return 0;
+    return keep;
+}
+
+/* Blocks that keep something on their SM, or are about to, come back before others are kept there: so whatever is in
+ * place was there at the same time before, and always finds its old place again. */
+static int has_kept(const gpump_block_view *views, uint32_t count) {
+    uint32_t i;
+    for (i = 0; i < count; i++)
+        if (views[i].state == GPUMP_BLOCK_PARKED || views[i].keep) return 1;
+    return 0;
+}
+
+/* ---- the views that gpump_victim takes ---- */
+
+/* What a rewind of one block would save and lose: what is live where its warps would go back to, and what they have
+ * done since. A block that can be switched can also go back, at the latest at the next boundary. */
+static void price_rewind(machine *m, const block *b, gpump_cost_rewind *rewind) {
+    warp there;
+    const kernel *k = &m->kernels[b->kernel];
+    const sm *s = m->sms[b->sm];
+    uint32_t i, registers;
+    rewind->bytes = b->keep & GPUMP_PART_SHARED_MEMORY ? 0 : k->shared_bytes;
+    rewind->executed = 0;
+    for (i = 0; i < b->warp_count; i++) {
+        const warp *w = &m->warps[b->warps[i]];
+        if (!w->stack.depth) continue;
+        there = *w;
+        if (restart_may(s, w, GPUMP_RESTART_SPARSE)) {
+            restart_where(s, w, GPUMP_RESTART_SPARSE, &there.stack);
+            rewind->executed += gpump_restart_since(s->restart, w->slot, GPUMP_RESTART_SPARSE);
+        }
+        rewind->bytes += context_bytes_of_warp(m, b, &there, &registers);
+    }
+}
+
+static void stop(machine *m, const char *what, const gpump_diag *diag) {
+    char text[256];
+    gpump_diag_text(diag, text, sizeof text);
+    machine_fail(m, "cycle %llu: %s: %s", (unsigned long long)m->now, what, text);
+}
+
+/* Blocks of one SM and their estimated costs; whoever has no business to leave loses all techniques. */
+static int look(machine *m, sm *s, const gpump_victim_request *request, const gpump_victim_geometry *geometry,
+                uint64_t positions, uint32_t priority, gpump_victim_sm *view, sm_view *room) {
+    gpump_cost_options options = m->policy->cost;
+    gpump_diag diag;
+    uint32_t i, count = BLOCK_ENTRIES_MAX;
+    int in_place;
+    memset(&diag, 0, sizeof diag);
+    fault_unit_describe(m, s);
+    if (gpump_sm_blocks(s->gpump, m->now, room->blocks, BLOCK_ENTRIES_MAX, &count) != GPUMP_OK) return -1;
+    options.limit_cycles = request->limit_cycles;
+    in_place = m->in_place && !has_kept(room->blocks, count);
+    for (i = 0; i < count; i++) {
+        gpump_block_view *one = &room->blocks[i];
+        block *b;
+        uint32_t kept;
+        memset(&room->rewind[i], 0, sizeof room->rewind[i]);
+        if (one->state == GPUMP_BLOCK_PARKED) continue;
+        b = &m->blocks[s->block_of_entry[one->block.slot]];
+        kept = b->keep;
+        if (!gpump_block_is_saved_now(one->state)) b->keep = in_place ? outside(geometry, positions, one) : 0;
+        /* Where contexts travel in a smaller form, or leave out what stays, the policy is told their true size. */
+        if (!m->config.switch_stalls && (m->context_form || b->keep || m->duet)) {
+            one->context_bytes = preemption_context_now(m, b);
+        } else if (b->keep) {
+            if (b->keep & GPUMP_PART_REGISTERS) one->context_bytes -= (uint64_t)one->registers * 4;
+            if (b->keep & GPUMP_PART_SHARED_MEMORY) one->context_bytes -= one->shared_bytes;
+        }
+        if (m->regions) price_rewind(m, b, &room->rewind[i]);
+        b->keep = kept;
+    }
+    if (gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, room->blocks, count,
+                                   m->regions ? room->rewind : NULL, &options, room->estimates, &diag) != GPUMP_OK) {
+        stop(m, "gpump_cost_estimate_blocks", &diag);
+        return -1;
+    }
+    for (i = 0; i < count; i++) {
+        gpump_block_view *one = &room->blocks[i];
+        const block *b;
+        if (one->state == GPUMP_BLOCK_PARKED) { /* it comes back before others are kept here */
+            one->may = 0;
+            continue;
+        }
+        b = &m->blocks[s->block_of_entry[one->block.slot]];
+        if (m->kernels[b->kernel].priority >= priority) room->blocks[i].may = 0;
+        if ((m->policy->flags & GPUMP_VICTIM_TRUE_COSTS) && m->true_ends && b->kernel == 0) {
+            uint64_t end = m->true_ends[b->linear];
+            room->estimates[i].latency[GPUMP_TECHNIQUE_DRAIN] = end == NEVER ? NEVER : end > m->now ? end - m->now : 0;
+            room->estimates[i].overhead[GPUMP_TECHNIQUE_DRAIN] = 0;
+        }
+    }
+    memset(view, 0, sizeof *view);
+    view->blocks = room->blocks;
+    view->estimates = room->estimates;
+    view->count = count;
+    view->sm = s->index;
+    return 0;
+}
+
+/* ---- decisions ---- */
+
+static void note(machine *m, victim_request *r, const gpump_block_choice *choice, block *b) {
+    victim_entry *entry;
+    gpump_block_view view;
+    if (b->victim != NONE) { /* it drains, and is now told otherwise */
+        entry = &r->entries[b->victim];
+        r->reconsidered++;
+    } else {
+        b->victim = r->count;
+        entry = &r->entries[r->count++];
+        memset(entry, 0, sizeof *entry);
+        entry->first_technique = choice->technique;
+        entry->estimate_cycles = choice->otherwise == choice->technique
+                                     ? choice->latency
+                                     : NEVER; /* until it is asked again there is no estimate */
+        entry->estimate_overhead = choice->overhead;
+        entry->executed_at_request = GPUMP_UNKNOWN;
+    }
+    gpump_sm_block(m->sms[choice->sm]->gpump, m->now, b->ref, &view);
+    if (entry->executed_at_request == GPUMP_UNKNOWN) entry->executed_at_request = view.executed;
+    entry->technique = choice->technique;
+    entry->linear = b->linear;
+    entry->kernel = b->kernel;
+    entry->sm = choice->sm;
+    entry->executed = view.executed;
+    entry->cycles = view.cycles;
+    entry->end_cycle = NEVER;
+}
+
+/* Carries out the choices, which come SM by SM. */
+static void carry_out(machine *m, victim_request *r, const gpump_victim_geometry *geometry, gpump_block_choice *choices,
+                      uint32_t count, uint32_t for_kernel) {
+    uint32_t i = 0, first;
+    while (i < count && !m->failed) {
+        sm *s = m->sms[choices[i].sm];
+        gpump_block_view views[BLOCK_ENTRIES_MAX];
+        gpump_reason reason;
+        uint32_t here = BLOCK_ENTRIES_MAX;
+        int in_place = m->in_place && gpump_sm_blocks(s->gpump, m->now, views, BLOCK_ENTRIES_MAX, &here) == GPUMP_OK &&
+                       !has_kept(views, here);
+        for (first = i; i < count && choices[i].sm == s->index; i++) {
+            gpump_block_view view;
+            if (in_place &&
+                (choices[i].technique == GPUMP_TECHNIQUE_SWITCH || choices[i].technique == GPUMP_TECHNIQUE_REWIND) &&
+                gpump_sm_block(s->gpump, m->now, choices[i].block, &view) == GPUMP_OK)
+                choices[i].keep = outside(geometry, r->positions[s->index], &view);
+            note(m, r, &choices[i], &m->blocks[s->block_of_entry[choices[i].block.slot]]);
+        }
+        reason = preemption_carry_out(m, s, &choices[first], i - first, for_kernel);
+        if (reason != GPUMP_REASON_YES)
+            machine_fail(m, "cycle %llu: SM %u: %s", (unsigned long long)m->now, s->index, gpump_reason_text(reason));
+    }
+}
+
+/* A question about all SMs, whose views have been taken. */
+static gpump_victim_question question_of(const machine *m, const victim_request *r,
+                                         const gpump_victim_geometry *geometry) {
+    const struct victim_scratch *scratch = m->victim_scratch;
+    gpump_victim_question question;
+    memset(&question, 0, sizeof question);
+    question.policy = m->policy;
+    question.request = &r->request;
+    question.geometry = geometry;
+    question.sms = scratch->sms;
+    question.sm_count = m->sm_count;
+    question.scratch = scratch->memory;
+    question.scratch_bytes = gpump_victim_scratch_bytes(m->sm_count);
+    question.places = scratch->places;
+    question.choices = scratch->choices;
+    question.place_capacity = question.choice_capacity = (uint32_t)scratch->capacity;
+    return question;
+}
+
+void victims_decide(machine *m, uint32_t index) {
+    const struct victim_scratch *scratch = m->victim_scratch;
+    gpump_victim_question question;
+    victim_request *r = &m->victim_requests[index];
+    kernel *k = &m->kernels[index];
+    gpump_victim_geometry geometry;
+    gpump_diag diag;
+    uint32_t i, lower = 0;
+    memset(&diag, 0, sizeof diag);
+    for (i = 0; i < m->kernel_count; i++)
+        lower |= m->kernels[i].state == KERNEL_ACTIVE && m->kernels[i].priority < k->priority;
+    if (!lower) return;
+    gpump_victim_request_init(&r->request, index + 1, k->blocks < UINT32_MAX ? (uint32_t)k->blocks : UINT32_MAX,
+                              m->now);
+    if (m->config.switch_stalls) r->request.flags = GPUMP_VICTIM_PARALLEL_SAVES; /* a stall per block, as published */
+    r->request.limit_cycles = m->limit_cycles;
+    r->request.late_price = m->late_price;
+    r->account_cycle = m->now;
+    r->account_end = NEVER;
+    if (gpump_victim_geometry_init(&geometry, &m->config.gpu, &k->need,
+                                   m->config.gpu.shared_bytes[m->config.gpu.shared_option_count - 1],
+                                   &diag) != GPUMP_OK) {
+        stop(m, "gpump_victim_geometry_init", &diag);
+        return;
+    }
+    for (i = 0; i < m->sm_count; i++)
+        if (look(m, m->sms[i], &r->request, &geometry, ~(uint64_t)0, k->priority, &scratch->sms[i], &scratch->rooms[i]))
+            return; /* who gets which position is open */
+    /* More blocks than the GPU holds at once wait for the first of them to end. */
+    if (r->request.positions > m->sm_count * geometry.blocks) r->request.positions = m->sm_count * geometry.blocks;
+    question = question_of(m, r, &geometry);
+    if (gpump_victim_decide(&question, &r->decision, &diag) != GPUMP_OK) {
+        stop(m, "gpump_victim_decide", &diag);
+        return;
+    }
+    memset(r->positions, 0, m->sm_count * sizeof *r->positions);
+    for (i = 0; i < r->decision.places; i++)
+        r->positions[scratch->places[i].sm] |= (uint64_t)1 << scratch->places[i].position;
+    for (i = 0; i < r->decision.places; i++) {
+        sm *s = m->sms[scratch->places[i].sm];
+        if (s->reserved_for == index + 1) continue;
+        /* No new blocks of others here until the incoming kernel has its places. */
+        if (preemption_carry_out(m, s, NULL, 0, index + 1) != GPUMP_REASON_YES) return;
+        s->whole = (m->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0;
+    }
+    carry_out(m, r, &geometry, scratch->choices, r->decision.choices, index + 1);
+    m->ask_again = r->decision.ask_again;
+}
+
+void victims_reconsider(machine *m) {
+    const struct victim_scratch *scratch = m->victim_scratch;
+    gpump_block_choice *choices = scratch->choices;
+    uint64_t next = NEVER;
+    uint32_t i, k, n;
+    for (k = 0; k < m->kernel_count; k++) {
+        victim_request *r = &m->victim_requests[k];
+        gpump_victim_question question;
+        gpump_victim_decision again;
+        gpump_victim_geometry geometry;
+        gpump_diag diag;
+        if (r->request.since == NEVER || r->account_end != NEVER) continue;
+        memset(&diag, 0, sizeof diag);
+        r->request.now = m->now;
+        if (gpump_victim_geometry_init(&geometry, &m->config.gpu, &m->kernels[k].need,
+                                       m->config.gpu.shared_bytes[m->config.gpu.shared_option_count - 1],
+                                       &diag) != GPUMP_OK) {
+            stop(m, "gpump_victim_geometry_init", &diag);
+            return;
+        }
+        for (i = 0; i < m->sm_count; i++)
+            if (look(m, m->sms[i], &r->request, &geometry, r->positions[i], m->kernels[k].priority, &scratch->sms[i],
+                     &scratch->rooms[i]))
+                return;
+        question = question_of(m, r, NULL);
+        if (gpump_victim_reconsider(&question, &again, &diag) != GPUMP_OK) {
+            stop(m, "gpump_victim_reconsider", &diag);
+            return;
+        }
+        for (i = 0, n = 0; i < again.choices; i++) /* only those that drain for this request */
+            if (m->blocks[m->sms[choices[i].sm]->block_of_entry[choices[i].block.slot]].victim != NONE)
+                choices[n++] = choices[i];
+        carry_out(m, r, &geometry, choices, n, k + 1);
+        if (again.ask_again < next) next = again.ask_again;
+    }
+    m->ask_again = next;
+}

@@ -1,0 +1,34 @@
+/* gate: a warp's gate is opened or closed, and the SM's mask of slots follows. */
+#ifndef MINIGPU_GATE_H
+#define MINIGPU_GATE_H
+
+#include "state/state.h"
+
+static inline void gate_refresh(sm *s, const warp *w) {
+    const uint64_t bit = UINT64_C(1) << w->slot;
+    s->held = gpump_warp_gate_may(w->gate, GPUMP_WARP_ISSUE) ? s->held & ~bit : s->held | bit;
+    s->calling =
+        gpump_warp_gate_closed_by(w->gate, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT) ? s->calling | bit : s->calling & ~bit;
+}
+static inline void gate_close(sm *s, warp *w, gpump_warp_right right, gpump_warp_asker asker) {
+    gpump_warp_gate_close(&w->gate, right, asker);
+    gate_refresh(s, w);
+}
+static inline void gate_open(sm *s, warp *w, gpump_warp_right right, gpump_warp_asker asker) {
+    gpump_warp_gate_open(&w->gate, right, asker);
+    gate_refresh(s, w);
+}
+/* Has preemption told it to stop? */
+static inline int gate_stopped(const warp *w) {
+    return gpump_warp_gate_closed_by(w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_PREEMPTION);
+}
+/* Is a control instruction in flight, so that its next PC is unknown? */
+static inline int gate_in_control(const warp *w) {
+    return gpump_warp_gate_closed_by(w->gate, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
+}
+/* Does the fault handler work for it? */
+static inline int gate_calling(const warp *w) {
+    return gpump_warp_gate_closed_by(w->gate, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
+}
+
+#endif

@@ -1,0 +1,693 @@
+#include "sm/memory_path.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "parts/corun/corun.h"
+#include "parts/duet/duet.h"
+#include "parts/errors/error_facts.h"
+#include "sm/memory_access.h"
+#include "sm/translation.h"
+#include "parts/page_checks/fault_calls.h"
+#include "parts/faults/fault_facts.h"
+#include "parts/fault_unit/fault_memory.h"
+#include "parts/fault_switch/fault_switch.h"
+#include "parts/fault_unit/fault_unit.h"
+#include "parts/page_checks/page_faults.h"
+
+/* The place in a ring of `size` that is `at`, less than twice as far. */
+static uint32_t wrap(uint32_t at, uint32_t size) { return at < size ? at : at - size; }
+
+/* ---- miss queues ---- */
+
+int memory_path_gate(const machine *m, const sm *s, uint32_t kernel) {
+    return !HAS(s, rate) || corun_may_send(m, s, kernel);
+}
+
+/* The queue of a kernel, one that is empty when it has none yet; NULL when all belong to others or it is full. */
+static miss_queue *queue_for(machine *m, sm *s, uint32_t kernel) {
+    uint32_t i;
+    miss_queue *empty = NULL;
+    for (i = 0; i <= m->config.kernels_per_sm; i++) {
+        miss_queue *q = &s->miss_queues[i];
+        if (q->count && q->kernel == kernel) return q->count < m->config.miss_queue_entries ? q : NULL;
+        if (!q->count && !empty) empty = q;
+    }
+    if (empty) empty->kernel = kernel;
+    return empty;
+}
+
+static uint32_t take_request(sm *s, const block *b, uint32_t kind, uint64_t address) {
+    uint32_t index = s->free_request;
+    memory_request *request = &s->requests[index];
+    s->free_request = request->next_free;
+    request->address = address;
+    request->kind = kind;
+    request->bytes = SEGMENT_BYTES;
+    request->life = b->life;
+    request->kernel = b->kernel + 1;
+    request->miss = NONE;
+    request->record = NONE;
+    request->sequence = 0;
+    request->warp = NONE;
+    return index;
+}
+
+static void free_request(sm *s, uint32_t index) {
+    s->requests[index].next_free = s->free_request;
+    s->free_request = index;
+}
+
+static void enqueue_miss(machine *m, sm *s, miss_queue *q, uint32_t request) {
+    s->queued_misses++;
+    if (!q->count) memory_ask_again(m->memory_system, s->index); /* one more first miss that may enter */
+    q->requests[wrap(q->head + q->count++, m->config.miss_queue_entries)] = request;
+}
+
+static uint32_t take_instruction_request(machine *m, sm *s, const in_flight *r, uint32_t kind, uint64_t address) {
+    const block *b = &m->blocks[r->block];
+    uint32_t index = take_request(s, b, kind, address);
+    memory_request *request = &s->requests[index];
+    request->process = m->kernels[b->kernel].process;
+    request->block = r->block;
+    request->warp = r->warp;
+    request->sequence = r->sequence;
+    if (kind != REQUEST_LOAD) request->bytes = 4 * gpump_bits_count64(r->words[r->next_segment]);
+    return index;
+}
+
+/* ---- access queue: one segment per cycle to L1 ---- */
+
+static void complete(sm *s, uint32_t record) { s->completed[s->completed_count++] = record; }
+
+/* A part of a load or atomic has its data. */
+static void piece_done(sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    r->outstanding--;
+    if (!r->outstanding && !r->in_queue) complete(s, record);
+}
+
+/* Makes an L1 line free for another, which writes it back if it holds anything of its own. 0: no place for that
+ * request, or, with `more`, for the one that follows. */
+static int evict(machine *m, sm *s, const block *b, miss_queue *q, cache_line *victim, int more) {
+    if (victim->dirty) {
+        if (more && (q->count + 1 >= m->config.miss_queue_entries || s->requests[s->free_request].next_free == NONE))
+            return 0;
+        enqueue_miss(m, s, q, take_request(s, b, REQUEST_WRITE_BACK, (*cache_tag(&s->l1, victim) - 1) * SEGMENT_BYTES));
+        victim->dirty = 0;
+    }
+    return 1;
+}
+
+/* L1 keeps what a warp stores to its local memory, which nobody else reads: a line that is there, or one written whole.
+ * Returns 1 when it did, -1 when something is in the way, 0 when the store goes through. */
+static int keep_local(machine *m, sm *s, const in_flight *r, uint64_t segment) {
+    const uint64_t line = segment / SEGMENT_BYTES;
+    const block *b = &m->blocks[r->block];
+    cache_line *found;
+    miss_queue *q;
+    if (!m->config.local_write_back || !m->local_count || segment < m->local_base ||
+        segment >= m->local_base + m->local_stride * m->local_count)
+        return 0;
+    if (!(found = cache_find(&s->l1, line))) {
+        if (r->words[r->next_segment] != UINT32_MAX) return 0;
+        if (!(found = cache_victim(&s->l1, line)) || s->free_request == NONE || !(q = queue_for(m, s, b->kernel + 1)) ||
+            !evict(m, s, b, q, found, 0))
+            return -1;
+        *cache_tag(&s->l1, found) = line + 1;
+    }
+    found->dirty = 1;
+    found->stamp = ++s->l1.clock;
+    return 1;
+}
+
+/* Sends the record's next segment; 0 when something is in the way. */
+static int send_segment(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    const instruction *instruction = r->instruction;
+    block *b = &m->blocks[r->block];
+    uint64_t segment = r->segments[r->next_segment], line = segment / SEGMENT_BYTES;
+    uint32_t node = record * LANES + r->next_segment, request;
+    miss_queue *q;
+    cache_line *found = NULL;
+    int is_load = instruction_only_reads(instruction),
+        cached = is_load && !s->l1_is_store && !(instruction->flags & (FLAG_CACHE_GLOBAL | FLAG_VOLATILE));
+    if (HAS(s, faults) && m->fault_unit && fault_memory_is_remote(m, segment)) {
+        fault_memory_send(m, s, record, segment, is_load || instruction->opcode == OPCODE_ATOM);
+        return 1;
+    }
+    if (cached && (found = cache_find(&s->l1, line))) {
+        if (found->pending == m->config.l1_merges) return 0;
+        found->stamp = ++s->l1.clock;
+        r->outstanding++;
+        if (found->pending) {
+            r->next_free = RECORD_MISSED;
+            found->pending++;
+            s->waiters[node] = found->first_waiter;
+            found->first_waiter = node;
+        } else {
+            s->statistics.l1_hits++;
+            gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_LOAD, 1);
+            pipe_put(&s->pipes[PIPE_L1], s->now, record);
+        }
+        return 1;
+    }
+    if (instruction->opcode == OPCODE_ST) {
+        int kept = keep_local(m, s, r, segment);
+        if (kept > 0) gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_STORE, 1);
+        if (kept) return kept > 0;
+    }
+    if (s->free_request == NONE || !(q = queue_for(m, s, b->kernel + 1))) return 0;
+    if (is_load) {
+        if (cached) {
+            if (s->outstanding_misses >= m->config.l1_misses || !(found = cache_victim(&s->l1, line)) ||
+                !evict(m, s, b, q, found, 1))
+                return 0;
+            *cache_tag(&s->l1, found) = line + 1;
+            found->stamp = ++s->l1.clock;
+            found->pending = 1;
+            found->first_waiter = node;
+            s->waiters[node] = NONE;
+            s->outstanding_misses++;
+        }
+        s->statistics.l1_misses++;
+        gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_LOAD, 0);
+        request = take_instruction_request(m, s, r, REQUEST_LOAD, segment);
+        if (cached)
+            s->requests[request].miss = (uint32_t)(found - s->l1.lines);
+        else
+            s->requests[request].record = record;
+        r->next_free = RECORD_MISSED;
+        r->outstanding++;
+    } else if (instruction->opcode != OPCODE_ATOM) {
+        /* L1 writes through and holds no global data of its own, so a line that is there stays right. */
+        request = take_instruction_request(m, s, r, REQUEST_STORE, segment);
+        gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_STORE, 0);
+        m->warps[r->warp].stores++;
+        b->stores++;
+    } else {
+        request = take_instruction_request(m, s, r, REQUEST_ATOMIC, segment);
+        gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_ATOMIC, 0);
+        s->requests[request].record = record;
+        b->atomics++;
+        r->outstanding++;
+    }
+    enqueue_miss(m, s, q, request);
+    return 1;
+}
+
+static void access_stage(machine *m, sm *s) {
+    uint32_t record, entries = m->config.in_flight_records;
+    in_flight *r;
+    s->access_waits = 0; /* nobody asks while the queue is empty */
+    if (!s->access_count) return;
+    record = s->access_queue[s->access_head];
+    r = &s->records[record];
+    if (!r->squashed) {
+        if (r->conflict_cycles) {
+            if (--r->conflict_cycles) return;
+            r->outstanding++;
+            pipe_put(&s->pipes[PIPE_SHARED], s->now, record);
+        } else if (r->next_segment < r->segment_count) {
+            if (!send_segment(m, s, record)) {
+                s->access_waits = 1; /* until a reply or a departure makes room */
+                if (HAS(s, rate) && s->access_since == NEVER) s->access_since = s->now;
+                return;
+            }
+            if (HAS(s, rate)) corun_accessed(m, s, r);
+            r->next_segment++;
+        }
+        if (r->next_segment < r->segment_count) return;
+    }
+    s->access_head = wrap(s->access_head + 1, entries);
+    s->access_count--;
+    s->memory_reserved--;
+    r->in_queue = 0;
+    if (HAS(s, duet) && !r->squashed) duet_load_sent(m, r);
+    if (!r->outstanding) complete(s, record);
+}
+
+/* ---- check queue: one translation per cycle, effect after the last ---- */
+
+static __attribute__((cold)) void wrong_translation(machine *m, const in_flight *r, uint64_t segment,
+                                                    translation found) {
+    const block *b = &m->blocks[r->block];
+    machine_fail(m,
+                 "%s:%u:%u: kernel %s: %s to address 0x%" PRIx64 " (128-byte segment), %s; block %" PRIu64 " warp %u",
+                 m->kernels[b->kernel].program->file_name, r->instruction->line, r->instruction->column,
+                 m->kernels[b->kernel].program->name, opcode_name(r->instruction->opcode), segment,
+                 found == TRANSLATION_ABSENT ? "whose page is absent, without a check" : "which belongs to no buffer",
+                 b->linear, m->warps[r->warp].index);
+}
+
+/* Returns the record that has passed its last check; NONE. */
+static uint32_t check_stage(machine *m, sm *s) {
+    uint32_t record, entries = m->config.in_flight_records;
+    in_flight *r;
+    if (!s->check_count) return NONE;
+    record = s->check_queue[s->check_head];
+    r = &s->records[record];
+    if (!r->squashed && r->unchecked) {
+        uint64_t segment = r->segments[r->segment_count - r->unchecked];
+        const int write = !instruction_only_reads(r->instruction);
+        const translation found = translate(m, segment, write);
+        if (found == TRANSLATION_PENDING) return NONE;
+        if (found == TRANSLATION_ABSENT && r->info->is_checked)
+            page_faults_report(m, segment, write);
+        else if (found != TRANSLATION_HIT) {
+            wrong_translation(m, r, segment, found);
+            return NONE;
+        }
+        r->unchecked--;
+        if (r->unchecked) return NONE;
+    }
+    s->check_head = wrap(s->check_head + 1, entries);
+    s->check_count--;
+    if (!r->squashed) {
+        if (r->info->is_checked) memory_access_checked(m, r);
+        memory_access_effect(m, s, r);
+        r->stage = RECORD_MEMORY;
+    }
+    r->next_segment = 0;
+    s->access_queue[wrap(s->access_head + s->access_count++, entries)] = record;
+    return r->squashed ? NONE : record;
+}
+
+/* ---- with TLBs or faults: who waits for an answer makes room for others ---- */
+
+static void ring_put(const machine *m, uint32_t *ring, uint32_t head, uint32_t *count, uint32_t item) {
+    ring[(head + (*count)++) % m->config.in_flight_records] = item;
+}
+
+static void ring_remove(const machine *m, uint32_t *ring, uint32_t head, uint32_t *count, uint32_t item) {
+    const uint32_t entries = m->config.in_flight_records;
+    uint32_t i, kept = 0;
+    for (i = 0; i < *count; i++) {
+        const uint32_t one = ring[(head + i) % entries];
+        if (one != item) ring[(head + kept++) % entries] = one;
+    }
+    *count = kept;
+}
+
+/* The access of a segment faults. */
+static void report(machine *m, sm *s, in_flight *r, uint32_t segment, translation found) {
+    const uint64_t address = r->segments[segment],
+                   cycle = m->fault_unit ? fault_unit_report(m, s, r, address, found)
+                                         : page_faults_open(m, address, !instruction_only_reads(r->instruction));
+    if (s->fault_switch && cycle == NEVER) fault_switch_pending(m, block_cookie(&m->blocks[r->block]));
+    if (!r->absent) r->pages_cycle = 0;
+    if (cycle > r->pages_cycle) r->pages_cycle = cycle;
+    r->absent |= 1u << segment;
+}
+
+/* Does the run go on when a look-up finds that? */
+static int is_served(const machine *m, translation found) {
+    return found == TRANSLATION_ABSENT ? m->faults_may_happen != 0
+                                       : found == TRANSLATION_FAULT && m->fault_unit != NULL;
+}
+
+/* The page of a segment is there, or it is not; with the last answer the record is complete. */
+static void answered(machine *m, sm *s, uint32_t record, uint32_t segment, translation found) {
+    in_flight *r = &s->records[record];
+    const int write = !instruction_only_reads(r->instruction);
+    uint32_t i;
+    if (found == TRANSLATION_ABSENT && r->info->is_checked && m->fault_unit) {
+        fault_calls_found(m, s, r, r->segments[segment]);
+    } else if (found == TRANSLATION_ABSENT && r->info->is_checked) {
+        page_faults_report(m, r->segments[segment], write);
+    } else if (is_served(m, found)) {
+        report(m, s, r, segment, found);
+    } else if (found != TRANSLATION_HIT) {
+        wrong_translation(m, r, r->segments[segment], found);
+        return;
+    }
+    if (r->to_check || r->pending) return;
+    for (i = 0; r->turn && i < r->segment_count; i++) { /* what has been evicted since it was looked up, or served */
+        found = translate(m, r->segments[i], write);
+        if (found != TRANSLATION_HIT) report(m, s, r, i, found);
+    }
+    ring_put(m, s->faults->checked, s->faults->checked_head, &s->faults->checked_count, record);
+}
+
+static void unpark(machine *m, sm *s) {
+    sm_faults *f = s->faults;
+    uint32_t i, kept = 0;
+    f->parked_cycle = NEVER;
+    for (i = 0; i < f->parked_count; i++) {
+        const uint32_t record = f->parked[i];
+        in_flight *r = &s->records[record];
+        if (r->pages_cycle <= s->now) {
+            r->to_check = r->absent; /* the request is sent again, and walked again */
+            r->absent = 0;
+            r->pinned = 1;
+            f->turns_wait = 0;
+            ring_put(m, s->check_queue, s->check_head, &s->check_count, record);
+            continue;
+        }
+        f->parked[kept++] = record;
+        if (r->pages_cycle < f->parked_cycle) f->parked_cycle = r->pages_cycle;
+    }
+    f->parked_count = kept;
+}
+
+/* Local memory, contexts and the heap are never absent. */
+static int may_be_evicted(const machine *m, const in_flight *r, uint64_t segment) {
+    return !r->info->is_checked && !r->pinned && segment < m->grid_workspaces &&
+           !(m->local_count && segment >= m->local_base);
+}
+
+/* Looks the record's next segment up. Returns 0 when the L1 TLB has no room. */
+static int look_up(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    const uint32_t segment = gpump_bits_lowest64(r->to_check);
+    const uint64_t address = r->segments[segment];
+    const int evictable = may_be_evicted(m, r, address);
+    translation found;
+    if (evictable && m->checks + 1 == m->forced_check) page_faults_evict(m, address);
+    found = translation_look_up(m, s, m->kernels[m->blocks[r->block].kernel].process, address,
+                                !instruction_only_reads(r->instruction),
+                                (uint64_t)r->generation << 32 | (record * LANES + segment));
+    if (found == TRANSLATION_BUSY) return 0;
+    s->faults->checks++;
+    if (evictable && ++m->checks == m->forced_check && m->forced_interval) m->forced_check += m->forced_interval;
+    r->to_check &= r->to_check - 1;
+    if (found == TRANSLATION_PENDING)
+        r->pending++;
+    else
+        answered(m, s, record, segment, found);
+    return 1;
+}
+
+/* Memory is finite: brings the first record to the head of the check queue that may be translated now. 0: there is
+ * none. */
+static int take_turn(machine *m, sm *s) {
+    sm_faults *f = s->faults;
+    const uint32_t entries = m->config.in_flight_records;
+    uint32_t i, k;
+    for (i = 0; !f->turns_wait && i < s->check_count; i++) {
+        const uint32_t record = s->check_queue[(s->check_head + i) % entries];
+        in_flight *r = &s->records[record];
+        const uint32_t number = m->warps[r->warp].number;
+        if (r->to_check && !r->turn && gpump_bits_get(f->translating, number)) continue;
+        if (r->to_check) {
+            r->turn = 1;
+            gpump_bits_set(f->translating, number);
+        }
+        for (k = i; k > 0; k--)
+            s->check_queue[(s->check_head + k) % entries] = s->check_queue[(s->check_head + k - 1) % entries];
+        s->check_queue[s->check_head] = record;
+        return 1;
+    }
+    f->turns_wait = 1;
+    return 0;
+}
+
+/* Its turn is over: it has taken effect, or it was taken back. */
+static void end_turn(machine *m, sm *s, in_flight *r) {
+    s->faults->turns_wait = 0;
+    if (!r->turn) return;
+    r->turn = 0;
+    gpump_bits_clear(s->faults->translating, m->warps[r->warp].number);
+}
+
+/* One look-up per cycle: of a record that found no room before, or of the first one in the queue. Returns a record that
+ * needed none and is in effect; NONE. */
+static uint32_t look_up_stage(machine *m, sm *s) {
+    sm_faults *f = s->faults;
+    uint64_t waiter;
+    uint32_t record;
+    while (translation_take(s, &waiter)) {
+        in_flight *r = &s->records[(uint32_t)waiter / LANES];
+        const uint32_t segment = (uint32_t)waiter % LANES;
+        f->retry = 1;
+        if (r->generation != waiter >> 32) continue;
+        r->pending--;
+        answered(m, s, (uint32_t)waiter / LANES, segment,
+                 translate(m, r->segments[segment], !instruction_only_reads(r->instruction)));
+    }
+    if (f->parked_cycle <= s->now) unpark(m, s);
+    if (m->failed) return NONE;
+    if (f->retry && f->refused_count) {
+        record = f->refused[f->refused_head];
+        f->retry = look_up(m, s, record) != 0;
+        if (s->records[record].to_check || !f->retry) return NONE;
+        f->refused_head = (f->refused_head + 1) % m->config.in_flight_records;
+        f->refused_count--;
+        return NONE;
+    }
+    if (!s->check_count || (fault_memory_is_finite(m) && !take_turn(m, s))) return NONE;
+    record = s->check_queue[s->check_head];
+    if (s->records[record].to_check) {
+        const int found_room = look_up(m, s, record);
+        if (!found_room) ring_put(m, f->refused, f->refused_head, &f->refused_count, record);
+        if (found_room && s->records[record].to_check) return NONE;
+        s->check_head = (s->check_head + 1) % m->config.in_flight_records;
+        s->check_count--;
+        return NONE;
+    }
+    s->check_head = (s->check_head + 1) % m->config.in_flight_records;
+    s->check_count--;
+    if (faults_tracks(m, &s->records[record])) {
+        ring_put(m, f->checked, f->checked_head, &f->checked_count, record);
+        return NONE;
+    }
+    memory_path_effect(m, s, record);
+    return record;
+}
+
+int memory_path_take_looked_up(sm *s, uint32_t *record) {
+    sm_faults *f = s->faults;
+    if (!f->checked_count) {
+        f->checked_head = 0;
+        return 0;
+    }
+    *record = f->checked[f->checked_head++];
+    f->checked_count--;
+    return 1;
+}
+
+void memory_path_effect(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    if (r->turn) {
+        end_turn(m, s, r);
+        fault_memory_passed(m, r);
+    }
+    if (r->info->is_checked) memory_access_checked(m, r);
+    memory_access_effect(m, s, r);
+    r->stage = RECORD_MEMORY;
+    r->next_segment = 0;
+    ring_put(m, s->access_queue, s->access_head, &s->access_count, record);
+}
+
+void memory_path_park(sm *s, uint32_t record) {
+    sm_faults *f = s->faults;
+    f->parked[f->parked_count++] = record;
+    if (s->records[record].pages_cycle < f->parked_cycle) f->parked_cycle = s->records[record].pages_cycle;
+}
+
+void memory_path_withdraw(machine *m, sm *s, uint32_t record) {
+    sm_faults *f = s->faults;
+    ring_remove(m, s->check_queue, s->check_head, &s->check_count, record);
+    ring_remove(m, f->refused, f->refused_head, &f->refused_count, record);
+    ring_remove(m, f->checked, f->checked_head, &f->checked_count, record);
+    ring_remove(m, f->parked, 0, &f->parked_count, record);
+    end_turn(m, s, &s->records[record]);
+    s->records[record].generation++;
+    s->memory_reserved--;
+}
+
+int memory_path_accept(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    const instruction *instruction = r->instruction;
+    if (instruction->space == SPACE_PARAM || instruction->space == SPACE_CONST) {
+        /* Their cache always hits and their addresses never fault. */
+        s->memory_reserved--;
+        memory_access_constant(m, s, r);
+        r->stage = RECORD_MEMORY;
+        pipe_put(&s->pipes[PIPE_CONSTANT], s->now, record);
+        return 1;
+    }
+    memory_access_coalesce(m, s, r);
+    if (HAS(s, errors)) errors_drop_wild(m, s, r);
+    r->unchecked = r->segment_count;
+    r->faulted = 0;
+    r->in_queue = 1;
+    if (HAS(s, faults)) {
+        r->to_check = r->segment_count >= LANES ? UINT32_MAX : (1u << r->segment_count) - 1;
+        r->pending = r->absent = r->turn = 0;
+        s->faults->turns_wait = 0;
+    }
+    s->check_queue[wrap(s->check_head + s->check_count++, m->config.in_flight_records)] = record;
+    return 0;
+}
+
+/* ---- a cycle ---- */
+
+static memory_packet packet_of(const sm *s, uint32_t index) {
+    const memory_request *request = &s->requests[index];
+    memory_packet packet;
+    packet.address = request->address;
+    packet.token = index;
+    packet.kind = request->kind;
+    packet.kernel = request->kernel;
+    packet.bytes = request->bytes;
+    return packet;
+}
+
+/* The next miss queue that may send; NULL. */
+static miss_queue *next_miss(const machine *m, const sm *s, uint32_t *after, memory_packet *packet) {
+    uint32_t i;
+    const uint32_t queues = m->config.kernels_per_sm + 1;
+    for (i = 0; i < queues; i++) {
+        miss_queue *q = &s->miss_queues[wrap(s->next_queue + i, queues)];
+        if (!q->count || !memory_path_gate(m, s, q->kernel)) continue;
+        *packet = packet_of(s, q->requests[q->head]);
+        if (!memory_may_enter(m->memory_system, s->now, s->index, packet)) continue;
+        *after = wrap(s->next_queue + i + 1, queues);
+        return q;
+    }
+    if (!HAS(s, rate)) memory_refuse(m->memory_system, s->index); /* a gate opens with time */
+    return NULL;
+}
+
+/* A miss enters the network. Returns 1 when one did. */
+int memory_path_send(machine *m, sm *s) {
+    uint32_t after;
+    memory_packet packet;
+    miss_queue *q;
+    if (!s->queued_misses || memory_refuses(m->memory_system, s->index)) return 0;
+    if (HAS(s, rate)) machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, s->now), NULL);
+    if (!(q = next_miss(m, s, &after, &packet))) return 0;
+    q->head = wrap(q->head + 1, m->config.miss_queue_entries);
+    q->count--;
+    s->queued_misses--;
+    s->next_queue = after;
+    if (HAS(s, rate)) corun_sent(m, s, packet.kernel);
+    memory_enter(m->memory_system, s->now, s->index, &packet);
+    return 1;
+}
+
+int memory_path_context_may_enter(const machine *m, const sm *s) {
+    memory_packet packet;
+    memset(&packet, 0, sizeof packet);
+    packet.kind = REQUEST_SAVE;
+    return s->free_request != NONE && memory_may_enter(m->memory_system, s->now, s->index, &packet);
+}
+
+void memory_path_enter_context(machine *m, sm *s, uint32_t block_index, uint32_t kind, uint64_t address) {
+    const block *b = &m->blocks[block_index];
+    uint32_t request = take_request(s, b, kind, address);
+    memory_packet packet;
+    s->requests[request].process = m->kernels[b->kernel].process;
+    s->requests[request].block = block_index;
+    s->statistics.transfer_requests++;
+    packet = packet_of(s, request);
+    memory_enter(m->memory_system, s->now, s->index, &packet);
+}
+
+void memory_path_write_back(machine *m, sm *s, const block *b) {
+    uint32_t i, lines = 0;
+    if (b->local_frame == NONE) return;
+    for (i = 0; i < s->l1.sets * s->l1.ways; i++) {
+        cache_line *line = &s->l1.lines[i];
+        const uint64_t address = (s->l1.tags[i] - 1) * SEGMENT_BYTES;
+        if (!s->l1.tags[i] || !line->dirty || address < b->local_base || address >= b->local_base + m->local_stride)
+            continue;
+        line->dirty = 0;
+        lines++;
+    }
+    memory_write_back(m->memory_system, m->now, s->index, lines);
+}
+
+void memory_path_invalidate(sm *s) {
+    uint32_t i;
+    for (i = 0; i < s->l1.sets * s->l1.ways; i++)
+        if (!s->l1.lines[i].pending) s->l1.tags[i] = 0;
+}
+
+/* One reply of the memory. Returns 1 with *arrived for somebody else than the load-store unit. */
+static int take_reply(machine *m, sm *s, uint32_t token, arrival *arrived) {
+    const memory_request request = s->requests[token];
+    block *b = &m->blocks[request.block];
+    const int resident = b->life == request.life;
+    free_request(s, token);
+    arrived->item = request.block;
+    switch (request.kind) {
+    case REQUEST_LOAD:
+        if (request.miss != NONE) {
+            cache_line *line = &s->l1.lines[request.miss];
+            uint32_t node = line->first_waiter;
+            line->pending = 0;
+            line->first_waiter = NONE;
+            s->outstanding_misses--;
+            for (; node != NONE; node = s->waiters[node]) piece_done(s, node / LANES);
+        } else {
+            piece_done(s, request.record);
+        }
+        return 0;
+    case REQUEST_ATOMIC:
+        if (resident) b->atomics--;
+        piece_done(s, request.record);
+        return 0;
+    case REQUEST_WRITE_BACK: return 0;
+    case REQUEST_STORE:
+        if (!resident) return 0;
+        m->warps[request.warp].stores--;
+        b->stores--;
+        arrived->kind = ARRIVAL_STORE;
+        return 1;
+    default: arrived->kind = ARRIVAL_CONTEXT; return resident; /* else it has ended instead */
+    }
+}
+
+int memory_path_take(machine *m, sm *s, arrival *arrived) {
+    uint32_t record;
+    memory_reply reply;
+    for (;;) {
+        if (s->completed_first < s->completed_count) {
+            arrived->kind = ARRIVAL_RECORD;
+            arrived->item = s->completed[s->completed_first++];
+            return 1;
+        }
+        s->completed_first = s->completed_count = 0;
+        if (memory_sm_cycle(m->memory_system, s->index) <= s->now &&
+            memory_take(m->memory_system, s->now, s->index, &reply)) {
+            if (take_reply(m, s, reply.token, arrived)) return 1;
+        } else if ((record = pipe_take(&s->pipes[PIPE_L1], s->now)) != NONE ||
+                   (record = pipe_take(&s->pipes[PIPE_SHARED], s->now)) != NONE) {
+            piece_done(s, record);
+        } else if (HAS(s, faults) && (record = pipe_take(&s->faults->remote, s->now)) != NONE) {
+            piece_done(s, record);
+        } else if ((record = pipe_take(&s->pipes[PIPE_CONSTANT], s->now)) != NONE) {
+            complete(s, record);
+        } else {
+            return 0;
+        }
+    }
+}
+
+int memory_path_take_sent(sm *s, arrival *arrived) {
+    if (!s->completed_count) return 0;
+    arrived->kind = ARRIVAL_RECORD;
+    arrived->item = s->completed[0];
+    s->completed_count = 0;
+    return 1;
+}
+
+uint32_t memory_path_tick(machine *m, sm *s) {
+    access_stage(m, s);
+    return check_stage(m, s);
+}
+
+uint32_t memory_path_look_up(machine *m, sm *s) {
+    access_stage(m, s);
+    return look_up_stage(m, s);
+}
+
+int memory_path_busy(const machine *m, const sm *s) {
+    memory_packet packet;
+    uint32_t after;
+    return (s->access_count && !s->access_waits) || (s->check_count && !(HAS(s, faults) && s->faults->turns_wait)) ||
+           (s->queued_misses && !memory_refuses(m->memory_system, s->index) &&
+            (HAS(s, rate) || next_miss(m, s, &after, &packet))); /* a gate opens with time */
+}

@@ -1,0 +1,1102 @@
+#include "sm/pipeline.h"
+
+#include <string.h>
+
+#include "parts/code_pages/code_pages.h"
+#include "parts/corun/corun.h"
+#include "parts/duet/duet.h"
+#include "parts/errors/error_facts.h"
+#include "parts/faults/fault_facts.h"
+#include "parts/fault_unit/fault_memory.h"
+#include "sm/gate.h"
+#include "parts/issue_queue/issue_queue.h"
+#include "sm/memory_access.h"
+#include "sm/memory_path.h"
+#include "parts/page_checks/fault_calls.h"
+#include "parts/page_checks/page_faults.h"
+#include "parts/restart/region.h"
+#include "sm/scoreboard.h"
+#include "sm/warp_scheduler.h"
+
+#define BIT(slot) (UINT64_C(1) << (slot))
+
+/* in_flight.unusual. Bit 0: it is squashed; with its operands from the log; leaves once they are read, and they stay or
+ * not. */
+enum { HAS_OPERANDS = 2, LEAVES_NOTHING = 4, LEAVES_OPERANDS = 8 };
+
+/* ---- what the masks say about a warp ---- */
+
+/* Must an instruction that ends a group or waits for groups still wait for copies? */
+static int waits_for_copies(const warp *w, const issue_info *info) {
+    const instruction *instruction = info->instruction;
+    uint32_t i, left = instruction->variant == VARIANT_ALL ? 0 : instruction->lookup + 1u;
+    if (info->copies == COPIES_ENDS_GROUP) return w->copies[(w->copy_group + 1) % COPY_GROUPS] != 0;
+    for (i = left; i < COPY_GROUPS; i++)
+        if (w->copies[(w->copy_group + COPY_GROUPS - i) % COPY_GROUPS]) return 1;
+    return 0;
+}
+
+static int waits_for_warp(const warp *w, const issue_info *info, uint32_t itself) {
+    return ((info->serialises & ISSUE_WHEN_ALONE) && w->in_flight > itself) || (info->serialises & w->speculates);
+}
+
+/* May an instruction issue, as far as memory order goes? A barrier orders memory: what the warp sent before it must be
+ * past its last check, and so in effect. A region's boundary waits until nothing of the region before can fail any
+ * more, a call of the fault handler is an execution barrier (Kim 2.1). `itself` counts in w->in_flight: 1, or 0. */
+static inline int memory_order_clear(const warp *w, const issue_info *info, uint32_t itself) {
+    if (!(info->is_barrier | info->serialises | (info->copies > COPIES_STARTS))) return 1; /* most instructions */
+    return !(info->is_barrier && w->unchecked) && !(info->serialises && waits_for_warp(w, info, itself)) &&
+           !(info->copies > COPIES_STARTS && waits_for_copies(w, info));
+}
+
+static int runs_past_end(machine *m, const warp *w, const issue_info *info) {
+    if (info->instruction) return 0;
+    machine_fail(m, "kernel %s: warp %u runs past the last instruction",
+                 m->kernels[m->blocks[w->block].kernel].program->name, w->index);
+    return 1;
+}
+
+/* With an issue queue: an instruction that waits for more than registers may be free to go. */
+static void reconsider(sm *s, const warp *w) {
+    const instruction_window *window = &s->queue->windows[w->slot];
+    const queue_entry *e;
+    if (!(s->queue->held_back >> w->slot & 1)) return;
+    e = &s->queue->entries[window->entry[gpump_bits_lowest64(window->held_back)]];
+    if (memory_order_clear(w, e->info, 1)) issue_queue_permit(s->queue, w->slot);
+}
+
+/* The scoreboard's and the memory order's word on a warp's next instruction, `info`. */
+static inline void see_next(sm *s, const warp *w, uint32_t slot, const issue_info *info) {
+    const issue_info *before = s->slot_info[slot];
+    if (before != info) {
+        if (before) s->unit_slots[before->unit] &= ~BIT(slot);
+        s->unit_slots[info->unit] |= BIT(slot);
+        s->slot_info[slot] = info;
+    }
+    if (w->sources_until <= s->now && scoreboard_clear(w, info) && memory_order_clear(w, info, 0))
+        s->clear |= BIT(slot);
+    else
+        s->clear &= ~BIT(slot);
+}
+
+static void refresh_clear(machine *m, sm *s, warp *w) {
+    const issue_info *info;
+    if (HAS(s, queue)) {
+        reconsider(s, w);
+        return;
+    }
+    if (!w->stack.depth) return;
+    info = &w->program[simt_top(&w->stack)->pc];
+    if (runs_past_end(m, w, info)) return;
+    if (HAS(s, faults) && !gate_in_control(w)) (void)code_pages_stop(m, s, w);
+    see_next(s, w, w->slot, info);
+}
+
+/* An instruction of the warp has let go of something: that can only help the next one. */
+static inline void look_again(machine *m, sm *s, warp *w) {
+    const issue_info *info;
+    if ((s->clear >> w->slot & 1) || w->sources_until > s->now) return;
+    info = s->slot_info[w->slot];
+    if (!IS_PLAIN && (!info || (w->stack.depth && info != &w->program[simt_top(&w->stack)->pc])))
+        refresh_clear(m, s, w); /* it has been sent elsewhere; with a queue, info is NULL */
+    else if (scoreboard_clear(w, info) && memory_order_clear(w, info, 0)) {
+        s->clear |= BIT(w->slot);
+        FETCH_AHEAD(&w->stack);
+    }
+}
+
+void pipeline_refresh_warp(machine *m, sm *s, warp *w) {
+    uint64_t bit = BIT(w->slot);
+    if (w->stack.depth)
+        s->present |= bit;
+    else
+        s->present &= ~bit;
+    if (w->barrier != NONE)
+        gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
+    else
+        gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
+    refresh_clear(m, s, w);
+}
+
+void pipeline_enable_fetch(machine *m, sm *s, uint32_t warp_index, int enabled) {
+    warp *w = &m->warps[warp_index];
+    const int held = gpump_warp_gate_closed_by(w->gate, GPUMP_WARP_FETCH, GPUMP_WARP_HOST);
+    if (!enabled) gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_HOST);
+    if (!enabled || !held) return;
+    gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_HOST);
+    if (!w->stack.depth || !gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH) || s->fetched >> w->slot & 1) return;
+    pipe_put(&s->pipes[PIPE_FETCH], m->now, warp_index);
+    if (s->wake > m->now + 1) s->wake = m->now + 1;
+}
+
+/* ---- records ---- */
+
+static __attribute__((cold)) void wrong(machine *m, const in_flight *r, const char *what) {
+    if (errors_excuse(m, r)) return;
+    const block *b = &m->blocks[r->block];
+    const kernel_program *program = m->kernels[b->kernel].program;
+    machine_fail(m, "%s:%u:%u: kernel %s: %s; block %llu warp %u", program->file_name, r->instruction->line,
+                 r->instruction->column, program->name, what, (unsigned long long)b->linear, m->warps[r->warp].index);
+}
+
+static uint32_t take_record(sm *s) {
+    uint32_t record = s->free_record;
+    s->free_record = s->records[record].next_free;
+    if (s->free_record != NONE) FETCH_AHEAD(&s->records[s->free_record]);
+    if (HAS(s, rate)) s->records[record].limited = 0;
+    return record;
+}
+
+static void free_record(sm *s, uint32_t record) {
+    s->records[record].stage = RECORD_FREE;
+    if (HAS(s, rate) && s->records[record].limited)
+        gpump_rate_report_memory_done(s->rate, s->records[record].limited - 1);
+    s->records[record].next_free = s->free_record;
+    s->free_record = record;
+}
+
+void pipeline_free_record(sm *s, uint32_t record) { free_record(s, record); }
+
+/* A record vanishes without effect. Where look-ups wait for answers, it leaves the load-store unit at once. */
+static void squash(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    r->squashed = r->unusual = 1;
+    if (!HAS(s, faults) || r->stage != RECORD_CHECKING) return;
+    memory_path_withdraw(m, s, record);
+    free_record(s, record);
+}
+
+void pipeline_squash_block(machine *m, sm *s, uint32_t block_index) {
+    uint32_t i;
+    for (i = 0; i < m->config.in_flight_records; i++) {
+        const uint32_t stage = s->records[i].stage;
+        if (stage != RECORD_FREE && stage != RECORD_HELD && s->records[i].block == block_index) squash(m, s, i);
+    }
+    for (i = 0; HAS(s, queue) && i < m->blocks[block_index].warp_count; i++)
+        issue_queue_forget(s->queue, m->warps[m->blocks[block_index].warps[i]].slot);
+}
+
+void pipeline_squash_fetches(const machine *m, sm *s, uint32_t block_index) {
+    pipe_stage *p = &s->pipes[PIPE_FETCH];
+    const uint32_t count = p->count;
+    uint32_t i;
+    p->count = 0;
+    for (i = 0; i < count; i++) {
+        const pipe_entry entry = p->entries[(p->head + i) & p->mask];
+        if (m->warps[entry.item].block != block_index) p->entries[(p->head + p->count++) & p->mask] = entry;
+    }
+    p->due = p->count ? p->entries[p->head].cycle : NEVER;
+}
+
+/* Takes back what fetch has counted for the instructions of a warp in the issue queue. */
+static void uncount_queued(sm *s, const warp *w, block *b, uint32_t *in_flight) {
+    const instruction_window *window = &s->queue->windows[w->slot];
+    uint64_t left = window->queued;
+    for (; left; left &= left - 1) {
+        const queue_entry *e = &s->queue->entries[window->entry[gpump_bits_lowest64(left)]];
+        --*in_flight;
+        b->in_flight--;
+        if (e->info->writes) b->registers_pending--;
+    }
+}
+
+void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index) {
+    warp *w = &m->warps[warp_index];
+    block *b = &m->blocks[w->block];
+    uint32_t i;
+    for (i = 0; i < m->config.in_flight_records && w->in_flight; i++) {
+        in_flight *r = &s->records[i];
+        if (r->stage == RECORD_FREE || r->squashed || r->warp != warp_index) continue;
+        w->in_flight--;
+        b->in_flight--;
+        if (r->info->writes) b->registers_pending--;
+        squash(m, s, i);
+    }
+    if (HAS(s, faults)) faults_forget(m, s, w);
+    if (HAS(s, errors)) errors_forget(s, w);
+    if (HAS(s, queue)) {
+        uncount_queued(s, w, b, &w->in_flight);
+        issue_queue_forget(s->queue, w->slot);
+    }
+    scoreboard_forget(w);
+    memset(w->copies, 0, sizeof w->copies);
+    w->unchecked = 0;
+    gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
+}
+
+static void release_sources(sm *s, warp *w, in_flight *r) {
+    if (!r->sources_held) return;
+    r->sources_held = 0;
+    if (HAS(s, queue))
+        issue_queue_released(s->queue, w->slot, r->info, r->sequence);
+    else
+        scoreboard_release_sources(w, r->info);
+}
+
+/* The instruction has ended: its places in scoreboard and counters go. */
+SM_INLINE void end_record(sm *s, warp *w, block *b, uint32_t record) {
+    in_flight *r = &s->records[record];
+    executed_instructions *executed = &s->executed[b->kernel];
+    release_sources(s, w, r);
+    if (HAS(s, queue))
+        issue_queue_committed(s->queue, w->slot, r->info, r->sequence, w->sequence);
+    else
+        scoreboard_release_destinations(w, r->info);
+    w->in_flight--;
+    b->in_flight--;
+    if (r->info->writes) b->registers_pending--;
+    if (r->info->copies == COPIES_STARTS) w->copies[r->copy_group]--;
+    executed->warp_instructions++;
+    executed->thread_instructions += r->active == UINT32_MAX ? LANES : gpump_bits_count64(r->active);
+    executed->counted[r->info->counted]++;
+    w->region_instructions++;
+    if (HAS(s, restart)) gpump_restart_report_executed(s->restart, w->slot);
+    gpump_sm_report_executed(s->gpump, b->ref, 1);
+    free_record(s, record);
+}
+
+/* ---- blocks end ---- */
+
+void pipeline_block_may_be_done(machine *m, sm *s, block *b) {
+    if (!b->life || b->live_warps || b->in_flight || b->stores || b->ended) return;
+    b->ended = 1;
+    s->ended_cycle[s->ended_count] = s->now;
+    s->ended[s->ended_count++] = (uint32_t)(b - m->blocks);
+}
+
+static void warp_ended(machine *m, sm *s, block *b, warp *w) {
+    s->present &= ~BIT(w->slot);
+    b->live_warps--;
+    pipeline_check_barriers(m, s, b);
+}
+
+/* ---- barriers ---- */
+
+/* Writes bar.red's result in the lanes that execute it. */
+static void write_reduction(machine *m, sm *s, const block *b, warp *w, const barrier *bar,
+                            const instruction *instruction) {
+    lanes_operand result;
+    uint32_t lane, value = bar->population;
+    memset(&result, 0, sizeof result);
+    if (instruction->variant == VARIANT_RED_AND) value = bar->all ? ~0u : 0;
+    if (instruction->variant == VARIANT_RED_OR) value = bar->any ? ~0u : 0;
+    for (lane = 0; lane < LANES; lane++) result.word[0][lane] = value;
+    lanes_write(&instruction->destinations[0], w->barrier_lanes, &result,
+                HAS(s, duet) ? duet_open(m, s, w) : warp_registers(m, b, w), warp_predicates(m, w));
+    if (HAS(s, duet)) duet_close(m, s, w);
+}
+
+void pipeline_check_barriers(machine *m, sm *s, block *b) {
+    uint32_t id, i;
+    for (id = 0; id < BARRIERS; id++) {
+        barrier *bar = &b->barriers[id];
+        uint64_t copy = 0;
+        uint32_t expected;
+        if (!bar->threads) continue;
+        expected = bar->expected ? bar->expected : b->live_warps * LANES;
+        if (bar->threads < expected) continue;
+        for (i = 0; i < b->warp_count; i++) {
+            warp *w = &m->warps[b->warps[i]];
+            const instruction *instruction;
+            if (w->barrier != id) continue;
+            instruction = &block_kernel(m, b)->program->instructions[w->barrier_pc];
+            if (instruction->destination_count) write_reduction(m, s, b, w, bar, instruction);
+            w->barrier = NONE;
+            if (HAS(s, shared_log) && shared_log_copies(s, block_kernel(m, b), w->barrier_pc + 1)) {
+                if (!copy) copy = shared_log_copy(s, block_kernel(m, b)->shared_bytes);
+                errors_wait(s, w, copy);
+            }
+            if (HAS(s, duet))
+                duet_barrier_opened(m, s, w);
+            else
+                gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
+        }
+        memset(bar, 0, sizeof *bar);
+    }
+}
+
+static void arrive(machine *m, sm *s, block *b, warp *w, const in_flight *r) {
+    const instruction *instruction = r->instruction;
+    uint32_t id = instruction->source_count && instruction->sources[0].kind != OPERAND_NONE
+                      ? r->sources[0].word[0][gpump_bits_lowest64(r->active)]
+                      : 0;
+    barrier *bar;
+    if (id >= BARRIERS) {
+        wrong(m, r, "there is no such barrier");
+        return;
+    }
+    bar = &b->barriers[id];
+    if (!bar->threads) bar->all = 1;
+    bar->arrived |= BIT(w->index);
+    bar->threads += LANES; /* barriers count whole warps */
+    if (instruction->source_count > 1 && instruction->sources[1].kind != OPERAND_NONE) {
+        bar->expected = r->sources[1].word[0][gpump_bits_lowest64(r->active)];
+    }
+    if (instruction->source_count > 2 && instruction->sources[2].kind == OPERAND_PREDICATE) {
+        uint32_t holds = r->sources[2].word[0][0] & r->active;
+        bar->population += gpump_bits_count64(holds);
+        bar->all &= holds == r->active;
+        bar->any |= holds != 0;
+    }
+    if (instruction->variant != VARIANT_ARRIVE) {
+        w->barrier = id;
+        w->barrier_pc = r->pc;
+        w->barrier_lanes = r->active;
+        gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
+    }
+    pipeline_check_barriers(m, s, b);
+}
+
+/* ---- commit ---- */
+
+SM_INLINE void commit(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    block *b;
+    warp *w;
+    if (r->squashed) {
+        free_record(s, record);
+        return;
+    }
+    b = &m->blocks[r->block];
+    w = &m->warps[r->warp];
+    if (r->has_results) {
+        const instruction *instruction = r->instruction;
+        uint32_t *registers = s->registers + w->register_base, *predicates = predicates_of(m, r->warp);
+        lanes_write_all(instruction, r->active, r->results, registers, predicates);
+        if (r->info->is_checked) predicates[instruction->check] |= r->faulted;
+    }
+    if (HAS(s, errors)) errors_executed(m, s, r); /* before anybody looks what may issue */
+    end_record(s, w, b, record);
+    look_again(m, s, w);
+    if (HAS(s, errors)) errors_ended(m, s, r);
+    pipeline_block_may_be_done(m, s, b);
+}
+
+/* With --duet the warp may be switched out: what it loads goes to its frame. */
+static void commit_switched(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    const int counted = r->next_free == RECORD_COUNTED;
+    warp *w = &m->warps[r->warp];
+    block *b = &m->blocks[r->block];
+    if (r->squashed || w->slot != NONE) {
+        const int squashed = r->squashed; /* then the warp may be another one's by now */
+        commit(m, s, record);
+        if (squashed) return;
+    } else {
+        uint32_t *registers = duet_open(m, s, w);
+        lanes_write_all(r->instruction, r->active, r->results, registers, warp_predicates(m, w));
+        duet_close(m, s, w);
+        end_record(s, w, b, record);
+    }
+    duet_load_done(s, w, counted, w->stall_replies && pipeline_next_is_clear(w));
+}
+
+int pipeline_next_is_clear(const warp *w) {
+    const issue_info *info = &w->program[simt_top(&w->stack)->pc];
+    return scoreboard_clear(w, info) && memory_order_clear(w, info, 0);
+}
+
+void pipeline_commit(machine *m, sm *s, uint32_t record) {
+    if (HAS(s, faults) && !s->records[record].squashed) faults_committed(m, s, &s->records[record]);
+    if (HAS(s, duet))
+        commit_switched(m, s, record);
+    else
+        commit(m, s, record);
+}
+
+/* Returns the cycle in which the warp goes on, at its marker; NEVER: when the fault unit says so. */
+static uint64_t call_handler(machine *m, sm *s, warp *w) {
+    const uint64_t cycle = HAS(s, faults) ? code_pages_call(m, s, w) : 0;
+    return cycle ? cycle : m->fault_unit ? fault_calls_call(m, s, w) : page_faults_call(m);
+}
+
+/* Control instructions take effect here: until now the warp's fetch has waited. */
+static void commit_control(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    const instruction *instruction = r->instruction;
+    block *b;
+    warp *w;
+    uint32_t next = r->pc + 1, warp_index = r->warp;
+    if (r->squashed) {
+        free_record(s, record);
+        return;
+    }
+    b = &m->blocks[r->block];
+    w = &m->warps[r->warp];
+    gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
+    switch (instruction->opcode) {
+    case OPCODE_BRA:
+        if (simt_branch(&w->stack, r->active, instruction->target, instruction->reconvergence)) {
+            wrong(m, r, "branches nest deeper than the SIMT stack");
+        }
+        break;
+    case OPCODE_GUARDED_CALL: /* who is called for goes on at the marker, once the handler is back; until then nobody of
+                                 the warp */
+        if (simt_branch(&w->stack, r->active, instruction->target, instruction->reconvergence))
+            wrong(m, r, "branches nest deeper than the SIMT stack");
+        if (!r->active) break;
+        w->called_until = call_handler(m, s, w);
+        gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
+        break;
+    case OPCODE_RET:
+    case OPCODE_EXIT:
+        w->stack.entries[w->stack.depth - 1].pc = next;
+        simt_exit(&w->stack, r->active);
+        if (m->region_log && !w->stack.depth)
+            region_log_add(m->region_log, m->blocks[r->block].kernel, NONE, w->region_instructions + 1);
+        break;
+    case OPCODE_TRAP:
+        if (r->active)
+            wrong(m, r,
+                  instruction->variant == VARIANT_IDX ? "the pointer that is called names no function that fits"
+                                                      : "trap");
+        simt_go(&w->stack, next);
+        break;
+    case OPCODE_BAR:
+        simt_go(&w->stack, next);
+        if (r->active) restart_forbid(s, w);
+        if (r->active) arrive(m, s, b, w, r);
+        break;
+    default: simt_go(&w->stack, next); break;
+    }
+    end_record(s, w, b, record);
+    if (HAS(s, queue)) reconsider(s, w);
+    if (HAS(s, errors)) errors_ended(m, s, r);
+    refresh_clear(m, s, w); /* it stands at another instruction now */
+    if (!w->stack.depth)
+        warp_ended(m, s, b, w);
+    else if (!gate_calling(w))
+        pipe_put(&s->pipes[PIPE_FETCH], s->now, warp_index);
+    pipeline_block_may_be_done(m, s, b);
+}
+
+/* Warps whose fault handler is back go on. Returns the next cycle at which one is; NEVER. */
+static uint64_t end_calls(machine *m, sm *s) {
+    uint64_t left = s->calling, next = NEVER;
+    while (left) {
+        const uint32_t slot = gpump_bits_lowest64(left);
+        warp *w = &m->warps[s->slot_warp[slot]];
+        left &= left - 1;
+        if (HAS(s, faults) && w->fetch_faults && !w->in_flight) w->called_until = code_pages_drained(m, s, w);
+        if (w->called_until > s->now) {
+            if (w->called_until < next) next = w->called_until;
+            continue;
+        }
+        gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
+        if (HAS(s, faults) && code_pages_stop(m, s, w))
+            next = s->now + 1;
+        else if (gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH))
+            s->fetched |= BIT(slot);
+    }
+    return next;
+}
+
+void pipeline_checked(machine *m, sm *s, in_flight *r) {
+    warp *w = &m->warps[r->warp];
+    w->unchecked--;
+    if (m->sources_released & RELEASE_AT_LAST_CHECK) release_sources(s, w, r);
+    look_again(m, s, w);
+}
+
+/* ---- out of the pipeline before the effect, and back ---- */
+
+/* The instruction has its operands, and leaves: they stay, when the log has them. */
+static void end_withdrawal(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    warp *w = &m->warps[r->warp];
+    block *b = &m->blocks[r->block];
+    const int keep = (r->unusual & LEAVES_OPERANDS) != 0;
+    if (r->stage == RECORD_CHECKING)
+        memory_path_withdraw(m, s, record);
+    else
+        s->memory_reserved--;
+    release_sources(s, w, r);
+    if (HAS(s, queue))
+        issue_queue_committed(s->queue, w->slot, r->info, r->sequence, w->sequence);
+    else
+        scoreboard_release_destinations(w, r->info);
+    w->in_flight--;
+    b->in_flight--;
+    w->unchecked--;
+    if (r->info->writes) b->registers_pending--;
+    if (r->info->copies == COPIES_STARTS) w->copies[r->copy_group]--;
+    r->unusual = 0;
+    if (keep) {
+        r->stage = RECORD_HELD;
+    } else {
+        if (s->faults->records[r->entry] == record) s->faults->records[r->entry] = NONE;
+        free_record(s, record);
+    }
+    look_again(m, s, w);
+}
+
+void pipeline_withdraw(machine *m, sm *s, uint32_t record, int keep) {
+    in_flight *r = &s->records[record];
+    r->unusual |= keep ? LEAVES_OPERANDS : LEAVES_NOTHING;
+    if (r->stage == RECORD_CHECKING) end_withdrawal(m, s, record); /* else when its operands have been read */
+}
+
+uint32_t pipeline_queued(const sm *s, const warp *w) {
+    return HAS(s, queue) ? (uint32_t)gpump_bits_count64(s->queue->windows[w->slot].queued) : 0;
+}
+
+uint32_t pipeline_take_queued(machine *m, sm *s, warp *w, gpump_replay_entry entries[GPUMP_REPLAY_WINDOW]) {
+    const instruction_window *window = &s->queue->windows[w->slot];
+    const uint64_t first = w->sequence - WINDOW; /* all that are alive are younger */
+    uint32_t count = 0, i;
+    for (i = 0; i < WINDOW; i++) {
+        const uint32_t place = (uint32_t)(first + i) % WINDOW;
+        const queue_entry *e = &s->queue->entries[window->entry[place]];
+        const replay_info *info;
+        gpump_replay_entry *out = &entries[count];
+        if (!(window->queued >> place & 1)) continue;
+        if (e->info->unit == UNIT_CONTROL) {
+            gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
+            pipe_put(&s->pipes[PIPE_FETCH], m->now, (uint32_t)(w - m->warps));
+            continue;
+        }
+        if (e->handle != NONE) continue; /* still in the replay queue */
+        info = faults_info(m, w, e->pc);
+        memset(out, 0, sizeof *out);
+        out->sequence = e->sequence;
+        out->lanes = e->mask;
+        out->pc = e->pc;
+        out->kind = info->kind;
+        out->log_units = info->log_units;
+        count++;
+    }
+    uncount_queued(s, w, &m->blocks[w->block], &w->in_flight);
+    issue_queue_forget(s->queue, w->slot);
+    return count;
+}
+
+uint32_t pipeline_hold_record(machine *m, sm *s, const warp *w, const gpump_replay_entry *what) {
+    const uint32_t record = take_record(s);
+    in_flight *r = &s->records[record];
+    r->info = &m->kernels[m->blocks[w->block].kernel].info[what->pc];
+    r->instruction = r->info->instruction;
+    r->block = w->block;
+    r->warp = (uint32_t)(w - m->warps);
+    r->pc = what->pc;
+    r->mask = (uint32_t)what->lanes;
+    r->sequence = what->sequence;
+    r->squashed = r->unusual = 0;
+    r->has_results = r->info->writes;
+    r->stage = RECORD_HELD;
+    return record;
+}
+
+/* ---- operand read ---- */
+
+static void enter_memory_path(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    r->stage = RECORD_CHECKING;
+    if (memory_path_accept(m, s, record)) pipeline_checked(m, s, r);
+}
+
+/* A memory instruction has its operands: on to the load-store unit. */
+static void operands_are_there(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    if (r->unusual & (LEAVES_NOTHING | LEAVES_OPERANDS)) {
+        end_withdrawal(m, s, record);
+        return;
+    }
+    if (HAS(s, errors) && errors_queues_store(m, s, record)) return;
+    enter_memory_path(m, s, record);
+}
+
+void pipeline_leave_store_queue(machine *m, sm *s, uint32_t record) {
+    if (s->records[record].squashed) {
+        s->memory_reserved--;
+        free_record(s, record);
+        return;
+    }
+    enter_memory_path(m, s, record);
+}
+
+/* A record that is squashed, or has its operands from the log, reads nothing. Returns 1 when that is all. */
+static __attribute__((cold)) int operands_are_not_needed(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    if (r->squashed) {
+        if (r->info->unit == UNIT_MEMORY) s->memory_reserved--;
+        free_record(s, record);
+        return 1;
+    }
+    if (!(r->unusual & HAS_OPERANDS)) return 0;
+    release_sources(s, &m->warps[r->warp], r);
+    look_again(m, s, &m->warps[r->warp]);
+    operands_are_there(m, s, record);
+    return 1;
+}
+
+/* What is captured here must not change until it takes effect. So arithmetic is computed at once, and only the result
+ * is kept. A plain machine (sm_form.h) even writes it: until the instruction commits, the scoreboard keeps all others
+ * from its registers. read_cycle: when the operands are read. */
+SM_INLINE void capture(machine *m, sm *s, in_flight *r, const warp *w, block *b, uint64_t read_cycle) {
+    const issue_info *info = r->info;
+    const instruction *instruction = r->instruction;
+    const int computes = info->unit != UNIT_MEMORY && info->unit != UNIT_CONTROL;
+    uint32_t *registers = s->registers + w->register_base, *predicates = predicates_of(m, r->warp);
+    lanes_operand captured[INSTRUCTION_SOURCES];
+    const lanes_operand *sources[INSTRUCTION_SOURCES];
+    r->active = r->mask;
+    if (info->guard != INSTRUCTION_NONE) r->active &= predicates[info->guard] ^ (0 - info->guard_negated);
+    if (IS_PLAIN_MACHINE(m) && info->quick.operation) {
+        if (r->active) lanes_quick_execute(&info->quick, r->active, registers, predicates);
+        r->has_results = 0;
+        return;
+    }
+    if (info->needs_environment) {
+        b->environment.warp = w->index;
+        b->environment.sm = s->index;
+        b->environment.clock = read_cycle;
+    }
+    if (computes) {
+        lanes_find_sources(instruction, registers, predicates, &b->environment, captured, sources);
+        if (r->active && IS_PLAIN_MACHINE(m)) {
+            lanes_operand results[INSTRUCTION_DESTINATIONS];
+            lanes_compute_from(instruction, r->active, sources, results);
+            lanes_write_all(instruction, r->active, results, registers, predicates);
+            r->has_results = 0;
+        } else if (r->active) {
+            lanes_compute_from(instruction, r->active, sources, r->results);
+        }
+    } else if (memory_access_is_addressed(instruction)) {
+        const operand *base = &instruction->sources[0];
+        uint32_t k;
+        lanes_address(instruction, r->active,
+                      (const lanes_operand *)(const void *)(registers + (size_t)base->index * LANES), r->addresses);
+        for (k = 1; k < instruction->source_count; k++)
+            lanes_read(&instruction->sources[k], registers, predicates, &b->environment, &r->sources[k]);
+    } else {
+        lanes_read_sources(instruction, registers, predicates, &b->environment, r->sources);
+    }
+    if (HAS(s, errors)) errors_operands_read(m, s, r, computes ? sources : NULL);
+}
+
+/* In a plain machine the operands have been captured at issue: nothing can have changed them since. */
+SM_INLINE void read_operands(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    warp *w;
+    if (r->unusual && operands_are_not_needed(m, s, record)) return;
+    w = &m->warps[r->warp];
+    if (!IS_PLAIN_MACHINE(m)) capture(m, s, r, w, &m->blocks[r->block], s->now);
+    if ((m->sources_released == RELEASE_AT_OPERAND_READ && !m->sources_timed) ||
+        (HAS(s, faults) && m->sources_released == RELEASE_WHEN_ALLOWED && faults_release_sources(m, s, r))) {
+        release_sources(s, w, r);
+        look_again(m, s, w);
+    }
+    if (r->info->unit == UNIT_MEMORY) {
+        operands_are_there(m, s, record);
+    } else {
+        r->stage = RECORD_EXECUTING;
+        pipe_put(&s->pipes[r->info->pipe], s->now, record);
+    }
+}
+
+/* ---- issue ---- */
+
+/* The slots whose next instruction finds no place behind the issue stage, those of arithmetic left out: each scheduler
+ * has its own lanes. */
+static uint64_t without_unit(const machine *m, const sm *s) {
+    uint64_t slots = memory_path_has_room(m, s) ? 0 : s->unit_slots[UNIT_MEMORY];
+    uint32_t unit;
+    if (s->units_free <= s->now) return slots;
+    for (unit = 0; unit < UNIT_COUNT; unit++)
+        if (unit != UNIT_ALU && s->unit_free[unit] > s->now) slots |= s->unit_slots[unit];
+    return slots;
+}
+
+static void occupy_unit(const machine *m, sm *s, uint32_t scheduler, const issue_info *info) {
+    uint32_t interval = 1;
+    if (info->unit == UNIT_ALU) {
+        if (HAS(s, queue)) s->alu_free[scheduler] = s->now + interval; /* in order a scheduler issues once a cycle */
+        return;
+    }
+    if (info->unit == UNIT_SFU) interval = m->config.sfu_interval;
+    if (info->unit == UNIT_DOUBLE) interval = m->config.double_interval;
+    if (info->pipe == PIPE_DIVIDE && info->unit != UNIT_MEMORY) interval = m->config.divide_interval;
+    s->unit_free[info->unit] = s->now + interval;
+    if (s->units_free < s->now + interval) s->units_free = s->now + interval;
+}
+
+/* The instruction of a record issues. */
+static void start(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    const issue_info *info = r->info;
+    r->sources_held = m->sources_timed == 0;
+    if (info->unit == UNIT_MEMORY) {
+        r->outstanding = 0;
+        m->warps[r->warp].unchecked++;
+        memory_path_reserve(s);
+    }
+    if (info->unit == UNIT_MEMORY || !m->sources_timed) {
+        r->stage = RECORD_ISSUED;
+        pipe_put(&s->pipes[PIPE_OPERANDS], s->now, record);
+    } else {
+        r->stage = RECORD_EXECUTING;
+        pipe_put(&s->pipes[info->pipe], s->now + s->pipes[PIPE_OPERANDS].length, record);
+    }
+    s->statistics.issued++;
+    gpump_meter_report_issued(s->meter, m->blocks[r->block].kernel + 1, 1);
+    if (HAS(s, rate)) corun_issued(m, s, r);
+}
+
+/* Gives an instruction that issues its record. */
+static uint32_t start_record(machine *m, sm *s, uint32_t warp_index, uint32_t pc, uint32_t mask, uint64_t sequence) {
+    warp *w = &m->warps[warp_index];
+    const uint32_t record = take_record(s);
+    in_flight *r = &s->records[record];
+    r->info = &w->program[pc];
+    r->instruction = r->info->instruction;
+    r->block = w->block;
+    r->warp = warp_index;
+    r->pc = pc;
+    r->mask = mask;
+    r->sequence = sequence;
+    r->squashed = r->unusual = 0;
+    r->has_results = r->info->writes;
+    if (r->info->copies == COPIES_STARTS) {
+        r->copy_group = w->copy_group;
+        w->copies[r->copy_group]++;
+    } else if (r->info->copies == COPIES_ENDS_GROUP) {
+        w->copy_group = (w->copy_group + 1) % COPY_GROUPS;
+    }
+    start(m, s, record);
+    return record;
+}
+
+static void cross_boundary(machine *m, sm *s, warp *w, const in_flight *r) {
+    const int is_short = r->instruction->variant == VARIANT_SHORT;
+    if (m->region_log && !is_short)
+        region_log_add(m->region_log, m->blocks[r->block].kernel, r->pc, w->region_instructions);
+    if (!is_short) w->region_instructions = 0;
+    if (shared_log_copies(s, block_kernel(m, &m->blocks[r->block]), r->pc) &&
+        !w->program[r->pc - (r->pc > 0)].is_barrier) /* there it was made when the barrier opened */
+        errors_wait(s, w, shared_log_copy(s, block_kernel(m, &m->blocks[r->block])->shared_bytes));
+    restart_record(m, s, w, is_short);
+}
+
+/* The next instruction of a warp may not issue while an instruction that it overwrites sources of reads them. */
+static inline void hold_sources(sm *s, warp *w, const issue_info *info, const issue_info *next) {
+    if (next == info + 1 ? !info->next_overwrites : !scoreboard_overwrites(next, info)) return;
+    w->sources_until = s->now + s->pipes[PIPE_OPERANDS].length;
+    pipe_put(&s->pipes[PIPE_SOURCES], s->now, (uint32_t)s->slot_warp[w->slot]);
+}
+
+SM_INLINE void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
+    warp *w = &m->warps[s->slot_warp[slot]];
+    block *b = &m->blocks[w->block];
+    const uint32_t pc = simt_top(&w->stack)->pc;
+    const uint32_t record = start_record(m, s, s->slot_warp[slot], pc, simt_top(&w->stack)->mask, w->sequence++);
+    in_flight *r = &s->records[record];
+    const issue_info *info = r->info;
+    if (IS_PLAIN_MACHINE(m)) capture(m, s, r, w, b, s->now + s->pipes[PIPE_OPERANDS].length);
+    s->progress_cycle = s->now;
+    if (m->sources_timed)
+        scoreboard_reserve_destinations(w, info);
+    else
+        scoreboard_reserve(w, info);
+    occupy_unit(m, s, scheduler, info);
+    w->in_flight++;
+    b->in_flight++;
+    if (info->writes) b->registers_pending++;
+    if (info->unit == UNIT_MEMORY) {
+        s->first_scheduler =
+            scheduler + 1 < m->config.gpu.schedulers ? scheduler + 1 : 0; /* the unit serves them in turn */
+        if (HAS(s, faults)) {
+            faults_issued(m, s, w, record);
+            faults_fetched(m, s, w, pc);
+        }
+    }
+    if (info->unit == UNIT_CONTROL) { /* what comes next is known when it commits */
+        s->fetched &= ~BIT(slot);
+        gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
+    } else {
+        simt_go(&w->stack, pc + 1);
+    }
+    if (HAS(s, restart) && info->is_boundary) cross_boundary(m, s, w, r);
+    if (HAS(s, errors)) errors_issued(s, w, info);
+    if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched &= ~BIT(slot);
+    if (m->sources_timed) {
+        const issue_info *next = &w->program[simt_top(&w->stack)->pc];
+        if (info->unit != UNIT_CONTROL && !runs_past_end(m, w, next)) {
+            hold_sources(s, w, info, next);
+            see_next(s, w, slot, next);
+        }
+    } else {
+        refresh_clear(m, s, w);
+    }
+    s->scheduler_last[scheduler] = slot;
+    s->scheduler_free[scheduler] = s->now + m->config.issue_interval;
+}
+
+/* The slots whose memory instruction finds no room in the replay queue or in the operand log. */
+static uint64_t without_replay_room(const machine *m, const sm *s, uint64_t ready) {
+    uint64_t left = m->fault_scheme == GPUMP_REPLAY_QUEUE || m->fault_scheme == GPUMP_REPLAY_LOG
+                        ? ready & s->unit_slots[UNIT_MEMORY]
+                        : 0,
+             full = 0;
+    for (; left; left &= left - 1) {
+        const uint32_t slot = gpump_bits_lowest64(left);
+        const warp *w = &m->warps[s->slot_warp[slot]];
+        if (!faults_have_room(m, s, w, simt_top(&w->stack)->pc)) full |= BIT(slot);
+    }
+    return full;
+}
+
+/* Each scheduler issues one instruction of the warp that comes first among those that can. Returns the ready warp slots
+ * that nothing but room for their memory instruction keeps back: it comes with an event of its own. */
+static uint64_t issue_stage(machine *m, sm *s) {
+    const uint64_t ready = HAS(s, rate) ? corun_may_issue(m, s, warp_scheduler_ready(s)) : warp_scheduler_ready(s);
+    const uint32_t schedulers = m->config.gpu.schedulers, first = s->first_scheduler;
+    const uint64_t full = HAS(s, faults) && ready ? without_replay_room(m, s, ready) : 0;
+    uint32_t i =
+        ready & ~(without_unit(m, s) | full) ? 0 : schedulers; /* else there is nothing to ask schedulers for */
+    for (; i < schedulers; i++) {
+        const uint32_t scheduler = first + i < schedulers ? first + i : first + i - schedulers;
+        uint64_t candidates = ready & s->scheduler_slots[scheduler];
+        if (!candidates || s->scheduler_free[scheduler] > s->now || s->free_record == NONE) continue;
+        candidates &= ~(without_unit(m, s) | full);
+        if (candidates) issue(m, s, scheduler, warp_scheduler_pick(m, s, scheduler, candidates));
+    }
+    return !ready ? 0 : memory_path_has_room(m, s) ? full : ready & s->unit_slots[UNIT_MEMORY];
+}
+
+/* ---- out of order: fetch fills the issue queue, and the oldest ready instructions issue ---- */
+
+/* The entries whose unit is busy, or that find no place behind the issue stage. */
+static void without_unit_queued(const machine *m, const sm *s, uint64_t blocked[ISSUE_QUEUE_WORDS]) {
+    uint32_t unit, i;
+    memset(blocked, 0, ISSUE_QUEUE_WORDS * sizeof *blocked);
+    for (unit = 0; unit < UNIT_COUNT; unit++) {
+        uint64_t free_at = s->unit_free[unit];
+        for (i = 0; unit == UNIT_ALU && i < m->config.gpu.schedulers; i++)
+            if (!i || s->alu_free[i] < free_at) free_at = s->alu_free[i];
+        if (free_at <= s->now && (unit != UNIT_MEMORY || memory_path_has_room(m, s))) continue;
+        for (i = 0; i < ISSUE_QUEUE_WORDS; i++) blocked[i] |= s->queue->unit_entries[unit][i];
+    }
+}
+
+static int waits_for_more(const issue_info *info) {
+    return info->is_barrier || info->serialises || info->copies > COPIES_STARTS;
+}
+/* Does fetch stop behind it until it issues? Behind control instructions it stops until they commit. */
+static int stops_fetch(const issue_info *info) {
+    return info->unit != UNIT_CONTROL && (info->unit == UNIT_MEMORY || waits_for_more(info));
+}
+
+/* May an entry issue, as far as the replay queue goes? */
+static int may_replay(const machine *m, const sm *s, const queue_entry *e) {
+    if (e->handle != NONE) return gpump_replay_may_reissue(s->faults->replay, e->handle) == GPUMP_REASON_YES;
+    return faults_have_room(m, s, &m->warps[e->warp], e->pc);
+}
+
+/* An instruction of the replay queue issues again. It may have kept its record, with its operands. */
+static uint32_t restart_record_of(machine *m, sm *s, uint32_t warp_index, uint32_t handle,
+                                  const gpump_replay_entry *what) {
+    uint32_t record = s->faults->records[handle];
+    if (record == NONE) {
+        record = start_record(m, s, warp_index, what->pc, (uint32_t)what->lanes, what->sequence);
+    } else {
+        s->records[record].unusual = HAS_OPERANDS;
+        if (s->records[record].info->copies == COPIES_STARTS)
+            m->warps[warp_index].copies[s->records[record].copy_group]++;
+        start(m, s, record);
+    }
+    s->records[record].pinned = 1;
+    if (what->kind > GPUMP_REPLAY_SYNC) {
+        s->records[record].entry = handle;
+        s->faults->records[handle] = record;
+    }
+    machine_must(m, "gpump_replay_report_reissued", gpump_replay_report_reissued(s->faults->replay, handle), NULL);
+    return record;
+}
+
+static void issue_entry(machine *m, sm *s, uint32_t entry) {
+    const queue_entry e = s->queue->entries[entry];
+    warp *w = &m->warps[e.warp];
+    uint32_t alu = 0, record;
+    issue_queue_take(s->queue, w->slot, entry);
+    if (e.handle != NONE) {
+        const gpump_replay_entry what = gpump_replay_look(s->faults->replay, e.handle);
+        record = restart_record_of(m, s, e.warp, e.handle, &what);
+    } else {
+        record = start_record(m, s, e.warp, e.pc, e.mask, e.sequence);
+        s->progress_cycle = s->now;
+        if (HAS(s, faults)) faults_issued(m, s, w, record);
+    }
+    while (alu + 1 < m->config.gpu.schedulers && s->alu_free[alu] > s->now) alu++;
+    occupy_unit(m, s, alu, e.info);
+    if (HAS(s, restart) && e.info->is_boundary) cross_boundary(m, s, w, &s->records[record]);
+    if (stops_fetch(e.info)) s->queue->waits &= ~BIT(w->slot);
+}
+
+/* Puts an instruction of a warp into the queue. */
+static void enqueue(sm *s, block *b, warp *w, queue_entry *e) {
+    const int held_back = waits_for_more(e->info);
+    w->in_flight++;
+    b->in_flight++;
+    if (e->info->writes) b->registers_pending++;
+    issue_queue_insert(s->queue, w->slot, e, w->sequence, held_back);
+    if (held_back) reconsider(s, w);
+    if (stops_fetch(e->info)) s->queue->waits |= BIT(w->slot);
+}
+
+/* One warp's next instructions enter the queue, up to the end of its line, a control or a memory instruction. */
+static void fetch_line(machine *m, sm *s, uint32_t slot) {
+    const uint32_t warp_index = s->slot_warp[slot];
+    warp *w = &m->warps[warp_index];
+    block *b = &m->blocks[w->block];
+    uint32_t i;
+    s->queue->last_fetch = slot;
+    for (i = 0; i < m->config.fetch_instructions && issue_queue_has_room(s->queue) && !(s->queue->full >> slot & 1);
+         i++) {
+        const uint32_t pc = simt_top(&w->stack)->pc;
+        const issue_info *info = &w->program[pc];
+        queue_entry e;
+        if (runs_past_end(m, w, info) || (HAS(s, faults) && code_pages_stop(m, s, w))) return;
+        e.info = info;
+        e.sequence = w->sequence++;
+        e.warp = warp_index;
+        e.pc = pc;
+        e.mask = simt_top(&w->stack)->mask;
+        e.handle = NONE;
+        enqueue(s, b, w, &e);
+        if (HAS(s, faults)) faults_fetched(m, s, w, pc);
+        if (info->unit == UNIT_CONTROL) {
+            s->fetched &= ~BIT(slot);
+            gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
+            return;
+        }
+        simt_go(&w->stack, pc + 1);
+        if (stops_fetch(info)) return;
+        if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) {
+            s->fetched &= ~BIT(slot);
+            return;
+        }
+    }
+}
+
+/* Warps whose next line may enter the queue. */
+static uint64_t fetch_candidates(const sm *s) {
+    return s->present & s->fetched & ~s->held & ~s->queue->waits & ~s->queue->full;
+}
+
+/* Returns the next cycle in which fetch or issue has something to do by itself; NEVER. */
+static uint64_t queue_stage(machine *m, sm *s) {
+    uint64_t blocked[ISSUE_QUEUE_WORDS], full[ISSUE_QUEUE_WORDS] = {0, 0}, slots;
+    uint32_t i = 0, entry;
+    while (i < m->config.issue_instructions && s->free_record != NONE && issue_queue_any_ready(s->queue, full)) {
+        without_unit_queued(m, s, blocked);
+        blocked[0] |= full[0];
+        blocked[1] |= full[1];
+        if ((entry = issue_queue_oldest(s->queue, blocked)) == NONE) break;
+        if ((HAS(s, faults) && !may_replay(m, s, &s->queue->entries[entry])) ||
+            (HAS(s, rate) &&
+             !corun_may_issue_queued(m, s, s->queue->entries[entry].warp, s->queue->entries[entry].info))) {
+            full[entry / 64] |= UINT64_C(1) << entry % 64;
+            continue;
+        }
+        issue_entry(m, s, entry);
+        i++;
+    }
+    slots = fetch_candidates(s);
+    if (slots && issue_queue_has_room(s->queue)) { /* in turn: a warp that cannot issue would fill the queue */
+        const uint64_t after = s->queue->last_fetch >= 63 ? 0 : slots & ~((UINT64_C(2) << s->queue->last_fetch) - 1);
+        fetch_line(m, s, gpump_bits_lowest64(after ? after : slots));
+    }
+    /* Where memory is finite, replaying warps may wait for long; what they can do at once, faults_cycle has done. */
+    slots = fetch_candidates(s) |
+            (HAS(s, faults) && !fault_memory_is_finite(m) ? s->faults->replaying[0] & ~s->queue->waits : 0);
+    if (slots && issue_queue_has_room(s->queue)) return s->now + 1;
+    for (i = 0; i < ISSUE_QUEUE_WORDS && !memory_path_has_room(m, s); i++)
+        full[i] |= s->queue->unit_entries[UNIT_MEMORY][i];
+    return issue_queue_any_ready(s->queue, full) && s->free_record != NONE ? s->now + 1 : NEVER;
+}
+
+/* ---- replays ---- */
+
+pipeline_replay_result pipeline_replay(machine *m, sm *s, uint32_t slot, uint32_t handle,
+                                       const gpump_replay_entry *what) {
+    const uint32_t warp_index = s->slot_warp[slot], scheduler = slot % m->config.gpu.schedulers;
+    warp *w = &m->warps[warp_index];
+    block *b = &m->blocks[w->block];
+    const issue_info *info = &w->program[what->pc];
+    if (HAS(s, queue)) {
+        queue_entry e;
+        if (s->queue->waits >> slot & 1 || s->queue->windows[slot].alive >> what->sequence % WINDOW & 1)
+            return PIPELINE_REPLAY_WAITS;
+        if (!issue_queue_has_room(s->queue)) return PIPELINE_REPLAY_LATER;
+        e.info = info;
+        e.sequence = what->sequence;
+        e.warp = warp_index;
+        e.pc = what->pc;
+        e.mask = (uint32_t)what->lanes;
+        e.handle = handle;
+        enqueue(s, b, w, &e);
+        w->reinserted = what->sequence + 1;
+        return PIPELINE_REPLAYED;
+    }
+    if (!scoreboard_clear(w, info) || !memory_order_clear(w, info, 0) ||
+        gpump_replay_may_reissue(s->faults->replay, handle) != GPUMP_REASON_YES)
+        return PIPELINE_REPLAY_WAITS;
+    if (s->scheduler_free[scheduler] > s->now || !memory_path_has_room(m, s) || s->unit_free[info->unit] > s->now ||
+        (s->faults->records[handle] == NONE && s->free_record == NONE))
+        return PIPELINE_REPLAY_LATER;
+    restart_record_of(m, s, warp_index, handle, what);
+    scoreboard_reserve(w, info);
+    occupy_unit(m, s, scheduler, info);
+    w->in_flight++;
+    b->in_flight++;
+    if (info->writes) b->registers_pending++;
+    s->scheduler_free[scheduler] = s->now + m->config.issue_interval;
+    return PIPELINE_REPLAYED;
+}
+
+/* ---- one cycle ---- */
+
+/* The next record that comes out of a stage, and then of another one. */
+static uint32_t take_from(sm *s, pipe_kind kind) {
+    pipe_stage *p = &s->pipes[kind];
+    const uint32_t record = pipe_take(p, s->now);
+    if (record != NONE && p->count) FETCH_AHEAD(&s->records[p->entries[p->head].item]);
+    return record;
+}
+
+void pipeline_execute(machine *m, sm *s) {
+    uint32_t record, p;
+    while ((record = take_from(s, PIPE_CONTROL)) != NONE) commit_control(m, s, record);
+    for (p = PIPE_ALU; p <= PIPE_DOUBLE; p++) {
+        while ((record = take_from(s, (pipe_kind)p)) != NONE) commit(m, s, record);
+    }
+}
+
+uint64_t pipeline_issue(machine *m, sm *s) {
+    uint64_t next = NEVER, wait;
+    uint32_t record, fetched, held;
+    while ((record = take_from(s, PIPE_OPERANDS)) != NONE) read_operands(m, s, record);
+    while ((held = pipe_take(&s->pipes[PIPE_SOURCES], s->now)) != NONE)
+        if (m->warps[held].sm == s->index) refresh_clear(m, s, &m->warps[held]);
+    while ((fetched = pipe_take(&s->pipes[PIPE_FETCH], s->now)) != NONE) {
+        const warp *w = &m->warps[fetched];
+        if (gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched |= BIT(w->slot);
+    }
+    if (s->calling) next = end_calls(m, s);
+    if (HAS(s, queue)) {
+        const uint64_t cycle = queue_stage(m, s);
+        return cycle < next ? cycle : next;
+    }
+    wait = issue_stage(m, s);
+    return warp_scheduler_ready(s) & ~wait ? s->now + 1 : next;
+}
+
+uint64_t pipeline_next(const sm *s) {
+    uint64_t next = NEVER;
+    uint32_t p;
+    for (p = 0; p < PIPES; p++) {
+        const uint64_t cycle = pipe_next(&s->pipes[p]);
+        if (cycle < next) next = cycle;
+    }
+    return next;
+}

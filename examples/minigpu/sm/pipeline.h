@@ -1,0 +1,64 @@
+/* pipeline: the stages of an SM. fetch -> issue -> operand read -> execute -> commit.
+ *
+ * Issue takes one instruction per scheduler and cycle, in order within a warp. Operand read captures what the
+ * instruction needs into its in-flight record; of arithmetic it captures the result. Commit writes registers.
+ * Memory instructions go from operand read to the load-store unit (memory_path) and come back to commit when their last
+ * reply is there. */
+#ifndef MINIGPU_PIPELINE_H
+#define MINIGPU_PIPELINE_H
+
+#include "state/state.h"
+
+/* One cycle, from the back to the front, so that nothing passes two stages in it. First what has been executed: control
+ * instructions and arithmetic take effect. */
+SM_PATH void pipeline_execute(machine *m, sm *s);
+/* Then operands are read, fetched instructions come, and each scheduler issues. Returns the next cycle in which issue
+ * has something to do; NEVER. */
+SM_PATH uint64_t pipeline_issue(machine *m, sm *s);
+/* The next cycle in which something comes out of a stage; NEVER. */
+SM_PATH uint64_t pipeline_next(const sm *s);
+/* A memory instruction has everything it waited for: writes its registers and ends it. */
+SM_PATH void pipeline_commit(machine *m, sm *s, uint32_t record);
+/* Do registers and memory order let the next instruction of a warp that has not ended issue? */
+SM_PATH int pipeline_next_is_clear(const warp *w);
+/* A memory instruction has passed its last translation check: its warp may pass barriers, sources may be released. */
+SM_PATH void pipeline_checked(machine *m, sm *s, in_flight *r);
+/* Hands a block over as ended (sm.ended) once its warps have ended and nothing of it is on the way. */
+SM_PATH void pipeline_block_may_be_done(machine *m, sm *s, block *b);
+/* A store leaves the store queue (errors.h): on to the load-store unit. */
+SM_PATH void pipeline_leave_store_queue(machine *m, sm *s, uint32_t record);
+/* A record is free for others. */
+SM_PATH void pipeline_free_record(sm *s, uint32_t record);
+/* For faults.c: instructions of a warp in the issue queue. */
+SM_PATH uint32_t pipeline_queued(const sm *s, const warp *w);
+/* Takes them out of it, those of an earlier replay and control instructions, which are fetched again, among them.
+ * Returns the number of the others, in entries[]. */
+SM_PATH uint32_t pipeline_take_queued(machine *m, sm *s, warp *w, gpump_replay_entry entries[GPUMP_REPLAY_WINDOW]);
+/* Takes a memory instruction before its effect out of the pipeline, once its operands are read. With keep the record
+ * stays, with its operands (RECORD_HELD). */
+SM_PATH void pipeline_withdraw(machine *m, sm *s, uint32_t record, int keep);
+/* Issues an instruction of the replay queue again, or puts it into the issue queue. Returns PIPELINE_REPLAY_... */
+typedef enum pipeline_replay_result {
+    PIPELINE_REPLAYED,
+    PIPELINE_REPLAY_WAITS, /* for something in flight */
+    PIPELINE_REPLAY_LATER  /* for a unit or room: try in the next cycle */
+} pipeline_replay_result;
+SM_PATH pipeline_replay_result pipeline_replay(machine *m, sm *s, uint32_t slot, uint32_t handle,
+                                               const gpump_replay_entry *what);
+/* Makes the record of an instruction that was squashed on another SM: the caller fills in its operands. */
+SM_PATH uint32_t pipeline_hold_record(machine *m, sm *s, const warp *w, const gpump_replay_entry *what);
+/* Makes everything in flight of a block vanish without effect. */
+SM_PATH void pipeline_squash_block(machine *m, sm *s, uint32_t block_index);
+/* Forgets what is being fetched for a block that leaves: its warps' memory may soon be those of another one. */
+SM_PATH void pipeline_squash_fetches(const machine *m, sm *s, uint32_t block_index);
+/* Makes everything in flight of a warp vanish without effect, and forgets what its scoreboard and counters knew of it.
+ */
+SM_PATH void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index);
+/* Sets a warp's bits in the SM's masks from its state: after it was placed, restored, or woken. */
+SM_PATH void pipeline_refresh_warp(machine *m, sm *s, warp *w);
+/* Lets a warp's fetch go on, or holds it: what has been fetched still issues, nothing more is fetched. */
+SM_PATH void pipeline_enable_fetch(machine *m, sm *s, uint32_t warp_index, int enabled);
+/* Releases whoever waits at barriers that are now complete. */
+SM_PATH void pipeline_check_barriers(machine *m, sm *s, block *b);
+
+#endif

@@ -1,0 +1,51 @@
+/* warp_scheduler: which of the ready warps issues. Each SM has gpu.schedulers of them; scheduler s owns the warp slots
+ * that leave remainder s when divided by their number.
+ *
+ * A new policy is a case in warp_scheduler_pick and a name in warp_scheduler_name. */
+#ifndef MINIGPU_WARP_SCHEDULER_H
+#define MINIGPU_WARP_SCHEDULER_H
+
+#include "state/state.h"
+
+/* Warps that may issue as far as fetch, scoreboard, barriers and preemption go. */
+static inline uint64_t warp_scheduler_ready(const sm *s) { return s->present & s->fetched & s->clear & ~s->held; }
+
+/* Warps came, into these slots: the one in the lowest slot when `age` says, the others one after the other behind it.
+ * Smaller is older, and no other warp came among them. */
+static inline void warp_scheduler_came(sm *s, uint64_t slots, uint64_t age) {
+    uint64_t older = 0;
+    uint32_t i;
+    for (i = 0; i < WARP_SLOTS_MAX; i++) {
+        const uint64_t is_older = s->slot_age[i] < age;
+        older |= is_older << i;
+        s->slot_older[i] = (s->slot_older[i] & ~slots) | (is_older ? 0 : slots);
+    }
+    for (older &= ~slots; slots; slots &= slots - 1) {
+        const uint32_t slot = gpump_bits_lowest64(slots);
+        s->slot_age[slot] = age++;
+        s->slot_older[slot] = older;
+        older |= UINT64_C(1) << slot;
+    }
+}
+
+/* Returns the slot among `candidates` (at least one bit, all of this scheduler) whose warp comes first. */
+static inline uint32_t warp_scheduler_pick(const machine *m, const sm *s, uint32_t scheduler, uint64_t candidates) {
+    uint32_t last = s->scheduler_last[scheduler];
+    if (m->config.scheduler == SCHEDULER_GTO) {
+        /* Greedy: stay with the last warp while it can issue. Then the oldest: the block placed first, in it the lowest
+         * warp. */
+        uint32_t slot;
+        if (candidates >> last & 1) return last;
+        slot = gpump_bits_lowest64(candidates);
+        while ((candidates &= s->slot_older[slot])) slot = gpump_bits_lowest64(candidates);
+        return slot;
+    } else {
+        /* Loose round-robin: the next slot after the last one that can issue. */
+        uint64_t after = last >= 63 ? 0 : candidates & ~((UINT64_C(2) << last) - 1);
+        return gpump_bits_lowest64(after ? after : candidates);
+    }
+}
+
+static inline const char *warp_scheduler_name(uint32_t policy) { return policy == SCHEDULER_GTO ? "gto" : "lrr"; }
+
+#endif

@@ -1,0 +1,396 @@
+/* state: the mini-GPU's whole state in one place.
+ *
+ * Who does what:
+ *   dispatcher       which block goes to which SM
+ *   warp_scheduler   which warp of an SM issues next
+ *   scoreboard       which instructions of a warp must wait for others
+ *   pipeline         issue, operand read, execute, commit; branches and barriers
+ *   simt_stack       which lanes of a warp stand where
+ *   memory_access    what loads, stores and atomics do to memory, and when
+ *   memory_path      coalesced requests through L1, miss queue, network, L2 and DRAM
+ *   runtime_calls    printf, assert, malloc and free of kernels
+ *   page_faults      absent pages: found by checks, brought by a handler
+ *   code_pages       absent pages of code, found by fetching
+ *   errors           results that are wrong, exceptions of arithmetic, and what is done about both
+ *   shared_log       shared memory that can go back, too
+ *   restart          warps go back to the start of their idempotent region
+ *   preemption       every call of gpump: how blocks leave SMs and come back
+ *   window           SMs advance side by side for some cycles (--threads)
+ *   victims          which blocks leave when a kernel with a latency limit arrives
+ *
+ * All of it lies in one arena (arena.h); nothing is allocated once machine_build has returned. */
+#ifndef MINIGPU_STATE_H
+#define MINIGPU_STATE_H
+
+#include "base/arena.h"
+#include "state/kernel.h"
+#include "base/pipe.h"
+#include "state/warp.h"
+#include "memory/cache.h"
+#include "memory/memory.h"
+#include "memory/store_log.h"
+
+/* ---- memory path ---- */
+
+typedef struct memory_request {
+    uint64_t address;
+    uint64_t sequence; /* of the instruction in its warp */
+    uint64_t life;     /* of the block; a reply for a block that has left is dropped */
+    uint32_t process, kernel, block, warp;
+    uint32_t kind;   /* request_kind */
+    uint32_t record; /* in-flight record of an atomic */
+    uint32_t miss;   /* L1 line of a load */
+    uint32_t bytes;  /* of the line that it names */
+    uint32_t next_free;
+    uint32_t unused;
+} memory_request;
+
+typedef struct miss_queue {
+    uint32_t *requests;
+    uint32_t head, count;
+    uint32_t kernel; /* whose it is at present; 0: nobody's */
+    uint32_t unused;
+} miss_queue;
+
+/* What memory_path_take hands over. */
+typedef enum arrival_kind { ARRIVAL_RECORD, ARRIVAL_STORE, ARRIVAL_CONTEXT } arrival_kind;
+typedef struct arrival {
+    uint32_t kind; /* arrival_kind */
+    uint32_t item; /* the in-flight record that has everything, or the block */
+} arrival;
+
+/* ---- an SM ---- */
+
+typedef struct sm_statistics {
+    uint64_t issued;
+    uint64_t l1_hits, l1_misses, transfer_requests;
+    uint64_t saved_bytes, restored_bytes;
+} sm_statistics;
+
+/* An error of one SM while others run beside it. */
+typedef struct sm_failure {
+    uint32_t failed;
+    char text[LAUNCH_ERROR_BYTES];
+} sm_failure;
+
+#define FAULT_WORDS (GPUMP_DUET_WARPS / 64)
+
+/* Checks that wait, and warps that have faulted (memory_path.c, faults.c). */
+typedef struct sm_faults {
+    gpump_replay *replay;
+    uint32_t *records;                              /* by handle of the replay queue: the in-flight record; NONE */
+    uint32_t *refused, refused_head, refused_count; /* records for which the L1 TLB had no room */
+    uint32_t retry;                                 /* 1: it may have room now */
+    uint32_t *parked, parked_count;                 /* records that wait in place for a page */
+    uint64_t parked_cycle;                          /* when the next page of them is there; NEVER */
+    uint32_t *checked, checked_head, checked_count; /* records whose look-ups are all answered, for faults.c */
+    const uint32_t *warp_of;                        /* by number of a warp (warp.h); the sets below are of numbers */
+    uint64_t held[FAULT_WORDS];                     /* it waits for its pages, off the pipeline */
+    uint64_t held_cycle;                            /* when the next of them has all its pages; NEVER */
+    uint64_t draining[FAULT_WORDS];                 /* it drains, and has nothing left that can fault */
+    uint32_t again;                       /* 1: the next cycle matters: a replay waits for a unit or room alone */
+    uint64_t replaying[FAULT_WORDS];      /* slots whose warp has entries to issue again */
+    uint64_t checks, faults, held_cycles; /* look-ups; instructions that faulted; cycles of held warps */
+    uint64_t translating[FAULT_WORDS];    /* an instruction of it has its turn to be translated (fault_memory.h) */
+    uint32_t turns_wait;                  /* 1: all that is in the check queue waits for such a turn */
+    uint32_t unused;
+    pipe_stage remote; /* records with a segment on its way over the link, in the order of their replies */
+} sm_faults;
+/* What an SM needs for errors and exceptions of arithmetic (errors.h). */
+typedef struct sm_errors {
+    pipe_stage verified; /* slots: what an instruction of the warp there has done is verified now, or known as wrong */
+    pipe_stage stores;   /* records in the store queue */
+    uint64_t random;
+    uint64_t margin; /* slots whose warp has issued what cannot be undone: it errs no more before its next boundary */
+    uint64_t struck; /* slots whose warp has an instruction in flight that errs */
+    uint64_t raised; /* slots whose warp has raised an exception that nobody has looked at yet */
+} sm_errors;
+struct sm_translation;
+struct shared_log;
+
+/* Free blocks and free warps, linked. All SMs share one; or each has its own, so that what an SM uses does not lie
+ * between what others use (window.h). */
+typedef struct block_pool {
+    PAIR_ALIGNED uint32_t free_block; /* NONE */
+    uint32_t free_warp;
+} block_pool;
+
+typedef struct sm {
+    /* What the main loop looks at, for every SM: one cache line. */
+    uint64_t wake;            /* the next cycle in which something can happen */
+    uint64_t now;             /* the SM's own clock: the cycle that it is in, or was in last */
+    uint64_t progress_cycle;  /* when it last issued an instruction */
+    uint64_t stall_cycle;     /* the next one in which a context counts as moved (config.switch_stalls); NEVER */
+    uint32_t resident;        /* blocks */
+    uint32_t stopping;        /* blocks whose waits are being reported */
+    uint32_t contexts_moving; /* blocks in the pipeline of contexts */
+    uint32_t ended_count;     /* blocks that have ended */
+    uint32_t ends_wait;       /* 1: they leave at the end of the window */
+    sm_failure failure;       /* what went wrong there while SMs run side by side */
+    gpump_sm *gpump;
+    uint32_t *registers;                          /* the register file: gpu.registers 32-bit registers */
+    uint8_t *shared;                              /* shared memory */
+    gpump_read_set *read_sets[BLOCK_ENTRIES_MAX]; /* by block entry; NULL: no block is watched */
+    store_log *log; /* what it has written in this window (store_log.h); NULL: it writes to memory at once */
+    in_flight *records;
+    uint32_t free_record;
+    uint32_t index;
+    uint32_t *waiters; /* next waiter, by record * 32 + segment */
+    pipe_stage pipes[PIPES];
+    struct issue_queue *queue;          /* out-of-order issue (issue_queue.h); NULL: in order */
+    struct sm_translation *translation; /* its L1 TLB (translation.h); NULL: none */
+    struct fault_switch *fault_switch;  /* who leaves on a fault, and who comes (fault_switch.h); NULL: nobody */
+    sm_faults *faults;                  /* NULL: no TLBs, and an absent page ends the run */
+    sm_errors *errors;                  /* NULL: nothing errs, and arithmetic does not trap */
+    gpump_restart *restart;             /* where its warps can go back to; NULL: kernels have no regions */
+    struct shared_log *shared_log;   /* what they take back in shared memory (shared_log.h); NULL: regions end there */
+    executed_instructions *executed; /* per kernel, since machine_run was called */
+    /* warp slots, one bit each */
+    uint64_t present;                /* a warp sits there that has not ended */
+    uint64_t fetched;                /* its next instruction is there */
+    uint64_t clear;                  /* the scoreboard lets that instruction issue */
+    uint64_t held;                   /* its gate is closed for issue */
+    uint64_t occupied;               /* the slot belongs to a resident block */
+    uint64_t calling;                /* its gate is closed for fetch by a page fault: the handler works for it */
+    uint64_t unit_slots[UNIT_COUNT]; /* by the unit of the next instruction, as the scoreboard saw it last */
+    const issue_info *slot_info[WARP_SLOTS_MAX]; /* that instruction */
+    uint32_t slot_warp[WARP_SLOTS_MAX];
+    uint64_t slot_age[WARP_SLOTS_MAX];   /* when the warp came: smaller is older */
+    uint64_t slot_older[WARP_SLOTS_MAX]; /* the slots whose warp is older */
+    uint64_t scheduler_slots[SCHEDULERS_MAX];
+    uint32_t scheduler_last[SCHEDULERS_MAX];
+    uint32_t first_scheduler; /* who issues first: the one after that which had the load-store unit last */
+    uint64_t scheduler_free[SCHEDULERS_MAX]; /* when it may issue again */
+    uint64_t alu_free[SCHEDULERS_MAX];       /* each scheduler has its own lanes for arithmetic */
+    uint64_t unit_free[UNIT_COUNT];
+    uint64_t units_free; /* when all of them are */
+    uint32_t block_of_entry[BLOCK_ENTRIES_MAX];
+    struct block_pool *pool;              /* where its blocks and their warps are taken from */
+    uint32_t starting[BLOCK_ENTRIES_MAX]; /* new blocks whose warps are still to come ... */
+    uint32_t starting_count, starting_warps;
+    uint32_t ended[BLOCK_ENTRIES_MAX];       /* blocks that have ended, until block life takes them ... */
+    uint64_t ended_cycle[BLOCK_ENTRIES_MAX]; /* ... and when */
+    /* load-store unit */
+    uint32_t *check_queue, check_head, check_count;    /* records before their last translation check */
+    uint32_t *access_queue, access_head, access_count; /* records on their way to L1 or shared memory */
+    uint32_t access_waits;                             /* 1: the first record there finds no room behind ... */
+    uint64_t access_since;                             /* ... since this cycle; with `rate` only */
+    uint32_t memory_reserved;                          /* memory instructions issued and not yet sent to the end */
+    uint32_t outstanding_misses;
+    miss_queue *miss_queues;
+    uint32_t queued_misses; /* in all of them */
+    uint32_t next_queue;
+    memory_request *requests;
+    uint32_t *completed, completed_first,
+        completed_count; /* records that have all they waited for, until memory_path_take */
+    uint32_t free_request;
+    gpump_spill *spill;    /* the pipeline of contexts (context_pipeline.c) */
+    uint32_t shared_bytes; /* of its shared memory */
+    uint32_t parked;       /* blocks that have left but for what stays in place */
+    cache l1;
+    uint32_t resume_first, resume_last; /* the SM's own resume list */
+    uint32_t reserved_for;              /* kernel number; 0: nobody */
+    uint32_t whole;                     /* 1: its new owner waits until everybody else has left */
+    sm_statistics statistics;
+    struct sm_duet *duet;        /* warps beyond its room (duet.h); NULL: none */
+    uint32_t l1_is_store;        /* 1: loads bypass L1, which holds contexts */
+    gpump_rate *rate;            /* what the kernels that share the SM may issue and send (corun.h); NULL: no limits */
+    gpump_meter *meter;          /* traffic per kernel from issue to L1; behind it the memory's own meter counts */
+    uint64_t *resident_since;    /* per kernel: when its first block of those here came */
+    uint32_t kernel_resident[1]; /* blocks per kernel, machine.kernel_count of them: last member */
+} sm;
+
+/* ---- the machine ---- */
+
+/* One preemption, for reports: an SM emptied, by one technique. */
+typedef struct preemption_entry {
+    uint64_t request_cycle, end_cycle; /* end: the last block's room is free; NEVER: not yet */
+    uint64_t bytes_saved;
+    uint64_t wasted_warp_instructions;
+    uint32_t sm, technique;
+    uint32_t blocks, left;
+    uint32_t kernel;     /* kernel number that lost the SM, from 1; of its first block */
+    uint32_t for_kernel; /* that gets it; 0: nobody in particular */
+    uint32_t refused;    /* gpump_reason: a block that had to leave by switch instead; 0 */
+    uint32_t refused_blocks;
+} preemption_entry;
+
+/* Page faults that have been reported and not served yet, in the order of their report (page_faults.h). */
+typedef struct fault_buffer {
+    pipe_stage buffer;
+    uint64_t absent;   /* pages that were absent at first */
+    uint64_t served;   /* faults */
+    uint64_t calls;    /* of the handler */
+    uint32_t reported; /* at the buffer's end: not asked for yet */
+    uint32_t unused;
+} fault_buffer;
+
+/* The first fetch that found a page of code absent. */
+typedef struct code_page {
+    uint64_t cycle, linear; /* linear: the block */
+    uint64_t faults;        /* warps that have waited for it; 0: nobody has wanted it */
+    uint32_t kernel, warp, pc, unused;
+} code_page;
+
+/* All pages of code that was absent at first (code_pages.h); the handler's is the last one. */
+typedef struct code_pages {
+    code_page *pages;
+    uint32_t count, unused;
+    uint64_t first; /* page number */
+} code_pages;
+
+/* What has come of a process: its kernels, in order, are one run. */
+typedef struct process_runs {
+    uint32_t ended; /* runs */
+    uint32_t unused;
+    uint64_t first_end_cycle, last_end_cycle; /* of its first and of its latest run; NEVER: none has ended */
+    uint8_t *first_results; /* its buffers, one behind the other, when the first run had ended; NULL: it runs once */
+} process_runs;
+
+struct timeline;
+struct victim_request;
+struct corun;
+struct stream;
+
+typedef struct machine {
+    arena arena;
+    minigpu_config config;
+    uint64_t now;
+    uint64_t progress_cycle; /* when an instruction was last issued */
+    uint64_t lives;
+    uint64_t ages;
+    uint8_t *memory; /* device memory, from DEVICE_BASE */
+    uint64_t memory_bytes;
+    uint8_t *page_table; /* per page: PAGE_... bits; 0: nobody's */
+    fault_buffer page_faults;
+    code_pages code;                      /* count 0: code is always there */
+    uint32_t code_is_absent;              /* 1: at first */
+    uint32_t local_is_absent;             /* 1: arrays in local memory are, at first */
+    struct fault_unit *fault_unit;        /* what serves faults (fault_unit.h); NULL: pages come after a fixed time */
+    struct translation_unit *translation; /* the L2 TLB and the page walkers; NULL: none */
+    uint32_t fault_scheme, fault_order;   /* gpump_replay_scheme, gpump_replay_order */
+    uint32_t sources_released;            /* source_release: config.sources_released, or as a replay queue says */
+    uint32_t sources_timed;               /* 1: an instruction reads its sources within two cycles, so only the
+                                             next one of its warp could overwrite them too early: that one waits by
+                                             time (warp.sources_until), and the scoreboard holds no sources */
+    uint32_t faults_untold;               /* studies: 1: who decides about blocks is not told who waits for pages */
+    uint32_t faults_stall;                /* 1: a link serves faults, and a block that waits for one cannot leave */
+    uint32_t faults_may_happen;           /* 1: an absent page is a fault; 0: it ends the run */
+    uint64_t checks;                      /* look-ups of all SMs that can be forced to fault */
+    uint64_t forced_check,
+        forced_interval; /* the look-up whose page is evicted, and how many later the next; NEVER, 0 */
+    sm **sms;
+    uint32_t sm_count;
+    kernel *kernels;
+    uint32_t kernel_count;
+    uint32_t *kernel_order; /* by priority, then arrival in the file */
+    uint32_t kernels_done;
+    block *blocks;
+    uint32_t block_count;
+    warp *warps;
+    uint32_t warp_count;
+    uint32_t *predicates; /* predicate_stride lane masks per warp */
+    uint32_t predicate_stride;
+    preempted_block *preempted;
+    uint32_t preempted_count, free_preempted;
+    gpump_context_pool *context_pool;
+    uint64_t context_base; /* device address of the saved contexts */
+    uint64_t context_stride;
+    void *context_scratch;             /* a context is written here to learn its size; NULL where the size is known */
+    uint64_t local_base, local_stride; /* local memory: one frame per block that exists */
+    uint32_t *local_free, local_count, local_count_free;
+    uint64_t grid_workspaces;      /* device address; GRID_WORKSPACE_BYTES for each kernel */
+    uint64_t heap_base, heap_next; /* of malloc (runtime_calls.h): device address, and where it looks first */
+    struct printed_entry *printed; /* what kernels have printed ... */
+    char *printed_text;            /* ... and the text of it */
+    uint32_t printed_count, printed_capacity, printed_bytes;
+    uint64_t printed_lost;        /* calls for whose text there was no room */
+    memory_system *memory_system; /* what lies behind the L1s */
+    uint32_t dispatch_needed;
+    uint32_t switch_needed; /* 1: a fault_switch has been told something new */
+    uint32_t switches;      /* 1: SMs have a fault_switch */
+    uint32_t settling;      /* SMs that went ahead (ahead.h) and in whose last cycle a block ended, or they failed */
+    uint32_t plain;         /* 1: no SM of it has a part that the plain form lacks (sm_form.h) */
+    uint32_t failed;        /* 1: error says why */
+    char error[LAUNCH_ERROR_BYTES];
+    preemption_entry preemptions[PREEMPTION_LOG_ENTRIES];
+    uint32_t preemption_count;
+    uint32_t technique;      /* gpump_technique that arriving kernels preempt by */
+    uint32_t context_form;   /* how registers are saved: a context_form (context_forms.h) */
+    uint32_t regions;        /* 1: kernels have idempotent regions, and warps can go back */
+    uint32_t shared_restart; /* how shared memory goes back then: a shared_restart (shared_log.h) */
+    uint32_t
+        restarts_travel; /* 1: warps take their restart PCs along when they are switched, since errors, traps or page
+                            faults may send them back behind the restore; 0: the next boundary gives new ones */
+    gpump_restart_config restart_config;                 /* of the SMs, where there are regions */
+    uint64_t error_at, error_interval, error_candidates; /* errors_options.at; instructions that could err so far */
+    uint32_t traps;                                      /* ERRORS_TRAP_... */
+    uint32_t trap_lines[2];                              /* errors_options.lines */
+    uint32_t stop_at_points; /* 1: warps of a block that is switched run on to their next preemption point; 0: they stop
+                                anywhere; 2: each warp does what is estimated to be over earlier */
+    uint32_t beyond_room;    /* 1: SMs hold more blocks than they have room for (duet.h) */
+    uint32_t in_place;       /* 1: preempted blocks leave in place what the next kernel does not need */
+    struct context_view *
+        *views; /* per kernel what its analyses say; outside the arena, never changes; NULL: nobody needs it */
+    const gpump_victim_policy *policy; /* who makes room for a kernel that arrives; NULL: whole SMs by `technique` */
+    struct schedule
+        *schedule; /* the scheduler decides which kernel gets which SM (preemption_schedule.c); NULL: priorities do */
+    struct machine_duet *duet;              /* blocks beyond the SMs' room (duet.h); NULL: none */
+    struct corun *corun;                    /* kernels share SMs as a group (corun.h); NULL: they do not */
+    struct stream *stream;                  /* runs of a process are requests (stream.h); NULL: of none */
+    uint64_t limit_cycles;                  /* its latency limit; NEVER: none */
+    uint64_t late_price;                    /* of the policy's requests, warp instructions per cycle */
+    uint64_t ask_again;                     /* the policy wants to be asked again at this cycle; NEVER: not */
+    gpump_cost_history *histories;          /* of finished blocks, by kernel number */
+    struct victim_scratch *victim_scratch;  /* what a decision needs while it is made (victim_facts.h) */
+    struct victim_request *victim_requests; /* one per kernel (victims.h) */
+    const launch_file *launch;              /* whose loops these are */
+    uint32_t *loop_rounds;                  /* per loop of the launch file: rounds that have begun (loops.h) */
+    process_runs *runs;                     /* per process of the launch file */
+    uint64_t stop_cycle;                    /* the run ends then; NEVER: when all kernels have ended */
+    const uint64_t *true_ends;              /* for an oracle: when each block of kernel 1 ends if it drains; NULL */
+    uint64_t *ends;                         /* where such a table is written; NULL */
+    uint32_t omit_section;             /* tests: the context section type that is left out of every save; 0: none */
+    uint64_t preempt_cycle;            /* --preempt; NEVER: never */
+    struct machine_programs *programs; /* decoded PTX: never changes, so it lives outside the arena */
+    uint32_t deadlocked;
+    uint32_t window_cycles; /* SMs advance side by side for so many cycles (window.h); 0: cycle by cycle, in turn */
+    uint32_t threads;       /* that advance them, the caller's among them; changes nothing else */
+    struct timeline *trace; /* an observer outside the arena (trace.h); NULL: nobody looks */
+    struct region_log *region_log; /* another: which regions ran and how long (restart.h); NULL */
+    void (*on_access)(struct machine *m,
+                      const in_flight *access); /* another: told of each memory instruction that takes effect; NULL */
+    void *on_access_user;
+    uint8_t *clobbered_at; /* another: set to 1 at the PC of every instruction that was seen to clobber; NULL */
+} machine;
+
+/* Every fact and request is right by construction; if gpump objects, the wiring is wrong, and the machine stops with
+ * gpump's words. */
+void machine_must(machine *m, const char *what, gpump_result result, const gpump_diag *diag);
+/* Stops the machine with an error; the first one stays. */
+void machine_fail(machine *m, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+/* From now on this thread's machine_fail writes there instead: it works for one SM of several. NULL: no more. */
+void machine_fail_into(sm_failure *failure);
+
+/* What a kernel's regions can be split from while it runs (recompile.h); NULL: they cannot. */
+struct analysis_source *machine_source(machine *m, uint32_t kernel_index);
+
+static inline kernel *block_kernel(machine *m, const block *b) { return &m->kernels[b->kernel]; }
+static inline uint32_t *predicates_of(const machine *m, uint32_t warp_index) {
+    return &m->predicates[(size_t)warp_index * m->predicate_stride];
+}
+static inline uint32_t *warp_predicates(const machine *m, const warp *w) {
+    return predicates_of(m, (uint32_t)(w - m->warps));
+}
+static inline uint32_t *warp_registers(machine *m, const block *b, const warp *w) {
+    return m->sms[b->sm]->registers + w->register_base;
+}
+static inline uint8_t *device_memory(machine *m, uint64_t address) { return m->memory + (address - DEVICE_BASE); }
+/* Global memory as an SM sees it: with what it has written itself and memory does not have yet. A line (128 bytes) is
+ * in one piece. */
+static inline const uint8_t *sm_memory(machine *m, const sm *s, uint64_t address) {
+    const uint8_t *line = s->log ? store_log_line(s->log, address / SEGMENT_BYTES) : NULL;
+    return line ? line + address % SEGMENT_BYTES : device_memory(m, address);
+}
+
+#endif

@@ -1,0 +1,56 @@
+#!/bin/sh
+# folders.sh SOURCE_DIR [LIBRARY]: the folders of the mini-GPU form a stack, and nothing points upward.
+#
+# The stack is the picture in examples/minigpu/README.md, top first. A file includes, and an object file of LIBRARY
+# (libminigpu_core.a) calls, only what lies in its own folder or below. All parts stand on one floor, so a part knows no
+# other part. tests/minigpu/folders_upward.txt lists the arrows that are still there: one that is not in the list fails,
+# and so does a line of the list whose arrow has gone, so that the list only shrinks.
+set -eu
+source=$(cd "$1" && pwd)
+root=$source/examples/minigpu
+known=$source/tests/minigpu/folders_upward.txt
+library=${2:+$(cd "$(dirname "$2")" && pwd)/$(basename "$2")}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+sed -n '/^<!-- folders -->/,/^<!-- end of folders -->/p' "$root/README.md" | awk '$1 ~ /\/$/ { print $1 }' |
+    awk '{ folder[NR] = $1 } END { for (i = NR; i; i--) print NR - i + 1, folder[i] }' >"$work/floors"
+[ -s "$work/floors" ] || { echo "folders.sh: $root/README.md has no picture of folders"; exit 1; }
+cd "$root"
+find . -mindepth 2 -name '*.[ch]' | sed 's|^./||' | grep -v '^kernels/' | sort >"$work/files"
+# Arrows: UNIT FOLDER_OF_WHAT_IT_NAMES
+while read -r file; do
+    sed -n 's|^#include "\([a-z_0-9/]*/\)[a-z_0-9]*\.[ch]".*|\1|p' "$file" | sed "s|^|${file%.*} |"
+done <"$work/files" >"$work/arrows"
+if [ -n "$library" ]; then
+    nm -A "$library" 2>/dev/null | awk -v files="$work/files" '
+        BEGIN { while ((getline line < files) > 0) if (line ~ /\.c$/) { n = split(line, part, "/"); path[part[n] ".o"] = line } }
+        { split($1, at, ":"); file = path[at[2]]; unit = file; sub(/\.c$/, "", unit); folder = file; sub(/[^\/]*$/, "", folder) }
+        file == "" { next }
+        $(NF - 1) ~ /^[TDBRC]$/ { home[$NF] = folder }
+        $(NF - 1) == "U" { user[++uses] = unit; wanted[uses] = $NF }
+        END { for (i = 1; i <= uses; i++) if (wanted[i] in home) print user[i], home[wanted[i]] }' >"$work/calls"
+    [ -s "$work/calls" ] || { echo "folders.sh: nm finds no calls in $library"; exit 1; }
+    cat "$work/calls" >>"$work/arrows"
+fi
+sort -u "$work/arrows" | awk -v floors="$work/floors" '
+    BEGIN { while ((getline line < floors) > 0) { split(line, word, " "); floor[word[2]] = word[1] } }
+    function floor_of(folder) { return folder ~ /^parts\/./ ? floor["parts/"] : folder in floor ? floor[folder] : -1 }
+    {
+        from = $1 "/"; sub(/[^\/]*\/$/, "", from)
+        if (from == $2 || floor_of($2) < 0) next # kernels/, report/ and other neighbours
+        if (floor_of(from) < 0) { print $1 ": its folder is not in the picture of examples/minigpu/README.md"; next }
+        if (floor_of($2) >= floor_of(from)) print $1, "->", $2
+    }' | sort >"$work/upward"
+sort "$known" | grep -v '^#' >"$work/known" || true
+status=0
+if grep -v -x -F -f "$work/known" "$work/upward" | grep . >"$work/new"; then
+    echo "folders.sh: these point upward in the picture of examples/minigpu/README.md, or from part to part:"
+    cat "$work/new"
+    status=1
+fi
+if [ -n "$library" ] && grep -v -x -F -f "$work/upward" "$work/known" | grep . >"$work/gone"; then
+    echo "folders.sh: these arrows have gone; take their lines out of tests/minigpu/folders_upward.txt:"
+    cat "$work/gone"
+    status=1
+fi
+exit $status
