@@ -6,6 +6,7 @@
 #include "parts/faults/fault_facts.h"
 #include "parts/fault_unit/fault_unit.h"
 #include "parts/issue_queue/issue_queue.h"
+#include "preemption/preempted.h"
 
 #define BIT(index) (UINT64_C(1) << (index))
 
@@ -92,10 +93,8 @@ static sm *home_of(const machine *m, uint64_t cookie) {
     for (i = 0; i < m->block_count; i++)
         if (m->blocks[i].life && m->blocks[i].kernel == kernel && m->blocks[i].linear == linear)
             return m->sms[m->blocks[i].sm];
-    for (i = m->kernels[kernel].first_preempted; i != NONE; i = m->preempted[i].next)
-        if (m->preempted[i].linear == linear)
-            return m->preempted[i].fault_sm == NONE ? NULL : m->sms[m->preempted[i].fault_sm];
-    return NULL;
+    i = preempted_find(m, kernel, linear);
+    return i == NONE || m->preempted[i].fault_sm == NONE ? NULL : m->sms[m->preempted[i].fault_sm];
 }
 
 void fault_switch_pending(machine *m, uint64_t cookie) {

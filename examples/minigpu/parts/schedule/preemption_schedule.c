@@ -21,6 +21,7 @@
 #include "parts/fault_unit/fault_unit.h"
 #include "sm/memory_path.h"
 #include "preemption/block_life.h"
+#include "preemption/preempted.h"
 #include "preemption/requests.h"
 #include "parts/schedule/schedule_facts.h"
 #include "parts/schedule/schedule_group.h"
@@ -126,7 +127,7 @@ static void issue(machine *m, const gpump_scheduler_action *action) {
     }
     if (action->saved) {
         preempted_block saved = m->preempted[action->handle];
-        block_life_dequeue(m, k, (uint32_t)action->handle);
+        preempted_take(m, (uint32_t)action->handle, s->index);
         reason = preemption_place(m, s, kernel_index, saved.linear, &saved);
     } else {
         reason = preemption_place(m, s, kernel_index, action->index, NULL);
@@ -219,10 +220,10 @@ static uint32_t select_choices(machine *m, sm *s, gpump_block_choice *choices) {
 static void give_off_chip(machine *m, sm *s) {
     uint32_t i, n;
     for (i = 0; i < m->kernel_count; i++)
-        for (n = m->kernels[i].first_preempted; n != NONE && s->fault_switch->off_chip; n = m->preempted[n].next) {
-            preempted_block *entry = &m->preempted[n];
+        for (n = preempted_first(m, i); n != NONE && s->fault_switch->off_chip; n = preempted_after(m, i, n)) {
+            const preempted_block *entry = &m->preempted[n];
             if (entry->fault_sm != s->index) continue;
-            entry->fault_sm = NONE;
+            preempted_belongs(m, n, NONE);
             fault_switch_dropped(m, s, block_cookie_of(entry->kernel, entry->linear));
             preemption_schedule_off_chip_left(m, n, 0);
         }
