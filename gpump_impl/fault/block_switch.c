@@ -33,20 +33,23 @@ static gpumpi_block_switch_block *gpumpi_block_switch_blocks(const gpump_block_s
 
 /* ---- configuration, birth, copies ---- */
 
-GPUMP_API gpump_result gpump_block_switch_config_preset(gpump_block_switch_config *config, const char *preset) {
-    gpump_gpu gpu;
-    gpump_result result;
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+GPUMP_API gpump_result gpump_block_switch_config_from_gpu(gpump_block_switch_config *config, const char *preset,
+                                                          const gpump_gpu *gpu) {
+    if (!config || !preset || gpump_gpu_check(gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
     if (strcmp(preset, "table61") != 0 && strcmp(preset, "priced") != 0) return GPUMP_ERROR_UNKNOWN_NAME;
-    result = gpump_gpu_config_preset(&gpu, "table61");
-    if (result) return result;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
-    config->blocks = gpu.block_slots;
+    config->blocks = gpu->block_slots;
     config->extra = 4;
     config->priced = strcmp(preset, "priced") == 0;
-    config->fair_cycles = gpu.clock_khz;
+    config->fair_cycles = gpump_gpu_cycles_from_ns(gpu, 1000000); /* 1 ms (assumed) */
     return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_switch_config_preset(gpump_block_switch_config *config, const char *preset) {
+    gpump_gpu gpu;
+    gpump_result result = gpump_gpu_config_preset(&gpu, "table61");
+    return result ? result : gpump_block_switch_config_from_gpu(config, preset, &gpu);
 }
 
 GPUMP_API gpump_result gpump_block_switch_bytes(const gpump_block_switch_config *config, size_t *bytes,

@@ -21,6 +21,7 @@
 #define GPUMP_BLOCK_SWITCH_H
 
 #include "base/base.h"
+#include "gpu/gpu.h"
 
 GPUMP_BEGIN
 
@@ -95,6 +96,10 @@ typedef struct gpump_block_switch gpump_block_switch;
 
 /* Fills *config for a preset: "table61" (Tanasic 6.5.3), or "priced" (the same, switching by price). */
 GPUMP_API gpump_result gpump_block_switch_config_preset(gpump_block_switch_config *config, const char *preset);
+/* Fills *config for a preset with the block slots and the clock of *gpu. GPUMP_ERROR_ARGUMENT: *gpu is not valid.
+ * GPUMP_ERROR_UNKNOWN_NAME. */
+GPUMP_API gpump_result gpump_block_switch_config_from_gpu(gpump_block_switch_config *config, const char *preset,
+                                                          const gpump_gpu *gpu);
 /* Sets *bytes to the memory that the unit needs. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_block_switch_bytes(const gpump_block_switch_config *config, size_t *bytes,
                                                 gpump_diag *diag);

@@ -1,25 +1,5 @@
 #include "fault/fault_parts.h"
 
-/* ---- the heap: faults that are being served, the earliest end first, then the earliest opening ---- */
-
-GPUMP_API void gpumpi_fault_push(gpump_fault *f, uint32_t fault) {
-    uint32_t *heap = gpumpi_fault_heap(f), at = f->faults++;
-    for (; at && gpumpi_fault_before(f, fault, heap[(at - 1) / 2]); at = (at - 1) / 2) heap[at] = heap[(at - 1) / 2];
-    heap[at] = fault;
-}
-static void gpumpi_fault_pop(gpump_fault *f) {
-    uint32_t *heap = gpumpi_fault_heap(f), last = heap[--f->faults], at = 0;
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= f->faults) break;
-        if (child + 1 < f->faults && gpumpi_fault_before(f, heap[child + 1], heap[child])) child++;
-        if (!gpumpi_fault_before(f, heap[child], last)) break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = last;
-}
-
 /* ---- buffers ---- */
 
 static void gpumpi_fault_move(uint32_t *granule, uint32_t from, uint32_t to) {
@@ -45,39 +25,6 @@ static void gpumpi_fault_shift(gpump_fault *f, uint32_t from, uint32_t to) {
     gpumpi_fault_move(&f->mapped.last, from, to);
     gpumpi_fault_move(&f->unmaps.first, from, to);
     gpumpi_fault_move(&f->unmaps.last, from, to);
-}
-
-/* The first range that is not before (process, number). */
-static uint32_t gpumpi_fault_at(const gpump_fault *f, uint32_t process, uint64_t number) {
-    const gpumpi_fault_range *ranges = gpumpi_fault_ranges(f);
-    uint32_t low = 0, high = f->ranges;
-    while (low < high) {
-        const uint32_t middle = (low + high) / 2;
-        const gpumpi_fault_range *range = ranges + middle;
-        if (range->process != process ? range->process < process : range->first + range->count <= number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-GPUMP_API gpumpi_fault_range *gpumpi_fault_find(const gpump_fault *f, uint32_t process, uint64_t number) {
-    const uint32_t at = gpumpi_fault_at(f, process, number);
-    gpumpi_fault_range *range = gpumpi_fault_ranges(f) + at;
-    return at < f->ranges && range->process == process && range->first <= number ? range : NULL;
-}
-/* The range of a granule. */
-static const gpumpi_fault_range *gpumpi_fault_range_of(const gpump_fault *f, uint32_t granule) {
-    const gpumpi_fault_range *ranges = gpumpi_fault_ranges(f);
-    uint32_t low = 0, high = f->ranges - 1;
-    while (low < high) {
-        const uint32_t middle = (low + high + 1) / 2;
-        if (ranges[middle].granule <= granule)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return ranges + low;
 }
 
 GPUMP_API gpump_result gpump_fault_map(gpump_fault *fault, uint32_t process, uint64_t first, uint64_t pages,
@@ -177,25 +124,6 @@ static void gpumpi_fault_free_waiter(gpump_fault *f, uint32_t at) {
     gpumpi_fault_waiters(f)[at].owner = GPUMP_NONE;
     gpumpi_fault_waiters(f)[at].next = f->free_waiter;
     f->free_waiter = at;
-}
-
-GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, uint32_t granule) {
-    const gpumpi_fault_range *range = gpumpi_fault_range_of(f, granule);
-    const uint32_t at = f->free_fault;
-    gpumpi_fault_record *record;
-    if (at == GPUMP_NONE) return at;
-    record = gpumpi_fault_records(f) + at;
-    f->free_fault = record->next;
-    memset(record, 0, sizeof *record);
-    record->opened = f->opened++;
-    record->number = range->first + (granule - range->granule);
-    record->granule = granule;
-    record->process = range->process;
-    record->rights = range->rights;
-    record->first = record->last = record->next = record->frame_next = GPUMP_NONE;
-    gpumpi_fault_granules(f)[granule].fault = at;
-    f->open++;
-    return at;
 }
 
 /* Opens a fault for an access. */
@@ -412,6 +340,18 @@ static int gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_action *found) 
         return 1;
     }
     return 0;
+}
+
+GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uint64_t cookie, uint32_t warp) {
+    gpump_fault *f = fault;
+    if (!f || warp > 63) return GPUMP_ERROR_ARGUMENT;
+    if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
+    gpumpi_fault_serve_batches(f, now);
+    f->now = now;
+    f->statistics.releases++;
+    f->epoch++;
+    if (f->holder && f->holder_cookie == cookie && f->holder_warp == warp) gpumpi_fault_end_hold(f);
+    return GPUMP_OK;
 }
 
 GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_fault_action *action) {

@@ -182,6 +182,10 @@ typedef struct gpump_fault gpump_fault;
  * 430 us, 140 us in the median (Batch-Aware UM, ASPLOS 2020). batch_cycles is the minimum of 50 us, and block_cycles is
  * the rest of the median for one VA block. A granule of 64 KB takes 5.3 us (assumed: 12.3 GB/s). */
 GPUMP_API gpump_result gpump_fault_config_preset(gpump_fault_config *config, const char *preset);
+/* Fills *config for a preset on the SMs and at the clock of *gpu: 12 us are 12 us on every clock. GPUMP_ERROR_ARGUMENT:
+ * *gpu is not valid. GPUMP_ERROR_UNKNOWN_NAME. */
+GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, const char *preset,
+                                                   const gpump_gpu *gpu);
 /* Sets *bytes to the memory that a fault unit needs. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_fault_bytes(const gpump_fault_config *config, size_t *bytes, gpump_diag *diag);
 /* Makes a fault unit without buffers in `memory` and sets *fault. Cost: linear in the memory. */

@@ -60,18 +60,6 @@ GPUMP_API void gpumpi_fault_end_hold(gpump_fault *f) {
     gpumpi_fault_share_frames(f, f->now);
 }
 
-GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uint64_t cookie, uint32_t warp) {
-    gpump_fault *f = fault;
-    if (!f || warp > 63) return GPUMP_ERROR_ARGUMENT;
-    if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
-    gpumpi_fault_serve_batches(f, now);
-    f->now = now;
-    f->statistics.releases++;
-    f->epoch++;
-    if (f->holder && f->holder_cookie == cookie && f->holder_warp == warp) gpumpi_fault_end_hold(f);
-    return GPUMP_OK;
-}
-
 /* ---- frames ---- */
 
 GPUMP_API void gpumpi_fault_enter_memory(gpump_fault *f, uint32_t granule) {

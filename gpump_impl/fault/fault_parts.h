@@ -1,5 +1,6 @@
-/* fault_parts (private): the fault unit's block of memory, for fault.c (buffers, faults, actions), fault_memory.c
- * (frames, eviction, pins), fault_driver.c (batches) and fault_tables.c, which lays it out, shows and checks it. */
+/* fault_parts (private): the fault unit's block of memory. Each file uses those before it: fault_records.c (heap,
+ * ranges, records), fault_tables.c (lays the block out, shows it, checks it), fault_memory.c (frames, eviction, pins),
+ * fault_driver.c (batches), fault.c (entry points: buffers, faults, actions). */
 #ifndef GPUMPI_FAULT_PARTS_H
 #define GPUMPI_FAULT_PARTS_H
 
@@ -118,13 +119,18 @@ GPUMP_INLINE int gpumpi_fault_before(const gpump_fault *f, uint32_t a, uint32_t 
     return x->end != y->end ? x->end < y->end : x->opened < y->opened;
 }
 
-/* fault.c */
+/* fault_records.c */
+/* Puts a record into the heap; takes the first one out. */
+GPUMP_API void gpumpi_fault_push(gpump_fault *f, uint32_t record);
+GPUMP_API void gpumpi_fault_pop(gpump_fault *f);
+/* Returns the first range that is not before (process, number). */
+GPUMP_API uint32_t gpumpi_fault_at(const gpump_fault *f, uint32_t process, uint64_t number);
 /* Returns the range of a granule number of a process; NULL without one. */
 GPUMP_API gpumpi_fault_range *gpumpi_fault_find(const gpump_fault *f, uint32_t process, uint64_t number);
+/* Returns the range of a granule. */
+GPUMP_API const gpumpi_fault_range *gpumpi_fault_range_of(const gpump_fault *f, uint32_t granule);
 /* Takes a free record for a granule and makes it the granule's fault, without waiters; GPUMP_NONE: none is free. */
 GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, uint32_t granule);
-/* Puts a record into the heap. */
-GPUMP_API void gpumpi_fault_push(gpump_fault *f, uint32_t record);
 
 /* fault_memory.c */
 /* A fault has been scheduled: it takes a frame, or waits for one. */

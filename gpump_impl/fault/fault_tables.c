@@ -12,67 +12,74 @@ typedef char
 
 /* ---- configuration, birth, copies ---- */
 
+static uint32_t gpumpi_fault_cycles(const gpump_gpu *gpu, uint64_t ns) {
+    const uint64_t cycles = gpump_gpu_cycles_from_ns(gpu, ns);
+    return cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
+}
+
 /* NVIDIA's driver; gpump_fault_config_preset says where the numbers are from. */
-static void gpumpi_fault_uvm595(gpump_fault_config *config, uint32_t cycles_per_us) {
-    config->migrate_cycles = config->migrate_busy_cycles = config->evict_cycles = 53 * cycles_per_us / 10;
-    config->allocate_cycles = config->allocate_busy_cycles = cycles_per_us;
+static void gpumpi_fault_uvm595(gpump_fault_config *config, const gpump_gpu *gpu) {
+    config->migrate_cycles = config->migrate_busy_cycles = config->evict_cycles = gpumpi_fault_cycles(gpu, 5300);
+    config->allocate_cycles = config->allocate_busy_cycles = gpumpi_fault_cycles(gpu, 1000);
     config->batch = 256;
     config->batches = 20;
     config->replay = GPUMP_FAULT_REPLAY_BATCH_FLUSH;
-    config->batch_cycles = 50 * cycles_per_us;
-    config->entry_cycles = cycles_per_us / 5;
-    config->block_cycles = 90 * cycles_per_us;
+    config->batch_cycles = gpumpi_fault_cycles(gpu, 50000);
+    config->entry_cycles = gpumpi_fault_cycles(gpu, 200);
+    config->block_cycles = gpumpi_fault_cycles(gpu, 90000);
     config->block_granules = 32;
     config->prefetch_percent = 51;
     config->thrash_events = 3;
-    config->thrash_cycles = 500 * cycles_per_us;
+    config->thrash_cycles = gpumpi_fault_cycles(gpu, 500000);
     config->thrash_delays = 10;
-    config->pin_cycles = 150000 * cycles_per_us;
-    config->remote_cycles = 5 * cycles_per_us;
+    config->pin_cycles = gpumpi_fault_cycles(gpu, 150000000);
+    config->remote_cycles = gpumpi_fault_cycles(gpu, 5000);
     config->counter = 256;
 }
 
-GPUMP_API gpump_result gpump_fault_config_preset(gpump_fault_config *config, const char *preset) {
+GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, const char *preset,
+                                                   const gpump_gpu *gpu) {
     static const struct {
         const char *name;
-        uint32_t migrate_us, allocate_us, local_us; /* Tanasic 6.5.3 and 6.5.4; 0: a cycle */
-    } presets[] = {{"nvlink", 12, 10, 0},       {"pcie3", 25, 12, 0}, {"nvlink_local", 12, 10, 20},
-                   {"pcie3_local", 25, 12, 20}, {"ideal", 0, 0, 0},   {"uvm595", 0, 0, 0}};
-    gpump_gpu gpu;
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+        uint32_t migrate_ns, allocate_ns, local_ns; /* Tanasic 6.5.3 and 6.5.4; 0: a cycle */
+    } presets[] = {
+        {"nvlink", 12000, 10000, 0},          {"pcie3", 25000, 12000, 0}, {"nvlink_local", 12000, 10000, 20000},
+        {"pcie3_local", 25000, 12000, 20000}, {"ideal", 0, 0, 0},         {"uvm595", 0, 0, 0}};
+    if (!config || !preset || gpump_gpu_check(gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
-        gpump_result result;
-        uint32_t cycles_per_us;
         if (strcmp(presets[i].name, preset) != 0) continue;
-        result = gpump_gpu_config_preset(&gpu, "table61");
-        if (result) return result;
-        cycles_per_us = gpu.clock_khz / 1000;
         memset(config, 0, sizeof *config);
         config->struct_size = (uint32_t)sizeof *config;
-        config->sms = gpu.sms;
+        config->sms = gpu->sms;
         config->processes = 16;
         config->ranges = 256;
         config->granules = 65536;
         config->faults = 1024;
         config->waiters = 16384;
         config->granule_pages = 16;
-        config->migrate_cycles = presets[i].migrate_us * cycles_per_us;
-        config->allocate_cycles = presets[i].allocate_us * cycles_per_us;
+        config->migrate_cycles = gpumpi_fault_cycles(gpu, presets[i].migrate_ns);
+        config->allocate_cycles = gpumpi_fault_cycles(gpu, presets[i].allocate_ns);
         config->migrate_busy_cycles = config->migrate_cycles;
         config->allocate_busy_cycles = config->allocate_cycles;
-        if (!presets[i].migrate_us) config->migrate_cycles = config->allocate_cycles = 1;
-        config->local = presets[i].local_us != 0;
-        config->local_cycles = presets[i].local_us * cycles_per_us;
+        if (!presets[i].migrate_ns) config->migrate_cycles = config->allocate_cycles = 1;
+        config->local = presets[i].local_ns != 0;
+        config->local_cycles = gpumpi_fault_cycles(gpu, presets[i].local_ns);
         config->memory = UINT32_MAX;
         config->touches = 64;
         config->pins = 1;
         config->evict_cycles = config->migrate_busy_cycles;
         config->batch = config->batches = config->block_granules = config->counter = 1;
         config->prefetch_percent = 100;
-        if (strcmp(preset, "uvm595") == 0) gpumpi_fault_uvm595(config, cycles_per_us);
+        if (strcmp(preset, "uvm595") == 0) gpumpi_fault_uvm595(config, gpu);
         return GPUMP_OK;
     }
     return GPUMP_ERROR_UNKNOWN_NAME;
+}
+
+GPUMP_API gpump_result gpump_fault_config_preset(gpump_fault_config *config, const char *preset) {
+    gpump_gpu gpu;
+    gpump_result result = gpump_gpu_config_preset(&gpu, "table61");
+    return result ? result : gpump_fault_config_from_gpu(config, preset, &gpu);
 }
 
 static gpump_result gpumpi_fault_check_config(const gpump_fault_config *config, gpump_diag *diag) {

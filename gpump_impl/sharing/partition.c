@@ -262,7 +262,7 @@ static void gpumpi_partition_set_rates(const gpump_partition_request *request, g
     }
 }
 
-static void gpumpi_partition_ccbp(const gpump_partition_args *args, gpump_partition_share *shares) {
+GPUMP_API void gpumpi_partition_ccbp(const gpump_partition_args *args, gpump_partition_share *shares) {
     const gpump_partition_request *request = args->request;
     uint32_t open = ((uint32_t)1 << request->count) - 1, k;
     while (open) {
@@ -295,7 +295,7 @@ static void gpumpi_partition_ccbp(const gpump_partition_args *args, gpump_partit
 
 /* SMK: one block at a time to the kernel whose dominant static share is smallest. Each kernel may issue the warp
  * instructions of an epoch that it would have issued alone, divided by the number of kernels. */
-static void gpumpi_partition_smk(const gpump_partition_args *args, gpump_partition_share *shares) {
+GPUMP_API void gpumpi_partition_smk(const gpump_partition_args *args, gpump_partition_share *shares) {
     const gpump_partition_request *request = args->request;
     uint32_t open = ((uint32_t)1 << request->count) - 1, k;
     while (open) {
@@ -320,7 +320,7 @@ static void gpumpi_partition_smk(const gpump_partition_args *args, gpump_partiti
 }
 
 /* Spatial: the SMs are divided among the kernels, earlier ones get what does not divide. */
-static void gpumpi_partition_spatial(const gpump_partition_args *args, gpump_partition_share *shares) {
+GPUMP_API void gpumpi_partition_spatial(const gpump_partition_args *args, gpump_partition_share *shares) {
     const gpump_partition_request *request = args->request;
     uint32_t sms = request->config->gpu.sms, first = 0, k;
     for (k = 0; k < request->count; k++) {
@@ -333,7 +333,7 @@ static void gpumpi_partition_spatial(const gpump_partition_args *args, gpump_par
 
 /* Warped-Slicer: always raises the kernel whose speed, relative to its speed with all blocks, is lowest, to the next
  * number of blocks at which it is faster. Spatial, when the slowest kernel would have less than its part of the SMs. */
-static void gpumpi_partition_ws(const gpump_partition_args *args, gpump_partition_share *shares) {
+GPUMP_API void gpumpi_partition_ws(const gpump_partition_args *args, gpump_partition_share *shares) {
     const gpump_partition_request *request = args->request;
     uint32_t open = ((uint32_t)1 << request->count) - 1, k;
     uint64_t slowest;
@@ -366,7 +366,7 @@ static void gpumpi_partition_ws(const gpump_partition_args *args, gpump_partitio
 
 /* Warped-Slicer with the memory throttling of Dai et al.: memory instructions in inverse proportion to the misses of
  * each, and as many in flight as the L1 takes without reservation failures. */
-static void gpumpi_partition_ws_dai(const gpump_partition_args *args, gpump_partition_share *shares) {
+GPUMP_API void gpumpi_partition_ws_dai(const gpump_partition_args *args, gpump_partition_share *shares) {
     const gpump_partition_request *request = args->request;
     uint32_t most = 1, k;
     gpumpi_partition_ws(args, shares);
@@ -386,7 +386,7 @@ static void gpumpi_partition_ws_dai(const gpump_partition_args *args, gpump_part
 }
 
 /* CRISP's simplification: of all combinations that fit, the one with the largest sum of the kernels' speeds. */
-static void gpumpi_partition_crisp(const gpump_partition_args *args, gpump_partition_share *shares) {
+GPUMP_API void gpumpi_partition_crisp(const gpump_partition_args *args, gpump_partition_share *shares) {
     const gpump_partition_request *request = args->request;
     uint32_t blocks[GPUMP_PARTITION_KERNELS], k;
     uint64_t best = 0;
@@ -401,7 +401,7 @@ static void gpumpi_partition_crisp(const gpump_partition_args *args, gpump_parti
 }
 
 /* Even: each kernel gets the same part of every static resource. */
-static void gpumpi_partition_even(const gpump_partition_args *args, gpump_partition_share *shares) {
+GPUMP_API void gpumpi_partition_even(const gpump_partition_args *args, gpump_partition_share *shares) {
     const gpump_partition_request *request = args->request;
     uint64_t need[GPUMPI_GPU_RESOURCES], capacity[GPUMPI_GPU_RESOURCES];
     uint32_t k, i;
@@ -417,7 +417,7 @@ static void gpumpi_partition_even(const gpump_partition_args *args, gpump_partit
 }
 
 /* Leftover: the first kernel gets all blocks that fit, the next what is left, and so on, as hardware queues do. */
-static void gpumpi_partition_leftover(const gpump_partition_args *args, gpump_partition_share *shares) {
+GPUMP_API void gpumpi_partition_leftover(const gpump_partition_args *args, gpump_partition_share *shares) {
     const gpump_partition_request *request = args->request;
     uint32_t k;
     for (k = 0; k < request->count; k++) {
@@ -498,40 +498,6 @@ GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump
     fixed->policy.user = fixed;
     fixed->policy.decide = gpumpi_partition_fixed;
     return GPUMP_OK;
-}
-
-#define GPUMPI_PARTITION_SIZE ((uint32_t)sizeof(gpump_partition_policy))
-static const gpump_partition_policy gpumpi_partition_policies[] = {
-    {GPUMPI_PARTITION_SIZE, 0, "ccbp",
-     "Lin's coordinated blocks and bandwidth: fair in each kernel's dominant resource.", NULL, gpumpi_partition_ccbp},
-    {GPUMPI_PARTITION_SIZE, 0, "smk", "Simultaneous multikernel: fair in static resources, warp instructions by quota.",
-     NULL, gpumpi_partition_smk},
-    {GPUMPI_PARTITION_SIZE, 0, "ws", "Warped-Slicer: raises the slowest kernel along its speed curve.", NULL,
-     gpumpi_partition_ws},
-    {GPUMPI_PARTITION_SIZE, 0, "ws+dai", "Warped-Slicer with the memory throttling of Dai et al.", NULL,
-     gpumpi_partition_ws_dai},
-    {GPUMPI_PARTITION_SIZE, 0, "crisp", "The combination of blocks with the largest sum of speeds.", NULL,
-     gpumpi_partition_crisp},
-    {GPUMPI_PARTITION_SIZE, 0, "spatial", "The SMs are divided among the kernels.", NULL, gpumpi_partition_spatial},
-    {GPUMPI_PARTITION_SIZE, 0, "even", "Each kernel gets the same part of an SM.", NULL, gpumpi_partition_even},
-    {GPUMPI_PARTITION_SIZE, 0, "leftover", "Each kernel gets what the kernels before it leave.", NULL,
-     gpumpi_partition_leftover},
-    {GPUMPI_PARTITION_SIZE, GPUMPI_SLACK_CANDIDATES, "slack",
-     "Our own: what a queueing model finds best is tried out beside what its rivals answer.", NULL,
-     gpumpi_partition_slack},
-};
-
-GPUMP_API const gpump_partition_policy *gpump_partition_policy_at(uint32_t index) {
-    return index < sizeof gpumpi_partition_policies / sizeof *gpumpi_partition_policies
-               ? &gpumpi_partition_policies[index]
-               : NULL;
-}
-GPUMP_API const gpump_partition_policy *gpump_partition_find(const char *name) {
-    const gpump_partition_policy *policy;
-    uint32_t i;
-    for (i = 0; (policy = gpump_partition_policy_at(i)) != NULL; i++)
-        if (name && !strcmp(policy->name, name)) return policy;
-    return NULL;
 }
 
 /* ---- the decision ---- */

@@ -157,12 +157,13 @@ static void gpumpi_slack_split(const gpump_partition_request *request, gpumpi_sl
 }
 
 GPUMP_API void gpumpi_partition_slack(const gpump_partition_args *args, gpump_partition_share *shares) {
-    static const char *const rivals[] = {"ccbp", "ws+dai", "ws", "spatial"};
+    static void (*const rivals[])(const gpump_partition_args *, gpump_partition_share *) = {
+        gpumpi_partition_ccbp, gpumpi_partition_ws_dai, gpumpi_partition_ws, gpumpi_partition_spatial};
     const gpump_partition_request *request = args->request;
     gpumpi_slack_case division;
     uint32_t k, first_sm = 0;
     if (request->candidate >= 3) {
-        gpump_partition_find(rivals[request->candidate - 3])->decide(args, shares);
+        rivals[request->candidate - 3](args, shares);
         return;
     }
     if (request->candidate == 2 || !gpumpi_slack_together(request, request->candidate == 0, &division))

@@ -1,4 +1,5 @@
-/* sharing_parts (private): what partition.c takes from partition_slack.c. */
+/* sharing_parts (private): the decide hooks of the built-in partition policies, which partition.c and partition_slack.c
+ * define and partition_policies.c lists. */
 #ifndef GPUMPI_SHARING_PARTS_H
 #define GPUMPI_SHARING_PARTS_H
 
@@ -8,7 +9,14 @@ GPUMP_BEGIN
 
 #define GPUMPI_SLACK_CANDIDATES 7u /* three of the model's, four rivals' */
 
-/* The decide hook of policy "slack". */
+GPUMP_API void gpumpi_partition_ccbp(const gpump_partition_args *args, gpump_partition_share *shares);
+GPUMP_API void gpumpi_partition_smk(const gpump_partition_args *args, gpump_partition_share *shares);
+GPUMP_API void gpumpi_partition_ws(const gpump_partition_args *args, gpump_partition_share *shares);
+GPUMP_API void gpumpi_partition_ws_dai(const gpump_partition_args *args, gpump_partition_share *shares);
+GPUMP_API void gpumpi_partition_crisp(const gpump_partition_args *args, gpump_partition_share *shares);
+GPUMP_API void gpumpi_partition_spatial(const gpump_partition_args *args, gpump_partition_share *shares);
+GPUMP_API void gpumpi_partition_even(const gpump_partition_args *args, gpump_partition_share *shares);
+GPUMP_API void gpumpi_partition_leftover(const gpump_partition_args *args, gpump_partition_share *shares);
 GPUMP_API void gpumpi_partition_slack(const gpump_partition_args *args, gpump_partition_share *shares);
 
 GPUMP_END

@@ -68,7 +68,7 @@ GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const g
     config->register_granule = gpu->register_granule;
     config->shared_bytes = shared_bytes;
     config->shared_granule_bytes = gpu->shared_granule_bytes;
-    config->kernels = 1;
+    config->kernels = config->entries; /* a block of another kernel is never refused for its kernel */
     config->placement = GPUMP_SM_FIRST_FIT;
     config->techniques = gpumpi_techniques() & ~gpumpi_sm_rewinding();
     config->waits = GPUMP_SM_WAIT_ALL;

@@ -1,0 +1,76 @@
+#include "fault/fault_parts.h"
+
+/* ---- the heap: faults that are being served, the earliest end first, then the earliest opening ---- */
+
+GPUMP_API void gpumpi_fault_push(gpump_fault *f, uint32_t fault) {
+    uint32_t *heap = gpumpi_fault_heap(f), at = f->faults++;
+    for (; at && gpumpi_fault_before(f, fault, heap[(at - 1) / 2]); at = (at - 1) / 2) heap[at] = heap[(at - 1) / 2];
+    heap[at] = fault;
+}
+GPUMP_API void gpumpi_fault_pop(gpump_fault *f) {
+    uint32_t *heap = gpumpi_fault_heap(f), last = heap[--f->faults], at = 0;
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= f->faults) break;
+        if (child + 1 < f->faults && gpumpi_fault_before(f, heap[child + 1], heap[child])) child++;
+        if (!gpumpi_fault_before(f, heap[child], last)) break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = last;
+}
+
+/* ---- ranges of granules ---- */
+
+GPUMP_API uint32_t gpumpi_fault_at(const gpump_fault *f, uint32_t process, uint64_t number) {
+    const gpumpi_fault_range *ranges = gpumpi_fault_ranges(f);
+    uint32_t low = 0, high = f->ranges;
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        const gpumpi_fault_range *range = ranges + middle;
+        if (range->process != process ? range->process < process : range->first + range->count <= number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+GPUMP_API gpumpi_fault_range *gpumpi_fault_find(const gpump_fault *f, uint32_t process, uint64_t number) {
+    const uint32_t at = gpumpi_fault_at(f, process, number);
+    gpumpi_fault_range *range = gpumpi_fault_ranges(f) + at;
+    return at < f->ranges && range->process == process && range->first <= number ? range : NULL;
+}
+
+GPUMP_API const gpumpi_fault_range *gpumpi_fault_range_of(const gpump_fault *f, uint32_t granule) {
+    const gpumpi_fault_range *ranges = gpumpi_fault_ranges(f);
+    uint32_t low = 0, high = f->ranges - 1;
+    while (low < high) {
+        const uint32_t middle = (low + high + 1) / 2;
+        if (ranges[middle].granule <= granule)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return ranges + low;
+}
+
+/* ---- records ---- */
+
+GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, uint32_t granule) {
+    const gpumpi_fault_range *range = gpumpi_fault_range_of(f, granule);
+    const uint32_t at = f->free_fault;
+    gpumpi_fault_record *record;
+    if (at == GPUMP_NONE) return at;
+    record = gpumpi_fault_records(f) + at;
+    f->free_fault = record->next;
+    memset(record, 0, sizeof *record);
+    record->opened = f->opened++;
+    record->number = range->first + (granule - range->granule);
+    record->granule = granule;
+    record->process = range->process;
+    record->rights = range->rights;
+    record->first = record->last = record->next = record->frame_next = GPUMP_NONE;
+    gpumpi_fault_granules(f)[granule].fault = at;
+    f->open++;
+    return at;
+}

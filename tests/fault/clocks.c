@@ -1,0 +1,78 @@
+/* labels: unit */
+/* Presets of times: 12 us are 12 us on every clock, and a preset of an SM serves more than one kernel. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gpump.h"
+
+static void fault_times(void **state) {
+    static const char *const gpus[] = {"table61", "k20c", "gtx480_shieh", "v100"};
+    (void)state;
+    for (uint32_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
+        gpump_fault_config config, preset;
+        gpump_gpu gpu;
+        assert_int_equal(gpump_gpu_config_preset(&gpu, gpus[i]), GPUMP_OK);
+        assert_int_equal(gpump_fault_config_from_gpu(&config, "nvlink", &gpu), GPUMP_OK);
+        assert_int_equal(config.sms, gpu.sms);
+        assert_int_equal(config.migrate_cycles, (12ull * gpu.clock_khz + 999) / 1000);
+        assert_int_equal(config.allocate_cycles, (10ull * gpu.clock_khz + 999) / 1000);
+        assert_int_equal(gpump_fault_config_from_gpu(&config, "uvm595", &gpu), GPUMP_OK);
+        assert_int_equal(config.batch_cycles, (50ull * gpu.clock_khz + 999) / 1000);
+        assert_int_equal(gpump_fault_config_from_gpu(&config, "nowhere", &gpu), GPUMP_ERROR_UNKNOWN_NAME);
+        if (i) continue;
+        assert_int_equal(gpump_fault_config_from_gpu(&config, "pcie3_local", &gpu), GPUMP_OK);
+        assert_int_equal(gpump_fault_config_preset(&preset, "pcie3_local"), GPUMP_OK);
+        assert_memory_equal(&config, &preset, sizeof config);
+        gpu.clock_khz = 0;
+        assert_int_equal(gpump_fault_config_from_gpu(&config, "nvlink", &gpu), GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_fault_config_from_gpu(&config, "nvlink", NULL), GPUMP_ERROR_ARGUMENT);
+        assert_memory_equal(&config, &preset, sizeof config);
+    }
+}
+
+static void block_switch_times(void **state) {
+    gpump_block_switch_config config;
+    gpump_gpu gpu;
+    (void)state;
+    assert_int_equal(gpump_gpu_config_preset(&gpu, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_block_switch_config_from_gpu(&config, "priced", &gpu), GPUMP_OK);
+    assert_int_equal(config.fair_cycles, gpu.clock_khz); /* 1 ms */
+    assert_int_equal(config.blocks, gpu.block_slots);
+    assert_int_equal(config.priced, 1);
+    assert_int_equal(gpump_block_switch_config_from_gpu(&config, "priced", NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_block_switch_config_from_gpu(&config, "nowhere", &gpu), GPUMP_ERROR_UNKNOWN_NAME);
+}
+
+static void kernels_of_an_sm(void **state) {
+    gpump_sm_config config;
+    gpump_sm_request request;
+    gpump_block_ref ref;
+    gpump_sm *sm;
+    size_t bytes;
+    void *memory;
+    (void)state;
+    assert_int_equal(gpump_sm_config_preset(&config, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_sm_bytes(&config, &bytes, NULL), GPUMP_OK);
+    memory = malloc(bytes);
+    assert_int_equal(gpump_sm_init(memory, bytes, &config, &sm, NULL), GPUMP_OK);
+    memset(&request, 0, sizeof request);
+    request.need.threads = 64;
+    request.need.registers = 1024;
+    for (request.kernel = 1; request.kernel <= config.block_slots; request.kernel++)
+        assert_int_equal(gpump_sm_place(sm, 0, &request, NULL, &ref, NULL), GPUMP_OK);
+    free(memory);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fault_times),
+        cmocka_unit_test(block_switch_times),
+        cmocka_unit_test(kernels_of_an_sm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
