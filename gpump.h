@@ -2209,6 +2209,10 @@ typedef struct gpump_fault gpump_fault;
  * 430 us, 140 us in the median (Batch-Aware UM, ASPLOS 2020). batch_cycles is the minimum of 50 us, and block_cycles is
  * the rest of the median for one VA block. A granule of 64 KB takes 5.3 us (assumed: 12.3 GB/s). */
 GPUMP_API gpump_result gpump_fault_config_preset(gpump_fault_config *config, const char *preset);
+/* Fills *config for a preset on the SMs and at the clock of *gpu: 12 us are 12 us on every clock. GPUMP_ERROR_ARGUMENT:
+ * *gpu is not valid. GPUMP_ERROR_UNKNOWN_NAME. */
+GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, const char *preset,
+                                                   const gpump_gpu *gpu);
 /* Sets *bytes to the memory that a fault unit needs. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_fault_bytes(const gpump_fault_config *config, size_t *bytes, gpump_diag *diag);
 /* Makes a fault unit without buffers in `memory` and sets *fault. Cost: linear in the memory. */
@@ -2322,6 +2326,7 @@ GPUMP_END
 
 
 
+
 GPUMP_BEGIN
 
 /* State of a block. */
@@ -2395,6 +2400,10 @@ typedef struct gpump_block_switch gpump_block_switch;
 
 /* Fills *config for a preset: "table61" (Tanasic 6.5.3), or "priced" (the same, switching by price). */
 GPUMP_API gpump_result gpump_block_switch_config_preset(gpump_block_switch_config *config, const char *preset);
+/* Fills *config for a preset with the block slots and the clock of *gpu. GPUMP_ERROR_ARGUMENT: *gpu is not valid.
+ * GPUMP_ERROR_UNKNOWN_NAME. */
+GPUMP_API gpump_result gpump_block_switch_config_from_gpu(gpump_block_switch_config *config, const char *preset,
+                                                          const gpump_gpu *gpu);
 /* Sets *bytes to the memory that the unit needs. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_block_switch_bytes(const gpump_block_switch_config *config, size_t *bytes,
                                                 gpump_diag *diag);
@@ -4396,8 +4405,8 @@ GPUMP_INLINE int gpumpi_sm_names(const gpump_sm *sm, gpump_block_ref block) {
 }
 /* ---- end of the private part ---- */
 
-/* Fills *config for an SM of a preset of gpump_gpu_config_preset: its largest shared-memory size, one kernel at a time,
- * first fit, all waits, host timing, unlimited context space. GPUMP_ERROR_UNKNOWN_NAME otherwise. */
+/* Fills *config for an SM of a preset of gpump_gpu_config_preset: its largest shared-memory size, every block may be of
+ * another kernel, first fit, all waits, host timing, unlimited context space. GPUMP_ERROR_UNKNOWN_NAME otherwise. */
 GPUMP_API gpump_result gpump_sm_config_preset(gpump_sm_config *config, const char *preset);
 /* Fills *config for an SM of any valid *gpu, with the defaults of gpump_sm_config_preset. `shared_bytes` is one of the
  * GPU's shared-memory sizes, in bytes (gpump_occupancy.shared_bytes). GPUMP_ERROR_ARGUMENT. */
@@ -6666,8 +6675,9 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/fault/fault_parts.h ---- */
-/* fault_parts (private): the fault unit's block of memory, for fault.c (buffers, faults, actions), fault_memory.c
- * (frames, eviction, pins), fault_driver.c (batches) and fault_tables.c, which lays it out, shows and checks it. */
+/* fault_parts (private): the fault unit's block of memory. Each file uses those before it: fault_records.c (heap,
+ * ranges, records), fault_tables.c (lays the block out, shows it, checks it), fault_memory.c (frames, eviction, pins),
+ * fault_driver.c (batches), fault.c (entry points: buffers, faults, actions). */
 #ifndef GPUMPI_FAULT_PARTS_H
 #define GPUMPI_FAULT_PARTS_H
 
@@ -6786,13 +6796,18 @@ GPUMP_INLINE int gpumpi_fault_before(const gpump_fault *f, uint32_t a, uint32_t 
     return x->end != y->end ? x->end < y->end : x->opened < y->opened;
 }
 
-/* fault.c */
+/* fault_records.c */
+/* Puts a record into the heap; takes the first one out. */
+GPUMP_API void gpumpi_fault_push(gpump_fault *f, uint32_t record);
+GPUMP_API void gpumpi_fault_pop(gpump_fault *f);
+/* Returns the first range that is not before (process, number). */
+GPUMP_API uint32_t gpumpi_fault_at(const gpump_fault *f, uint32_t process, uint64_t number);
 /* Returns the range of a granule number of a process; NULL without one. */
 GPUMP_API gpumpi_fault_range *gpumpi_fault_find(const gpump_fault *f, uint32_t process, uint64_t number);
+/* Returns the range of a granule. */
+GPUMP_API const gpumpi_fault_range *gpumpi_fault_range_of(const gpump_fault *f, uint32_t granule);
 /* Takes a free record for a granule and makes it the granule's fault, without waiters; GPUMP_NONE: none is free. */
 GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, uint32_t granule);
-/* Puts a record into the heap. */
-GPUMP_API void gpumpi_fault_push(gpump_fault *f, uint32_t record);
 
 /* fault_memory.c */
 /* A fault has been scheduled: it takes a frame, or waits for one. */
@@ -7415,7 +7430,8 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/sharing/sharing_parts.h ---- */
-/* sharing_parts (private): what partition.c takes from partition_slack.c. */
+/* sharing_parts (private): the decide hooks of the built-in partition policies, which partition.c and partition_slack.c
+ * define and partition_policies.c lists. */
 #ifndef GPUMPI_SHARING_PARTS_H
 #define GPUMPI_SHARING_PARTS_H
 
@@ -7425,7 +7441,14 @@ GPUMP_BEGIN
 
 #define GPUMPI_SLACK_CANDIDATES 7u /* three of the model's, four rivals' */
 
-/* The decide hook of policy "slack". */
+GPUMP_API void gpumpi_partition_ccbp(const gpump_partition_args *args, gpump_partition_share *shares);
+GPUMP_API void gpumpi_partition_smk(const gpump_partition_args *args, gpump_partition_share *shares);
+GPUMP_API void gpumpi_partition_ws(const gpump_partition_args *args, gpump_partition_share *shares);
+GPUMP_API void gpumpi_partition_ws_dai(const gpump_partition_args *args, gpump_partition_share *shares);
+GPUMP_API void gpumpi_partition_crisp(const gpump_partition_args *args, gpump_partition_share *shares);
+GPUMP_API void gpumpi_partition_spatial(const gpump_partition_args *args, gpump_partition_share *shares);
+GPUMP_API void gpumpi_partition_even(const gpump_partition_args *args, gpump_partition_share *shares);
+GPUMP_API void gpumpi_partition_leftover(const gpump_partition_args *args, gpump_partition_share *shares);
 GPUMP_API void gpumpi_partition_slack(const gpump_partition_args *args, gpump_partition_share *shares);
 
 GPUMP_END
@@ -10565,6 +10588,84 @@ GPUMP_API uint64_t gpump_restart_energy(uint32_t voltage_q16, uint64_t time_q16)
     return twice / 2 + twice % 2;
 }
 
+/* ---- gpump_impl/fault/fault_records.c ---- */
+
+
+/* ---- the heap: faults that are being served, the earliest end first, then the earliest opening ---- */
+
+GPUMP_API void gpumpi_fault_push(gpump_fault *f, uint32_t fault) {
+    uint32_t *heap = gpumpi_fault_heap(f), at = f->faults++;
+    for (; at && gpumpi_fault_before(f, fault, heap[(at - 1) / 2]); at = (at - 1) / 2) heap[at] = heap[(at - 1) / 2];
+    heap[at] = fault;
+}
+GPUMP_API void gpumpi_fault_pop(gpump_fault *f) {
+    uint32_t *heap = gpumpi_fault_heap(f), last = heap[--f->faults], at = 0;
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= f->faults) break;
+        if (child + 1 < f->faults && gpumpi_fault_before(f, heap[child + 1], heap[child])) child++;
+        if (!gpumpi_fault_before(f, heap[child], last)) break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = last;
+}
+
+/* ---- ranges of granules ---- */
+
+GPUMP_API uint32_t gpumpi_fault_at(const gpump_fault *f, uint32_t process, uint64_t number) {
+    const gpumpi_fault_range *ranges = gpumpi_fault_ranges(f);
+    uint32_t low = 0, high = f->ranges;
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        const gpumpi_fault_range *range = ranges + middle;
+        if (range->process != process ? range->process < process : range->first + range->count <= number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+GPUMP_API gpumpi_fault_range *gpumpi_fault_find(const gpump_fault *f, uint32_t process, uint64_t number) {
+    const uint32_t at = gpumpi_fault_at(f, process, number);
+    gpumpi_fault_range *range = gpumpi_fault_ranges(f) + at;
+    return at < f->ranges && range->process == process && range->first <= number ? range : NULL;
+}
+
+GPUMP_API const gpumpi_fault_range *gpumpi_fault_range_of(const gpump_fault *f, uint32_t granule) {
+    const gpumpi_fault_range *ranges = gpumpi_fault_ranges(f);
+    uint32_t low = 0, high = f->ranges - 1;
+    while (low < high) {
+        const uint32_t middle = (low + high + 1) / 2;
+        if (ranges[middle].granule <= granule)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return ranges + low;
+}
+
+/* ---- records ---- */
+
+GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, uint32_t granule) {
+    const gpumpi_fault_range *range = gpumpi_fault_range_of(f, granule);
+    const uint32_t at = f->free_fault;
+    gpumpi_fault_record *record;
+    if (at == GPUMP_NONE) return at;
+    record = gpumpi_fault_records(f) + at;
+    f->free_fault = record->next;
+    memset(record, 0, sizeof *record);
+    record->opened = f->opened++;
+    record->number = range->first + (granule - range->granule);
+    record->granule = granule;
+    record->process = range->process;
+    record->rights = range->rights;
+    record->first = record->last = record->next = record->frame_next = GPUMP_NONE;
+    gpumpi_fault_granules(f)[granule].fault = at;
+    f->open++;
+    return at;
+}
+
 /* ---- gpump_impl/fault/fault_tables.c ---- */
 
 
@@ -10580,67 +10681,74 @@ typedef char
 
 /* ---- configuration, birth, copies ---- */
 
+static uint32_t gpumpi_fault_cycles(const gpump_gpu *gpu, uint64_t ns) {
+    const uint64_t cycles = gpump_gpu_cycles_from_ns(gpu, ns);
+    return cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
+}
+
 /* NVIDIA's driver; gpump_fault_config_preset says where the numbers are from. */
-static void gpumpi_fault_uvm595(gpump_fault_config *config, uint32_t cycles_per_us) {
-    config->migrate_cycles = config->migrate_busy_cycles = config->evict_cycles = 53 * cycles_per_us / 10;
-    config->allocate_cycles = config->allocate_busy_cycles = cycles_per_us;
+static void gpumpi_fault_uvm595(gpump_fault_config *config, const gpump_gpu *gpu) {
+    config->migrate_cycles = config->migrate_busy_cycles = config->evict_cycles = gpumpi_fault_cycles(gpu, 5300);
+    config->allocate_cycles = config->allocate_busy_cycles = gpumpi_fault_cycles(gpu, 1000);
     config->batch = 256;
     config->batches = 20;
     config->replay = GPUMP_FAULT_REPLAY_BATCH_FLUSH;
-    config->batch_cycles = 50 * cycles_per_us;
-    config->entry_cycles = cycles_per_us / 5;
-    config->block_cycles = 90 * cycles_per_us;
+    config->batch_cycles = gpumpi_fault_cycles(gpu, 50000);
+    config->entry_cycles = gpumpi_fault_cycles(gpu, 200);
+    config->block_cycles = gpumpi_fault_cycles(gpu, 90000);
     config->block_granules = 32;
     config->prefetch_percent = 51;
     config->thrash_events = 3;
-    config->thrash_cycles = 500 * cycles_per_us;
+    config->thrash_cycles = gpumpi_fault_cycles(gpu, 500000);
     config->thrash_delays = 10;
-    config->pin_cycles = 150000 * cycles_per_us;
-    config->remote_cycles = 5 * cycles_per_us;
+    config->pin_cycles = gpumpi_fault_cycles(gpu, 150000000);
+    config->remote_cycles = gpumpi_fault_cycles(gpu, 5000);
     config->counter = 256;
 }
 
-GPUMP_API gpump_result gpump_fault_config_preset(gpump_fault_config *config, const char *preset) {
+GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, const char *preset,
+                                                   const gpump_gpu *gpu) {
     static const struct {
         const char *name;
-        uint32_t migrate_us, allocate_us, local_us; /* Tanasic 6.5.3 and 6.5.4; 0: a cycle */
-    } presets[] = {{"nvlink", 12, 10, 0},       {"pcie3", 25, 12, 0}, {"nvlink_local", 12, 10, 20},
-                   {"pcie3_local", 25, 12, 20}, {"ideal", 0, 0, 0},   {"uvm595", 0, 0, 0}};
-    gpump_gpu gpu;
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+        uint32_t migrate_ns, allocate_ns, local_ns; /* Tanasic 6.5.3 and 6.5.4; 0: a cycle */
+    } presets[] = {
+        {"nvlink", 12000, 10000, 0},          {"pcie3", 25000, 12000, 0}, {"nvlink_local", 12000, 10000, 20000},
+        {"pcie3_local", 25000, 12000, 20000}, {"ideal", 0, 0, 0},         {"uvm595", 0, 0, 0}};
+    if (!config || !preset || gpump_gpu_check(gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
-        gpump_result result;
-        uint32_t cycles_per_us;
         if (strcmp(presets[i].name, preset) != 0) continue;
-        result = gpump_gpu_config_preset(&gpu, "table61");
-        if (result) return result;
-        cycles_per_us = gpu.clock_khz / 1000;
         memset(config, 0, sizeof *config);
         config->struct_size = (uint32_t)sizeof *config;
-        config->sms = gpu.sms;
+        config->sms = gpu->sms;
         config->processes = 16;
         config->ranges = 256;
         config->granules = 65536;
         config->faults = 1024;
         config->waiters = 16384;
         config->granule_pages = 16;
-        config->migrate_cycles = presets[i].migrate_us * cycles_per_us;
-        config->allocate_cycles = presets[i].allocate_us * cycles_per_us;
+        config->migrate_cycles = gpumpi_fault_cycles(gpu, presets[i].migrate_ns);
+        config->allocate_cycles = gpumpi_fault_cycles(gpu, presets[i].allocate_ns);
         config->migrate_busy_cycles = config->migrate_cycles;
         config->allocate_busy_cycles = config->allocate_cycles;
-        if (!presets[i].migrate_us) config->migrate_cycles = config->allocate_cycles = 1;
-        config->local = presets[i].local_us != 0;
-        config->local_cycles = presets[i].local_us * cycles_per_us;
+        if (!presets[i].migrate_ns) config->migrate_cycles = config->allocate_cycles = 1;
+        config->local = presets[i].local_ns != 0;
+        config->local_cycles = gpumpi_fault_cycles(gpu, presets[i].local_ns);
         config->memory = UINT32_MAX;
         config->touches = 64;
         config->pins = 1;
         config->evict_cycles = config->migrate_busy_cycles;
         config->batch = config->batches = config->block_granules = config->counter = 1;
         config->prefetch_percent = 100;
-        if (strcmp(preset, "uvm595") == 0) gpumpi_fault_uvm595(config, cycles_per_us);
+        if (strcmp(preset, "uvm595") == 0) gpumpi_fault_uvm595(config, gpu);
         return GPUMP_OK;
     }
     return GPUMP_ERROR_UNKNOWN_NAME;
+}
+
+GPUMP_API gpump_result gpump_fault_config_preset(gpump_fault_config *config, const char *preset) {
+    gpump_gpu gpu;
+    gpump_result result = gpump_gpu_config_preset(&gpu, "table61");
+    return result ? result : gpump_fault_config_from_gpu(config, preset, &gpu);
 }
 
 static gpump_result gpumpi_fault_check_config(const gpump_fault_config *config, gpump_diag *diag) {
@@ -11029,18 +11137,6 @@ GPUMP_API void gpumpi_fault_end_hold(gpump_fault *f) {
     f->holder_cookie = f->holder_warp = 0;
     gpumpi_fault_choose_holder(f);
     gpumpi_fault_share_frames(f, f->now);
-}
-
-GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uint64_t cookie, uint32_t warp) {
-    gpump_fault *f = fault;
-    if (!f || warp > 63) return GPUMP_ERROR_ARGUMENT;
-    if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
-    gpumpi_fault_serve_batches(f, now);
-    f->now = now;
-    f->statistics.releases++;
-    f->epoch++;
-    if (f->holder && f->holder_cookie == cookie && f->holder_warp == warp) gpumpi_fault_end_hold(f);
-    return GPUMP_OK;
 }
 
 /* ---- frames ---- */
@@ -11456,26 +11552,6 @@ GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t no
 /* ---- gpump_impl/fault/fault.c ---- */
 
 
-/* ---- the heap: faults that are being served, the earliest end first, then the earliest opening ---- */
-
-GPUMP_API void gpumpi_fault_push(gpump_fault *f, uint32_t fault) {
-    uint32_t *heap = gpumpi_fault_heap(f), at = f->faults++;
-    for (; at && gpumpi_fault_before(f, fault, heap[(at - 1) / 2]); at = (at - 1) / 2) heap[at] = heap[(at - 1) / 2];
-    heap[at] = fault;
-}
-static void gpumpi_fault_pop(gpump_fault *f) {
-    uint32_t *heap = gpumpi_fault_heap(f), last = heap[--f->faults], at = 0;
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= f->faults) break;
-        if (child + 1 < f->faults && gpumpi_fault_before(f, heap[child + 1], heap[child])) child++;
-        if (!gpumpi_fault_before(f, heap[child], last)) break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = last;
-}
-
 /* ---- buffers ---- */
 
 static void gpumpi_fault_move(uint32_t *granule, uint32_t from, uint32_t to) {
@@ -11501,39 +11577,6 @@ static void gpumpi_fault_shift(gpump_fault *f, uint32_t from, uint32_t to) {
     gpumpi_fault_move(&f->mapped.last, from, to);
     gpumpi_fault_move(&f->unmaps.first, from, to);
     gpumpi_fault_move(&f->unmaps.last, from, to);
-}
-
-/* The first range that is not before (process, number). */
-static uint32_t gpumpi_fault_at(const gpump_fault *f, uint32_t process, uint64_t number) {
-    const gpumpi_fault_range *ranges = gpumpi_fault_ranges(f);
-    uint32_t low = 0, high = f->ranges;
-    while (low < high) {
-        const uint32_t middle = (low + high) / 2;
-        const gpumpi_fault_range *range = ranges + middle;
-        if (range->process != process ? range->process < process : range->first + range->count <= number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-GPUMP_API gpumpi_fault_range *gpumpi_fault_find(const gpump_fault *f, uint32_t process, uint64_t number) {
-    const uint32_t at = gpumpi_fault_at(f, process, number);
-    gpumpi_fault_range *range = gpumpi_fault_ranges(f) + at;
-    return at < f->ranges && range->process == process && range->first <= number ? range : NULL;
-}
-/* The range of a granule. */
-static const gpumpi_fault_range *gpumpi_fault_range_of(const gpump_fault *f, uint32_t granule) {
-    const gpumpi_fault_range *ranges = gpumpi_fault_ranges(f);
-    uint32_t low = 0, high = f->ranges - 1;
-    while (low < high) {
-        const uint32_t middle = (low + high + 1) / 2;
-        if (ranges[middle].granule <= granule)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return ranges + low;
 }
 
 GPUMP_API gpump_result gpump_fault_map(gpump_fault *fault, uint32_t process, uint64_t first, uint64_t pages,
@@ -11633,25 +11676,6 @@ static void gpumpi_fault_free_waiter(gpump_fault *f, uint32_t at) {
     gpumpi_fault_waiters(f)[at].owner = GPUMP_NONE;
     gpumpi_fault_waiters(f)[at].next = f->free_waiter;
     f->free_waiter = at;
-}
-
-GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, uint32_t granule) {
-    const gpumpi_fault_range *range = gpumpi_fault_range_of(f, granule);
-    const uint32_t at = f->free_fault;
-    gpumpi_fault_record *record;
-    if (at == GPUMP_NONE) return at;
-    record = gpumpi_fault_records(f) + at;
-    f->free_fault = record->next;
-    memset(record, 0, sizeof *record);
-    record->opened = f->opened++;
-    record->number = range->first + (granule - range->granule);
-    record->granule = granule;
-    record->process = range->process;
-    record->rights = range->rights;
-    record->first = record->last = record->next = record->frame_next = GPUMP_NONE;
-    gpumpi_fault_granules(f)[granule].fault = at;
-    f->open++;
-    return at;
 }
 
 /* Opens a fault for an access. */
@@ -11870,6 +11894,18 @@ static int gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_action *found) 
     return 0;
 }
 
+GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uint64_t cookie, uint32_t warp) {
+    gpump_fault *f = fault;
+    if (!f || warp > 63) return GPUMP_ERROR_ARGUMENT;
+    if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
+    gpumpi_fault_serve_batches(f, now);
+    f->now = now;
+    f->statistics.releases++;
+    f->epoch++;
+    if (f->holder && f->holder_cookie == cookie && f->holder_warp == warp) gpumpi_fault_end_hold(f);
+    return GPUMP_OK;
+}
+
 GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_fault_action *action) {
     gpump_fault *f = fault;
     gpumpi_fault_record *record;
@@ -11961,20 +11997,23 @@ static gpumpi_block_switch_block *gpumpi_block_switch_blocks(const gpump_block_s
 
 /* ---- configuration, birth, copies ---- */
 
-GPUMP_API gpump_result gpump_block_switch_config_preset(gpump_block_switch_config *config, const char *preset) {
-    gpump_gpu gpu;
-    gpump_result result;
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+GPUMP_API gpump_result gpump_block_switch_config_from_gpu(gpump_block_switch_config *config, const char *preset,
+                                                          const gpump_gpu *gpu) {
+    if (!config || !preset || gpump_gpu_check(gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
     if (strcmp(preset, "table61") != 0 && strcmp(preset, "priced") != 0) return GPUMP_ERROR_UNKNOWN_NAME;
-    result = gpump_gpu_config_preset(&gpu, "table61");
-    if (result) return result;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
-    config->blocks = gpu.block_slots;
+    config->blocks = gpu->block_slots;
     config->extra = 4;
     config->priced = strcmp(preset, "priced") == 0;
-    config->fair_cycles = gpu.clock_khz;
+    config->fair_cycles = gpump_gpu_cycles_from_ns(gpu, 1000000); /* 1 ms (assumed) */
     return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_switch_config_preset(gpump_block_switch_config *config, const char *preset) {
+    gpump_gpu gpu;
+    gpump_result result = gpump_gpu_config_preset(&gpu, "table61");
+    return result ? result : gpump_block_switch_config_from_gpu(config, preset, &gpu);
 }
 
 GPUMP_API gpump_result gpump_block_switch_bytes(const gpump_block_switch_config *config, size_t *bytes,
@@ -12424,6 +12463,179 @@ GPUMP_API gpump_result gpump_block_switch_statistics_field(const gpump_block_swi
     return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->placed : NULL, index, name,
                         unit_name, description, value);
 }
+
+/* ---- gpump_impl/program/graph.c ---- */
+/* graph (private): memory of the analyses, depth-first search, dominators; see program_parts.h */
+
+
+#ifndef GPUMP_NO_PROGRAM
+
+struct gpumpi_arena_chunk {
+    gpumpi_arena_chunk *next;
+    uint64_t bytes; /* keeps what follows 16-aligned on 64-bit machines, 8-aligned elsewhere */
+};
+
+GPUMP_API gpumpi_arena gpumpi_arena_make(const gpump_allocator *allocator) {
+    gpumpi_arena arena;
+    arena.allocator = allocator ? *allocator : gpump_allocator_default();
+    arena.chunks = NULL;
+    return arena;
+}
+
+GPUMP_API void *gpumpi_arena_new(gpumpi_arena *arena, size_t element_bytes, size_t count) {
+    size_t bytes;
+    gpumpi_arena_chunk *chunk;
+    if (!count) count = 1;
+    if (count > (SIZE_MAX - sizeof *chunk) / element_bytes) return NULL;
+    bytes = sizeof *chunk + count * element_bytes;
+    chunk = (gpumpi_arena_chunk *)arena->allocator.reallocate(arena->allocator.user, NULL, 0, bytes);
+    if (!chunk) return NULL;
+    memset(chunk, 0, bytes);
+    chunk->next = arena->chunks;
+    chunk->bytes = bytes;
+    arena->chunks = chunk;
+    return chunk + 1;
+}
+
+GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena) {
+    while (arena->chunks) {
+        gpumpi_arena_chunk *chunk = arena->chunks;
+        arena->chunks = chunk->next;
+        arena->allocator.reallocate(arena->allocator.user, chunk, (size_t)chunk->bytes, 0);
+    }
+}
+
+GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *key, const uint32_t *value, size_t count,
+                           uint32_t **start_out, uint32_t **out) {
+    uint32_t n, *start;
+    size_t i;
+    if (!GPUMPI_ARENA_NEW(arena, start, (size_t)keys + 1) || !GPUMPI_ARENA_NEW(arena, *out, count)) return 0;
+    for (i = 0; i < count; i++) start[key[i] + 1]++;
+    for (n = 0; n < keys; n++) start[n + 1] += start[n];
+    for (i = 0; i < count; i++) (*out)[start[key[i]]++] = value[i];
+    for (n = keys; n > 0; n--) start[n] = start[n - 1];
+    start[0] = 0;
+    *start_out = start;
+    return 1;
+}
+
+GPUMP_API int gpumpi_graph_build(gpumpi_arena *arena, gpumpi_graph *graph, uint32_t nodes, const uint32_t *from,
+                                 const uint32_t *to, size_t count) {
+    graph->nodes = nodes;
+    return gpumpi_group(arena, nodes, from, to, count, &graph->succ_start, &graph->succ) &&
+           gpumpi_group(arena, nodes, to, from, count, &graph->pred_start, &graph->pred);
+}
+
+GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root,
+                                       uint32_t *preorder, uint32_t *postorder, uint32_t *number, uint32_t *parent) {
+    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
+    uint32_t n, reached = 0, done = 0, top = 0, *stack, *next;
+    if (!GPUMPI_ARENA_NEW(&scratch, stack, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, next, graph->nodes)) {
+        gpumpi_arena_free(&scratch);
+        return GPUMP_NONE;
+    }
+    for (n = 0; n < graph->nodes; n++) number[n] = parent[n] = GPUMP_NONE;
+    preorder[reached] = root;
+    number[root] = reached++;
+    next[root] = graph->succ_start[root];
+    stack[top++] = root;
+    while (top) {
+        uint32_t at = stack[top - 1], to;
+        if (next[at] == graph->succ_start[at + 1]) {
+            if (postorder) postorder[done++] = at;
+            top--;
+            continue;
+        }
+        to = graph->succ[next[at]++];
+        if (number[to] != GPUMP_NONE) continue;
+        preorder[reached] = to;
+        number[to] = reached++;
+        parent[to] = at;
+        next[to] = graph->succ_start[to];
+        stack[top++] = to;
+    }
+    gpumpi_arena_free(&scratch);
+    return reached;
+}
+
+/* Semi-dominators with path compression, then the nearest common ancestor in the tree under construction (Georgiadis).
+ * All numbers below are places in preorder. */
+GPUMP_API int gpumpi_graph_dominators(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *idom) {
+    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
+    uint32_t n, i, reached, *preorder, *number, *parent, *semi, *label, *ancestor, *dominator, *path;
+    int ok = 0;
+    if (!GPUMPI_ARENA_NEW(&scratch, preorder, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, number, graph->nodes) ||
+        !GPUMPI_ARENA_NEW(&scratch, parent, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, semi, graph->nodes) ||
+        !GPUMPI_ARENA_NEW(&scratch, label, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, ancestor, graph->nodes) ||
+        !GPUMPI_ARENA_NEW(&scratch, dominator, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, path, graph->nodes))
+        goto end;
+    reached = gpumpi_graph_search(&scratch, graph, root, preorder, NULL, number, parent);
+    if (reached == GPUMP_NONE) goto end;
+    for (i = 0; i < reached; i++) {
+        semi[i] = label[i] = i;
+        ancestor[i] = dominator[i] = i ? number[parent[preorder[i]]] : 0;
+    }
+    for (i = reached; i-- > 1;) { /* nodes above i are linked to their ancestors */
+        uint32_t e, best = dominator[i];
+        for (e = graph->pred_start[preorder[i]]; e < graph->pred_start[preorder[i] + 1]; e++) {
+            uint32_t v = number[graph->pred[e]], length = 0, u;
+            if (v == GPUMP_NONE) continue;
+            if (v > i) {
+                for (u = v; ancestor[u] > i; u = ancestor[u]) path[length++] = u;
+                while (length--) { /* from the top down: take over the ancestor's smaller label and skip it */
+                    uint32_t w = path[length], up = ancestor[w];
+                    if (semi[label[up]] < semi[label[w]]) label[w] = label[up];
+                    ancestor[w] = ancestor[up];
+                }
+                v = semi[label[v]];
+            }
+            if (v < best) best = v;
+        }
+        semi[i] = best;
+        label[i] = i;
+    }
+    for (i = 1; i < reached; i++)
+        while (dominator[i] > semi[i]) dominator[i] = dominator[dominator[i]];
+    for (n = 0; n < graph->nodes; n++) idom[n] = GPUMP_NONE;
+    for (i = 1; i < reached; i++) idom[preorder[i]] = preorder[dominator[i]];
+    ok = 1;
+end:
+    gpumpi_arena_free(&scratch);
+    return ok;
+}
+
+GPUMP_API int gpumpi_graph_intervals(gpumpi_arena *arena, uint32_t nodes, const uint32_t *idom, uint32_t root,
+                                     uint32_t *enter, uint32_t *leave) {
+    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
+    uint32_t n, edges = 0, reached, *from, *to, *preorder, *number, *parent, *size;
+    gpumpi_graph tree;
+    int ok = 0;
+    if (!GPUMPI_ARENA_NEW(&scratch, from, nodes) || !GPUMPI_ARENA_NEW(&scratch, to, nodes) ||
+        !GPUMPI_ARENA_NEW(&scratch, preorder, nodes) || !GPUMPI_ARENA_NEW(&scratch, number, nodes) ||
+        !GPUMPI_ARENA_NEW(&scratch, parent, nodes) || !GPUMPI_ARENA_NEW(&scratch, size, nodes))
+        goto end;
+    for (n = 0; n < nodes; n++)
+        if (idom[n] != GPUMP_NONE) {
+            from[edges] = idom[n];
+            to[edges++] = n;
+        }
+    if (!gpumpi_graph_build(&scratch, &tree, nodes, from, to, edges)) goto end;
+    reached = gpumpi_graph_search(&scratch, &tree, root, preorder, NULL, number, parent);
+    if (reached == GPUMP_NONE) goto end;
+    for (n = reached; n-- > 0;) {
+        size[preorder[n]]++;
+        if (n) size[parent[preorder[n]]] += size[preorder[n]];
+    }
+    for (n = 0; n < nodes; n++) {
+        enter[n] = number[n] == GPUMP_NONE ? 1 : number[n];
+        leave[n] = number[n] == GPUMP_NONE ? 0 : number[n] + size[n] - 1;
+    }
+    ok = 1;
+end:
+    gpumpi_arena_free(&scratch);
+    return ok;
+}
+#endif
 
 /* ---- gpump_impl/program/program.c ---- */
 /* program: building, checking, basic blocks, loops, aliasing */
@@ -13275,179 +13487,6 @@ fail:
     gpumpi_arena_free(&scratch);
     gpump_program_destroy(out);
     return result;
-}
-#endif
-
-/* ---- gpump_impl/program/graph.c ---- */
-/* graph (private): memory of the analyses, depth-first search, dominators; see program_parts.h */
-
-
-#ifndef GPUMP_NO_PROGRAM
-
-struct gpumpi_arena_chunk {
-    gpumpi_arena_chunk *next;
-    uint64_t bytes; /* keeps what follows 16-aligned on 64-bit machines, 8-aligned elsewhere */
-};
-
-GPUMP_API gpumpi_arena gpumpi_arena_make(const gpump_allocator *allocator) {
-    gpumpi_arena arena;
-    arena.allocator = allocator ? *allocator : gpump_allocator_default();
-    arena.chunks = NULL;
-    return arena;
-}
-
-GPUMP_API void *gpumpi_arena_new(gpumpi_arena *arena, size_t element_bytes, size_t count) {
-    size_t bytes;
-    gpumpi_arena_chunk *chunk;
-    if (!count) count = 1;
-    if (count > (SIZE_MAX - sizeof *chunk) / element_bytes) return NULL;
-    bytes = sizeof *chunk + count * element_bytes;
-    chunk = (gpumpi_arena_chunk *)arena->allocator.reallocate(arena->allocator.user, NULL, 0, bytes);
-    if (!chunk) return NULL;
-    memset(chunk, 0, bytes);
-    chunk->next = arena->chunks;
-    chunk->bytes = bytes;
-    arena->chunks = chunk;
-    return chunk + 1;
-}
-
-GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena) {
-    while (arena->chunks) {
-        gpumpi_arena_chunk *chunk = arena->chunks;
-        arena->chunks = chunk->next;
-        arena->allocator.reallocate(arena->allocator.user, chunk, (size_t)chunk->bytes, 0);
-    }
-}
-
-GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *key, const uint32_t *value, size_t count,
-                           uint32_t **start_out, uint32_t **out) {
-    uint32_t n, *start;
-    size_t i;
-    if (!GPUMPI_ARENA_NEW(arena, start, (size_t)keys + 1) || !GPUMPI_ARENA_NEW(arena, *out, count)) return 0;
-    for (i = 0; i < count; i++) start[key[i] + 1]++;
-    for (n = 0; n < keys; n++) start[n + 1] += start[n];
-    for (i = 0; i < count; i++) (*out)[start[key[i]]++] = value[i];
-    for (n = keys; n > 0; n--) start[n] = start[n - 1];
-    start[0] = 0;
-    *start_out = start;
-    return 1;
-}
-
-GPUMP_API int gpumpi_graph_build(gpumpi_arena *arena, gpumpi_graph *graph, uint32_t nodes, const uint32_t *from,
-                                 const uint32_t *to, size_t count) {
-    graph->nodes = nodes;
-    return gpumpi_group(arena, nodes, from, to, count, &graph->succ_start, &graph->succ) &&
-           gpumpi_group(arena, nodes, to, from, count, &graph->pred_start, &graph->pred);
-}
-
-GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root,
-                                       uint32_t *preorder, uint32_t *postorder, uint32_t *number, uint32_t *parent) {
-    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
-    uint32_t n, reached = 0, done = 0, top = 0, *stack, *next;
-    if (!GPUMPI_ARENA_NEW(&scratch, stack, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, next, graph->nodes)) {
-        gpumpi_arena_free(&scratch);
-        return GPUMP_NONE;
-    }
-    for (n = 0; n < graph->nodes; n++) number[n] = parent[n] = GPUMP_NONE;
-    preorder[reached] = root;
-    number[root] = reached++;
-    next[root] = graph->succ_start[root];
-    stack[top++] = root;
-    while (top) {
-        uint32_t at = stack[top - 1], to;
-        if (next[at] == graph->succ_start[at + 1]) {
-            if (postorder) postorder[done++] = at;
-            top--;
-            continue;
-        }
-        to = graph->succ[next[at]++];
-        if (number[to] != GPUMP_NONE) continue;
-        preorder[reached] = to;
-        number[to] = reached++;
-        parent[to] = at;
-        next[to] = graph->succ_start[to];
-        stack[top++] = to;
-    }
-    gpumpi_arena_free(&scratch);
-    return reached;
-}
-
-/* Semi-dominators with path compression, then the nearest common ancestor in the tree under construction (Georgiadis).
- * All numbers below are places in preorder. */
-GPUMP_API int gpumpi_graph_dominators(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *idom) {
-    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
-    uint32_t n, i, reached, *preorder, *number, *parent, *semi, *label, *ancestor, *dominator, *path;
-    int ok = 0;
-    if (!GPUMPI_ARENA_NEW(&scratch, preorder, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, number, graph->nodes) ||
-        !GPUMPI_ARENA_NEW(&scratch, parent, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, semi, graph->nodes) ||
-        !GPUMPI_ARENA_NEW(&scratch, label, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, ancestor, graph->nodes) ||
-        !GPUMPI_ARENA_NEW(&scratch, dominator, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, path, graph->nodes))
-        goto end;
-    reached = gpumpi_graph_search(&scratch, graph, root, preorder, NULL, number, parent);
-    if (reached == GPUMP_NONE) goto end;
-    for (i = 0; i < reached; i++) {
-        semi[i] = label[i] = i;
-        ancestor[i] = dominator[i] = i ? number[parent[preorder[i]]] : 0;
-    }
-    for (i = reached; i-- > 1;) { /* nodes above i are linked to their ancestors */
-        uint32_t e, best = dominator[i];
-        for (e = graph->pred_start[preorder[i]]; e < graph->pred_start[preorder[i] + 1]; e++) {
-            uint32_t v = number[graph->pred[e]], length = 0, u;
-            if (v == GPUMP_NONE) continue;
-            if (v > i) {
-                for (u = v; ancestor[u] > i; u = ancestor[u]) path[length++] = u;
-                while (length--) { /* from the top down: take over the ancestor's smaller label and skip it */
-                    uint32_t w = path[length], up = ancestor[w];
-                    if (semi[label[up]] < semi[label[w]]) label[w] = label[up];
-                    ancestor[w] = ancestor[up];
-                }
-                v = semi[label[v]];
-            }
-            if (v < best) best = v;
-        }
-        semi[i] = best;
-        label[i] = i;
-    }
-    for (i = 1; i < reached; i++)
-        while (dominator[i] > semi[i]) dominator[i] = dominator[dominator[i]];
-    for (n = 0; n < graph->nodes; n++) idom[n] = GPUMP_NONE;
-    for (i = 1; i < reached; i++) idom[preorder[i]] = preorder[dominator[i]];
-    ok = 1;
-end:
-    gpumpi_arena_free(&scratch);
-    return ok;
-}
-
-GPUMP_API int gpumpi_graph_intervals(gpumpi_arena *arena, uint32_t nodes, const uint32_t *idom, uint32_t root,
-                                     uint32_t *enter, uint32_t *leave) {
-    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
-    uint32_t n, edges = 0, reached, *from, *to, *preorder, *number, *parent, *size;
-    gpumpi_graph tree;
-    int ok = 0;
-    if (!GPUMPI_ARENA_NEW(&scratch, from, nodes) || !GPUMPI_ARENA_NEW(&scratch, to, nodes) ||
-        !GPUMPI_ARENA_NEW(&scratch, preorder, nodes) || !GPUMPI_ARENA_NEW(&scratch, number, nodes) ||
-        !GPUMPI_ARENA_NEW(&scratch, parent, nodes) || !GPUMPI_ARENA_NEW(&scratch, size, nodes))
-        goto end;
-    for (n = 0; n < nodes; n++)
-        if (idom[n] != GPUMP_NONE) {
-            from[edges] = idom[n];
-            to[edges++] = n;
-        }
-    if (!gpumpi_graph_build(&scratch, &tree, nodes, from, to, edges)) goto end;
-    reached = gpumpi_graph_search(&scratch, &tree, root, preorder, NULL, number, parent);
-    if (reached == GPUMP_NONE) goto end;
-    for (n = reached; n-- > 0;) {
-        size[preorder[n]]++;
-        if (n) size[parent[preorder[n]]] += size[preorder[n]];
-    }
-    for (n = 0; n < nodes; n++) {
-        enter[n] = number[n] == GPUMP_NONE ? 1 : number[n];
-        leave[n] = number[n] == GPUMP_NONE ? 0 : number[n] + size[n] - 1;
-    }
-    ok = 1;
-end:
-    gpumpi_arena_free(&scratch);
-    return ok;
 }
 #endif
 
@@ -16343,6 +16382,588 @@ end:
 }
 #endif
 
+/* ---- gpump_impl/program/preserve.c ---- */
+/* preserve: keeps the live-in registers of idempotent regions (iGPU 3.2, state preservation); declared in regions.h */
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+
+/* ---- renaming: a register that is live across a boundary and written behind it becomes two, with a move behind the
+ * boundary ---- */
+
+/* Pieces: runs of instructions within one basic block, cut where a region starts, so that a BOUNDARY is always a
+ * piece's first instruction. A register's value has three nodes in piece k: as it arrives there (behind the boundary's
+ * predecessors), as it enters the piece, and as it leaves. Nodes joined by control flow within a region are one web and
+ * keep one name. */
+typedef struct gpumpi_preserve_conflict {
+    uint32_t web, other;
+} gpumpi_preserve_conflict;
+enum { GPUMPI_ARRIVES = 0, GPUMPI_ENTERS = 1, GPUMPI_LEAVES = 2 };
+typedef struct gpumpi_preserve {
+    const gpump_program *program;
+    const uint8_t *start;
+    uint32_t pieces, *first, *piece_of; /* piece -> first instruction, one more at the end; instruction -> piece */
+    gpumpi_graph graph;                 /* of pieces */
+    uint32_t *seen_start, *seen;        /* register -> instructions that mention it, ascending */
+    /* of the register at hand; entries count where their mark is mark */
+    uint32_t mark, *enters, *leaves, *kills, *region, *stack;
+    uint32_t *set;  /* union-find over 3 * piece + node */
+    uint32_t *list; /* pieces with a node, in order of piece */
+    uint32_t listed;
+    uint32_t *listed_mark, *mention; /* piece -> its first entry in seen[], where mention_mark says so */
+    uint32_t *mention_mark, *color, *color_mark;
+    gpumpi_preserve_conflict *conflicts; /* both ways round; sorted by web before names are chosen */
+    uint32_t regions;                    /* last mark in region[] */
+    /* the result */
+    gpumpi_insertion *moves;
+    uint32_t *name_at, *name_reg, *name_use, *name_def; /* instruction, register, its names as use and as def */
+    uint32_t *widths;
+} gpumpi_preserve;
+
+static uint32_t gpumpi_preserve_find(gpumpi_preserve *p, uint32_t x) {
+    while (p->set[x] != x) x = p->set[x] = p->set[p->set[x]];
+    return x;
+}
+static void gpumpi_preserve_join(gpumpi_preserve *p, uint32_t a, uint32_t b) {
+    a = gpumpi_preserve_find(p, a);
+    b = gpumpi_preserve_find(p, b);
+    if (a < b)
+        p->set[b] = a;
+    else
+        p->set[a] = b;
+}
+static uint32_t gpumpi_preserve_node(uint32_t piece, uint32_t kind) { return 3 * piece + kind; }
+static void gpumpi_preserve_list(gpumpi_preserve *p, uint32_t piece) {
+    uint32_t k;
+    if (p->listed_mark[piece] == p->mark) return;
+    p->listed_mark[piece] = p->mark;
+    p->list[p->listed++] = piece;
+    for (k = 0; k < 3; k++) p->set[3 * piece + k] = 3 * piece + k;
+}
+
+static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch) {
+    const gpump_program *program = p->program;
+    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), b, i, k,
+             edges = 0, *from, *to, *key = NULL, *value = NULL;
+    const gpump_allocator *allocator = &scratch->allocator;
+    int ok = 1;
+    if (!GPUMPI_ARENA_NEW(scratch, p->first, (size_t)instructions + 1) ||
+        !GPUMPI_ARENA_NEW(scratch, p->piece_of, instructions) ||
+        !GPUMPI_ARENA_NEW(scratch, from, (size_t)instructions * 2) ||
+        !GPUMPI_ARENA_NEW(scratch, to, (size_t)instructions * 2))
+        return 0;
+    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+        gpump_basic_block block;
+        gpump_program_basic_block(program, b, &block);
+        for (i = block.first; i < block.first + block.count; i++) {
+            if (i == block.first || p->start[i]) p->first[p->pieces++] = i;
+            p->piece_of[i] = p->pieces - 1;
+        }
+    }
+    p->first[p->pieces] = instructions;
+    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+        gpump_basic_block block, next;
+        gpump_program_basic_block(program, b, &block);
+        for (i = p->piece_of[block.first]; i < p->piece_of[block.first + block.count - 1]; i++) {
+            from[edges] = i;
+            to[edges++] = i + 1;
+        }
+        for (k = 0; k < block.successor_count; k++) {
+            gpump_program_basic_block(program, block.successors[k], &next);
+            from[edges] = i;
+            to[edges++] = p->piece_of[next.first];
+        }
+    }
+    if (!gpumpi_graph_build(scratch, &p->graph, p->pieces, from, to, edges)) return 0;
+    for (i = 0; i < instructions && ok; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        for (k = 0; k <= in.def_count + in.use_count && ok; k++) {
+            uint32_t operand = k < in.def_count                  ? in.defs[k]
+                               : k < in.def_count + in.use_count ? in.uses[k - in.def_count]
+                                                                 : in.guard;
+            if (operand == GPUMP_NONE) continue;
+            GPUMPI_OPERAND_REGISTERS(operand, reg,
+                                     ok = ok && GPUMPI_ARRAY_PUSH(allocator, key, reg) &&
+                                          GPUMPI_ARRAY_PUSH(allocator, value, i));
+        }
+    }
+    ok = ok && gpumpi_group(scratch, registers, key, value, stbds_arrlenu(value), &p->seen_start, &p->seen);
+    GPUMPI_ARRAY_FREE(allocator, key);
+    GPUMPI_ARRAY_FREE(allocator, value);
+    return ok && GPUMPI_ARENA_NEW(scratch, p->enters, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->leaves, p->pieces) &&
+           GPUMPI_ARENA_NEW(scratch, p->kills, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->region, p->pieces) &&
+           GPUMPI_ARENA_NEW(scratch, p->stack, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->set, (size_t)p->pieces * 3) &&
+           GPUMPI_ARENA_NEW(scratch, p->list, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->listed_mark, p->pieces) &&
+           GPUMPI_ARENA_NEW(scratch, p->mention, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->mention_mark, p->pieces) &&
+           GPUMPI_ARENA_NEW(scratch, p->color, (size_t)p->pieces * 3) &&
+           GPUMPI_ARENA_NEW(scratch, p->color_mark, (size_t)p->pieces * 3);
+}
+
+/* How an instruction touches a register: reads, writes whole, writes in part; alone: not as half of a pair. */
+static void gpumpi_preserve_touch(const gpump_instruction *in, uint32_t reg, int *reads, int *writes, int *alone) {
+    uint32_t k;
+    *reads = in->guard == reg;
+    *writes = 0;
+    for (k = 0; k < in->use_count; k++)
+        GPUMPI_OPERAND_REGISTERS(
+            in->uses[k], r, if (r == reg) {
+                *reads = 1;
+                *alone &= !(in->uses[k] & GPUMP_OPERAND_PAIR);
+            });
+    for (k = 0; k < in->def_count; k++)
+        GPUMPI_OPERAND_REGISTERS(
+            in->defs[k], r, if (r == reg) {
+                *writes = 1;
+                *alone &= !(in->defs[k] & GPUMP_OPERAND_PAIR);
+            });
+}
+
+/* 1 when a write of `reg` leaves nothing of its old value. A check's predicate is one operand, read and written: it
+ * keeps one name. */
+static int gpumpi_preserve_kills(const gpump_instruction *in, uint32_t reg) {
+    int is_check = in->operation == GPUMP_OP_CHECK || (in->flags & GPUMP_FLAG_CHECKED);
+    return gpumpi_kills(in) && !(is_check && in->defs[in->def_count - 1] == reg);
+}
+
+/* The webs of one register. 0: it takes part in pairs and stays as it is. */
+static int gpumpi_preserve_webs(gpumpi_preserve *p, uint32_t reg) {
+    uint32_t at, k, e, top = 0, last = GPUMP_NONE;
+    p->mark++;
+    p->listed = 0;
+    for (at = p->seen_start[reg]; at < p->seen_start[reg + 1];
+         at++) { /* what each piece does to it, first mention first */
+        gpump_instruction in;
+        int reads, writes, alone = 1;
+        uint32_t piece = p->piece_of[p->seen[at]];
+        if (p->seen[at] == last) continue;
+        last = p->seen[at];
+        gpump_program_instruction(p->program, last, &in);
+        gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
+        if (!alone) return 0;
+        gpumpi_preserve_list(p, piece);
+        if (p->mention_mark[piece] != p->mark) {
+            p->mention_mark[piece] = p->mark;
+            p->mention[piece] = at;
+        }
+        if (reads && p->kills[piece] != p->mark && p->enters[piece] != p->mark)
+            p->enters[p->stack[top++] = piece] = p->mark;
+        if (writes && gpumpi_preserve_kills(&in, reg)) p->kills[piece] = p->mark;
+    }
+    while (top) { /* live ranges, upwards; a guarded write lets the old value through */
+        uint32_t piece = p->stack[--top];
+        for (e = p->graph.pred_start[piece]; e < p->graph.pred_start[piece + 1]; e++) {
+            uint32_t from = p->graph.pred[e];
+            gpumpi_preserve_list(p, from);
+            p->leaves[from] = p->mark;
+            if (p->kills[from] != p->mark && p->enters[from] != p->mark) p->enters[p->stack[top++] = from] = p->mark;
+        }
+    }
+    for (k = 0; k < p->listed; k++) {
+        uint32_t piece = p->list[k];
+        if (p->kills[piece] != p->mark)
+            gpumpi_preserve_join(p, gpumpi_preserve_node(piece, GPUMPI_ENTERS),
+                                 gpumpi_preserve_node(piece, GPUMPI_LEAVES));
+        if (p->leaves[piece] != p->mark) continue;
+        for (e = p->graph.succ_start[piece]; e < p->graph.succ_start[piece + 1]; e++) {
+            uint32_t to = p->graph.succ[e];
+            if (p->enters[to] != p->mark) continue;
+            gpumpi_preserve_join(p, gpumpi_preserve_node(piece, GPUMPI_LEAVES),
+                                 gpumpi_preserve_node(to, p->start[p->first[to]] ? GPUMPI_ARRIVES : GPUMPI_ENTERS));
+        }
+    }
+    return 1;
+}
+
+/* The webs that the region starting at piece `from` writes must not have the name that arrives there. */
+static int gpumpi_preserve_conflicts(gpumpi_preserve *p, uint32_t reg, uint32_t from,
+                                     const gpump_allocator *allocator) {
+    uint32_t top = 0, e, at, last = GPUMP_NONE, mark = ++p->regions;
+    p->region[p->stack[top++] = from] = mark;
+    while (top) {
+        uint32_t piece = p->stack[--top];
+        if (p->mention_mark[piece] == p->mark) {
+            int killed = 0;
+            for (at = p->mention[piece]; at < p->seen_start[reg + 1] && p->piece_of[p->seen[at]] == piece; at++) {
+                gpump_instruction in;
+                gpumpi_preserve_conflict conflict;
+                int reads, writes, alone = 1;
+                if (p->seen[at] == last) continue;
+                last = p->seen[at];
+                gpump_program_instruction(p->program, last, &in);
+                gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
+                if (!writes) continue;
+                killed |= gpumpi_preserve_kills(&in, reg);
+                conflict.web = gpumpi_preserve_find(p, gpumpi_preserve_node(from, GPUMPI_ARRIVES));
+                conflict.other =
+                    gpumpi_preserve_find(p, gpumpi_preserve_node(piece, killed ? GPUMPI_LEAVES : GPUMPI_ENTERS));
+                if (conflict.web == conflict.other) continue; /* gpumpi_preserve_copy handles it */
+                if (!GPUMPI_ARRAY_PUSH(allocator, p->conflicts, conflict)) return 0;
+                e = conflict.web;
+                conflict.web = conflict.other;
+                conflict.other = e;
+                if (!GPUMPI_ARRAY_PUSH(allocator, p->conflicts, conflict)) return 0;
+            }
+        }
+        for (e = p->graph.succ_start[piece]; e < p->graph.succ_start[piece + 1]; e++) {
+            uint32_t to = p->graph.succ[e];
+            if (p->start[p->first[to]] || p->region[to] == mark) continue;
+            p->region[p->stack[top++] = to] = mark;
+        }
+    }
+    return 1;
+}
+
+static int gpumpi_preserve_by_web(const void *a, const void *b) {
+    const gpumpi_preserve_conflict *x = (const gpumpi_preserve_conflict *)a, *y = (const gpumpi_preserve_conflict *)b;
+    if (x->web != y->web) return x->web < y->web ? -1 : 1;
+    return x->other < y->other ? -1 : x->other > y->other;
+}
+
+/* The name of a web: color 0 is the register itself, others are fresh registers made on the way. */
+static uint32_t gpumpi_preserve_color(gpumpi_preserve *p, uint32_t web, uint32_t wanted) {
+    uint32_t color = wanted, k, tries, first = 0, end = (uint32_t)stbds_arrlenu(p->conflicts);
+    if (p->color_mark[web] == p->mark) return p->color[web];
+    while (first < end) { /* its conflicts begin at first */
+        k = first + (end - first) / 2;
+        if (p->conflicts[k].web < web)
+            first = k + 1;
+        else
+            end = k;
+    }
+    for (tries = 0;; tries++) { /* the wanted one first, then 0, 1, ... */
+        int taken = 0;
+        if (tries) color = tries - 1;
+        for (k = first; k < stbds_arrlenu(p->conflicts) && p->conflicts[k].web == web; k++) {
+            uint32_t other = p->conflicts[k].other;
+            taken |= p->color_mark[other] == p->mark && p->color[other] == color;
+        }
+        if (!taken) break;
+    }
+    p->color_mark[web] = p->mark;
+    return p->color[web] = color;
+}
+
+static uint32_t gpumpi_preserve_name(gpumpi_preserve *p, uint32_t reg, uint32_t *fresh, uint32_t fresh_count,
+                                     uint32_t web) {
+    uint32_t color = gpumpi_preserve_color(p, gpumpi_preserve_find(p, web), 0);
+    (void)fresh_count;
+    return color ? fresh[color - 1] : reg;
+}
+
+/* Renames one register: colors its webs, notes the names and the moves. */
+static int gpumpi_preserve_rename(gpumpi_preserve *p, uint32_t reg, gpump_regions_report *report,
+                                  const gpump_allocator *allocator) {
+    uint32_t k, i, last = GPUMP_NONE, colors = 0, *fresh = NULL;
+    int ok = 1;
+    for (k = 0; k < p->listed; k++) { /* in the order of the list, which begins with the first mention */
+        uint32_t piece = p->list[k], node, web;
+        for (node = 0; node < 3; node++) {
+            uint32_t wanted = 0;
+            web = gpumpi_preserve_find(p, gpumpi_preserve_node(piece, node));
+            if (node == GPUMPI_ENTERS && p->start[p->first[piece]] && p->enters[piece] == p->mark)
+                wanted =
+                    gpumpi_preserve_color(p, gpumpi_preserve_find(p, gpumpi_preserve_node(piece, GPUMPI_ARRIVES)), 0);
+            web = gpumpi_preserve_color(p, web, wanted);
+            if (web > colors) colors = web;
+        }
+    }
+    for (i = 0; i < colors && ok; i++) {
+        ok = GPUMPI_ARRAY_PUSH(allocator, fresh, (uint32_t)stbds_arrlenu(p->widths)) &&
+             GPUMPI_ARRAY_PUSH(allocator, p->widths, gpump_program_width(p->program, reg));
+    }
+    for (k = p->seen_start[reg]; k < p->seen_start[reg + 1] && ok && colors; k++) {
+        gpump_instruction in;
+        int reads, writes, alone = 1;
+        uint32_t piece, use, def;
+        i = p->seen[k];
+        if (i == last) continue;
+        piece = p->piece_of[i];
+        if (last == GPUMP_NONE || p->piece_of[last] != piece)
+            p->region[piece] = 0; /* from here on region[] says whether the piece has killed it */
+        last = i;
+        gpump_program_instruction(p->program, i, &in);
+        gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
+        use = gpumpi_preserve_name(p, reg, fresh, colors,
+                                   gpumpi_preserve_node(piece, p->region[piece] ? GPUMPI_LEAVES : GPUMPI_ENTERS));
+        if (writes && gpumpi_preserve_kills(&in, reg)) p->region[piece] = 1;
+        def = gpumpi_preserve_name(p, reg, fresh, colors,
+                                   gpumpi_preserve_node(piece, p->region[piece] ? GPUMPI_LEAVES : GPUMPI_ENTERS));
+        ok = GPUMPI_ARRAY_PUSH(allocator, p->name_at, i) && GPUMPI_ARRAY_PUSH(allocator, p->name_reg, reg) &&
+             GPUMPI_ARRAY_PUSH(allocator, p->name_use, use) && GPUMPI_ARRAY_PUSH(allocator, p->name_def, def);
+    }
+    for (k = 0; k < p->listed && ok && colors; k++) {
+        uint32_t piece = p->list[k], arrives, enters;
+        gpumpi_insertion move;
+        if (!p->start[p->first[piece]] || p->enters[piece] != p->mark) continue;
+        arrives = gpumpi_preserve_name(p, reg, fresh, colors, gpumpi_preserve_node(piece, GPUMPI_ARRIVES));
+        enters = gpumpi_preserve_name(p, reg, fresh, colors, gpumpi_preserve_node(piece, GPUMPI_ENTERS));
+        if (arrives == enters) continue;
+        move = gpumpi_insertion_make(GPUMP_OP_MOVE, p->first[piece] + 1);
+        move.after_previous = 1;
+        move.instruction.def_count = move.instruction.use_count = 1;
+        move.defs[0] = enters;
+        move.uses[0] = arrives;
+        report->moves++;
+        ok = GPUMPI_ARRAY_PUSH(allocator, p->moves, move);
+    }
+    GPUMPI_ARRAY_FREE(allocator, fresh);
+    return ok;
+}
+
+typedef struct gpumpi_preserve_names {
+    uint32_t *start, *order; /* instruction -> entries */
+    const gpumpi_preserve *preserve;
+} gpumpi_preserve_names;
+static int gpumpi_preserve_rewrite(void *user, uint32_t index, gpump_instruction *in, uint32_t *scratch) {
+    const gpumpi_preserve_names *names = (const gpumpi_preserve_names *)user;
+    const gpumpi_preserve *p = names->preserve;
+    uint32_t e, k;
+    if (names->start[index] == names->start[index + 1]) return 1;
+    for (k = 0; k < in->def_count; k++) scratch[k] = in->defs[k];
+    for (k = 0; k < in->use_count; k++) scratch[16 + k] = in->uses[k];
+    for (e = names->start[index]; e < names->start[index + 1]; e++) {
+        uint32_t entry = names->order[e], guard = in->guard;
+        for (k = 0; k < in->def_count; k++)
+            if (in->defs[k] == p->name_reg[entry]) scratch[k] = p->name_def[entry];
+        for (k = 0; k < in->use_count; k++)
+            if (in->uses[k] == p->name_reg[entry]) scratch[16 + k] = p->name_use[entry];
+        if (guard == p->name_reg[entry] && guard != GPUMP_NONE)
+            scratch[16 + in->use_count] = p->name_use[entry];
+        else if (e == names->start[index])
+            scratch[16 + in->use_count] = guard;
+    }
+    in->defs = scratch;
+    in->uses = scratch + 16;
+    in->guard = scratch[16 + in->use_count];
+    return 1;
+}
+
+static int gpumpi_preserve_compare(const void *a, const void *b) {
+    const gpumpi_insertion *x = (const gpumpi_insertion *)a, *y = (const gpumpi_insertion *)b;
+    if (x->before != y->before) return x->before < y->before ? -1 : 1;
+    return x->defs[0] < y->defs[0] ? -1 : x->defs[0] > y->defs[0];
+}
+static int gpumpi_preserve_by_register(const void *a, const void *b) {
+    const gpumpi_register_clobber *x = (const gpumpi_register_clobber *)a, *y = (const gpumpi_register_clobber *)b;
+    if (x->reg != y->reg) return x->reg < y->reg ? -1 : 1;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+static int gpumpi_preserve_by_start(const void *a, const void *b) {
+    const gpumpi_register_clobber *x = (const gpumpi_register_clobber *)a, *y = (const gpumpi_register_clobber *)b;
+    if (x->start != y->start) return x->start < y->start ? -1 : 1;
+    return x->reg < y->reg ? -1 : x->reg > y->reg;
+}
+
+/* The register clobbers of a program at a level. */
+static gpump_result gpumpi_preserve_clobbers(const gpump_program *program, uint32_t level, uint8_t *start,
+                                             gpumpi_arena *scratch, gpumpi_register_clobber **list) {
+    const gpump_allocator *allocator = &scratch->allocator;
+    gpump_liveness *liveness;
+    gpump_result result = gpump_liveness_create(program, allocator, &liveness);
+    if (result != GPUMP_OK) return result;
+    gpumpi_boundary_starts(program, level, start);
+    if (!gpumpi_register_clobbers(scratch, program, liveness, start, allocator, list)) result = GPUMP_ERROR_MEMORY;
+    gpump_liveness_destroy(liveness);
+    return result;
+}
+
+/* Renames one register where regions overwrite it: `count` clobbers, all of that register. */
+static int gpumpi_preserve_one(gpumpi_preserve *p, const gpumpi_register_clobber *list, uint32_t count,
+                               gpump_regions_report *report, const gpump_allocator *allocator) {
+    uint32_t k;
+    if (!gpumpi_preserve_webs(p, list->reg)) return 1;
+    if (p->conflicts) stbds_header(p->conflicts)->length = 0;
+    for (k = 0; k < count; k++)
+        if (!gpumpi_preserve_conflicts(p, list->reg, p->piece_of[list[k].start], allocator)) return 0;
+    if (p->conflicts) qsort(p->conflicts, stbds_arrlenu(p->conflicts), sizeof *p->conflicts, gpumpi_preserve_by_web);
+    return gpumpi_preserve_rename(p, list->reg, report, allocator);
+}
+
+/* One level's renaming: *out stays NULL when nothing needs it. */
+static gpump_result gpumpi_preserve_level(const gpump_program *program, const uint32_t *origin, uint32_t level,
+                                          gpump_program **out, gpump_regions_report *report, gpump_diag *diag) {
+    const gpump_allocator *allocator = gpumpi_program_allocator(program);
+    gpumpi_arena scratch = gpumpi_arena_make(allocator);
+    gpumpi_register_clobber *list = NULL;
+    gpumpi_preserve p;
+    gpumpi_preserve_names names;
+    gpumpi_edit edit;
+    uint8_t *start;
+    uint32_t i, k, *identity;
+    gpump_result result = GPUMP_ERROR_MEMORY;
+    memset(&p, 0, sizeof p);
+    p.program = program;
+    p.regions = 1; /* 0 and 1 in region[] are renaming's */
+    if (!GPUMPI_ARENA_NEW(&scratch, start, gpump_program_instructions(program))) goto end;
+    p.start = start;
+    result = gpumpi_preserve_clobbers(program, level, start, &scratch, &list);
+    if (result != GPUMP_OK || !stbds_arrlenu(list)) goto end;
+    result = GPUMP_ERROR_MEMORY;
+    if (!gpumpi_preserve_make_pieces(&p, &scratch)) goto end;
+    for (i = 0; i < gpump_program_registers(program); i++)
+        if (!GPUMPI_ARRAY_PUSH(allocator, p.widths, gpump_program_width(program, i))) goto end;
+    qsort(list, stbds_arrlenu(list), sizeof *list, gpumpi_preserve_by_register);
+    for (i = 0; i < stbds_arrlenu(list); i = k) {
+        for (k = i; k < stbds_arrlenu(list) && list[k].reg == list[i].reg; k++) {}
+        if (!gpumpi_preserve_one(&p, &list[i], k - i, report, allocator)) goto end;
+    }
+    names.preserve = &p;
+    k = (uint32_t)stbds_arrlenu(p.name_at);
+    if (!GPUMPI_ARENA_NEW(&scratch, identity, k)) goto end;
+    for (i = 0; i < k; i++) identity[i] = i;
+    if (!gpumpi_group(&scratch, gpump_program_instructions(program), p.name_at, identity, k, &names.start,
+                      &names.order))
+        goto end;
+    if (p.moves) qsort(p.moves, stbds_arrlenu(p.moves), sizeof *p.moves, gpumpi_preserve_compare);
+    memset(&edit, 0, sizeof edit);
+    edit.program = program;
+    edit.insertions = p.moves;
+    edit.insertion_count = (uint32_t)stbds_arrlenu(p.moves);
+    edit.rewrite = gpumpi_preserve_rewrite;
+    edit.user = &names;
+    edit.widths = p.widths;
+    edit.registers = (uint32_t)stbds_arrlenu(p.widths);
+    edit.origin = origin;
+    result = gpumpi_program_edit(&edit, out, diag);
+end:
+    GPUMPI_ARRAY_FREE(allocator, list);
+    GPUMPI_ARRAY_FREE(allocator, p.moves);
+    GPUMPI_ARRAY_FREE(allocator, p.name_at);
+    GPUMPI_ARRAY_FREE(allocator, p.name_reg);
+    GPUMPI_ARRAY_FREE(allocator, p.name_use);
+    GPUMPI_ARRAY_FREE(allocator, p.name_def);
+    GPUMPI_ARRAY_FREE(allocator, p.widths);
+    GPUMPI_ARRAY_FREE(allocator, p.conflicts);
+    gpumpi_arena_free(&scratch);
+    return result;
+}
+
+/* ---- copying through a second boundary ---- */
+
+/* Copies `count` registers that the region from `list->start` on overwrites: into fresh registers, then a second
+ * boundary of the same kind, then back. The region behind the second boundary reads what no instruction of it writes.
+ */
+static int gpumpi_preserve_copy_one(const gpump_program *program, const gpumpi_register_clobber *list, uint32_t count,
+                                    uint32_t **widths, gpumpi_insertion **insertions, gpump_regions_report *report) {
+    const gpump_allocator *allocator = gpumpi_program_allocator(program);
+    uint32_t first = (uint32_t)stbds_arrlenu(*widths), half, n;
+    gpump_instruction boundary;
+    gpump_program_instruction(program, list->start, &boundary);
+    for (half = 0; half < 2; half++) {
+        gpumpi_insertion second = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, list->start + 1);
+        for (n = 0; n < count; n++) {
+            gpumpi_insertion move = gpumpi_insertion_make(GPUMP_OP_MOVE, list->start + 1);
+            move.after_previous = 1;
+            move.instruction.def_count = move.instruction.use_count = 1;
+            move.defs[0] = half ? list[n].reg : first + n;
+            move.uses[0] = half ? first + n : list[n].reg;
+            report->moves++;
+            if ((!half && !GPUMPI_ARRAY_PUSH(allocator, *widths, gpump_program_width(program, list[n].reg))) ||
+                !GPUMPI_ARRAY_PUSH(allocator, *insertions, move))
+                return 0;
+        }
+        if (half) break;
+        second.after_previous = 1;
+        second.instruction.immediate = boundary.immediate;
+        second.instruction.tag = GPUMP_CUT_COPY;
+        if (!GPUMPI_ARRAY_PUSH(allocator, *insertions, second)) return 0;
+    }
+    report->copies += count;
+    report->cuts[GPUMP_CUT_COPY]++;
+    if (boundary.immediate == GPUMP_BOUNDARY_SHORT)
+        report->shorts++;
+    else
+        report->sparse++;
+    return 1;
+}
+
+/* Inserts boundary; t = v; boundary; v = t. The first region only reads v, and the second writes v before it reads it,
+ * so neither clobbers it. Renaming leaves few registers to copy. *out stays NULL when none is left. */
+static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uint32_t *origin, uint32_t level,
+                                         gpump_program **out, gpump_regions_report *report, gpump_diag *diag) {
+    const gpump_allocator *allocator = gpumpi_program_allocator(program);
+    gpumpi_arena scratch = gpumpi_arena_make(allocator);
+    gpumpi_register_clobber *list = NULL;
+    gpumpi_insertion *insertions = NULL;
+    gpumpi_edit edit;
+    uint32_t *widths = NULL, i, k;
+    uint8_t *start;
+    gpump_result result = GPUMP_ERROR_MEMORY;
+    if (!GPUMPI_ARENA_NEW(&scratch, start, gpump_program_instructions(program))) goto end;
+    result = gpumpi_preserve_clobbers(program, level, start, &scratch, &list);
+    if (result != GPUMP_OK || !stbds_arrlenu(list)) goto end;
+    result = GPUMP_ERROR_MEMORY;
+    for (i = 0; i < gpump_program_registers(program); i++)
+        if (!GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, i))) goto end;
+    qsort(list, stbds_arrlenu(list), sizeof *list, gpumpi_preserve_by_start);
+    for (i = 0; i < stbds_arrlenu(list); i = k) {
+        for (k = i; k < stbds_arrlenu(list) && list[k].start == list[i].start; k++) {}
+        if (!gpumpi_preserve_copy_one(program, &list[i], k - i, &widths, &insertions, report)) goto end;
+    }
+    memset(&edit, 0, sizeof edit);
+    edit.program = program;
+    edit.insertions = insertions;
+    edit.insertion_count = (uint32_t)stbds_arrlenu(insertions);
+    edit.widths = widths;
+    edit.registers = (uint32_t)stbds_arrlenu(widths);
+    edit.origin = origin;
+    result = gpumpi_program_edit(&edit, out, diag);
+end:
+    GPUMPI_ARRAY_FREE(allocator, list);
+    GPUMPI_ARRAY_FREE(allocator, insertions);
+    GPUMPI_ARRAY_FREE(allocator, widths);
+    gpumpi_arena_free(&scratch);
+    return result;
+}
+
+GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, const uint32_t *origin,
+                                               gpump_program **preserved, gpump_regions_report *report,
+                                               gpump_diag *diag) {
+    gpump_regions_report found;
+    gpump_program *at = NULL, *next;
+    gpumpi_edit copy;
+    gpump_result result;
+    uint32_t step, quiet = 0;
+    if (report)
+        found = *report;
+    else
+        memset(&found, 0, sizeof found);
+    memset(&copy, 0, sizeof copy);
+    copy.program = program;
+    copy.origin = origin;
+    result = gpumpi_program_edit(&copy, &at, diag);
+    /* rename for sparse regions, then for short ones; then copy what is left, looking at both again until both are
+     * quiet */
+    for (step = 0; result == GPUMP_OK && quiet < 2; step++) {
+        next = NULL;
+        result = step < 2 ? gpumpi_preserve_level(at, gpump_program_origin(at), step, &next, &found, diag)
+                          : gpumpi_preserve_copy(at, gpump_program_origin(at), !(step % 2), &next, &found, diag);
+        if (result != GPUMP_OK) break;
+        quiet = next || step < 2 ? 0 : quiet + 1;
+        if (!next) continue;
+        gpump_program_destroy(at);
+        at = next;
+    }
+    if (result != GPUMP_OK) {
+        if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+        gpump_program_destroy(at);
+        return result;
+    }
+    if (report) *report = found;
+    *preserved = at;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
+                                              gpump_regions_report *report, gpump_diag *diag) {
+    if (!program || !preserved) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    return gpumpi_regions_preserve(program, NULL, preserved, report, diag);
+}
+#endif
+
 /* ---- gpump_impl/program/regions.c ---- */
 /* regions: where the boundaries of idempotent regions go */
 
@@ -17168,588 +17789,6 @@ GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const 
         }
     gpumpi_arena_free(&scratch);
     return GPUMP_OK;
-}
-#endif
-
-/* ---- gpump_impl/program/preserve.c ---- */
-/* preserve: keeps the live-in registers of idempotent regions (iGPU 3.2, state preservation); declared in regions.h */
-
-
-
-#ifndef GPUMP_NO_PROGRAM
-
-/* ---- renaming: a register that is live across a boundary and written behind it becomes two, with a move behind the
- * boundary ---- */
-
-/* Pieces: runs of instructions within one basic block, cut where a region starts, so that a BOUNDARY is always a
- * piece's first instruction. A register's value has three nodes in piece k: as it arrives there (behind the boundary's
- * predecessors), as it enters the piece, and as it leaves. Nodes joined by control flow within a region are one web and
- * keep one name. */
-typedef struct gpumpi_preserve_conflict {
-    uint32_t web, other;
-} gpumpi_preserve_conflict;
-enum { GPUMPI_ARRIVES = 0, GPUMPI_ENTERS = 1, GPUMPI_LEAVES = 2 };
-typedef struct gpumpi_preserve {
-    const gpump_program *program;
-    const uint8_t *start;
-    uint32_t pieces, *first, *piece_of; /* piece -> first instruction, one more at the end; instruction -> piece */
-    gpumpi_graph graph;                 /* of pieces */
-    uint32_t *seen_start, *seen;        /* register -> instructions that mention it, ascending */
-    /* of the register at hand; entries count where their mark is mark */
-    uint32_t mark, *enters, *leaves, *kills, *region, *stack;
-    uint32_t *set;  /* union-find over 3 * piece + node */
-    uint32_t *list; /* pieces with a node, in order of piece */
-    uint32_t listed;
-    uint32_t *listed_mark, *mention; /* piece -> its first entry in seen[], where mention_mark says so */
-    uint32_t *mention_mark, *color, *color_mark;
-    gpumpi_preserve_conflict *conflicts; /* both ways round; sorted by web before names are chosen */
-    uint32_t regions;                    /* last mark in region[] */
-    /* the result */
-    gpumpi_insertion *moves;
-    uint32_t *name_at, *name_reg, *name_use, *name_def; /* instruction, register, its names as use and as def */
-    uint32_t *widths;
-} gpumpi_preserve;
-
-static uint32_t gpumpi_preserve_find(gpumpi_preserve *p, uint32_t x) {
-    while (p->set[x] != x) x = p->set[x] = p->set[p->set[x]];
-    return x;
-}
-static void gpumpi_preserve_join(gpumpi_preserve *p, uint32_t a, uint32_t b) {
-    a = gpumpi_preserve_find(p, a);
-    b = gpumpi_preserve_find(p, b);
-    if (a < b)
-        p->set[b] = a;
-    else
-        p->set[a] = b;
-}
-static uint32_t gpumpi_preserve_node(uint32_t piece, uint32_t kind) { return 3 * piece + kind; }
-static void gpumpi_preserve_list(gpumpi_preserve *p, uint32_t piece) {
-    uint32_t k;
-    if (p->listed_mark[piece] == p->mark) return;
-    p->listed_mark[piece] = p->mark;
-    p->list[p->listed++] = piece;
-    for (k = 0; k < 3; k++) p->set[3 * piece + k] = 3 * piece + k;
-}
-
-static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch) {
-    const gpump_program *program = p->program;
-    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), b, i, k,
-             edges = 0, *from, *to, *key = NULL, *value = NULL;
-    const gpump_allocator *allocator = &scratch->allocator;
-    int ok = 1;
-    if (!GPUMPI_ARENA_NEW(scratch, p->first, (size_t)instructions + 1) ||
-        !GPUMPI_ARENA_NEW(scratch, p->piece_of, instructions) ||
-        !GPUMPI_ARENA_NEW(scratch, from, (size_t)instructions * 2) ||
-        !GPUMPI_ARENA_NEW(scratch, to, (size_t)instructions * 2))
-        return 0;
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
-        gpump_basic_block block;
-        gpump_program_basic_block(program, b, &block);
-        for (i = block.first; i < block.first + block.count; i++) {
-            if (i == block.first || p->start[i]) p->first[p->pieces++] = i;
-            p->piece_of[i] = p->pieces - 1;
-        }
-    }
-    p->first[p->pieces] = instructions;
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
-        gpump_basic_block block, next;
-        gpump_program_basic_block(program, b, &block);
-        for (i = p->piece_of[block.first]; i < p->piece_of[block.first + block.count - 1]; i++) {
-            from[edges] = i;
-            to[edges++] = i + 1;
-        }
-        for (k = 0; k < block.successor_count; k++) {
-            gpump_program_basic_block(program, block.successors[k], &next);
-            from[edges] = i;
-            to[edges++] = p->piece_of[next.first];
-        }
-    }
-    if (!gpumpi_graph_build(scratch, &p->graph, p->pieces, from, to, edges)) return 0;
-    for (i = 0; i < instructions && ok; i++) {
-        gpump_instruction in;
-        gpump_program_instruction(program, i, &in);
-        for (k = 0; k <= in.def_count + in.use_count && ok; k++) {
-            uint32_t operand = k < in.def_count                  ? in.defs[k]
-                               : k < in.def_count + in.use_count ? in.uses[k - in.def_count]
-                                                                 : in.guard;
-            if (operand == GPUMP_NONE) continue;
-            GPUMPI_OPERAND_REGISTERS(operand, reg,
-                                     ok = ok && GPUMPI_ARRAY_PUSH(allocator, key, reg) &&
-                                          GPUMPI_ARRAY_PUSH(allocator, value, i));
-        }
-    }
-    ok = ok && gpumpi_group(scratch, registers, key, value, stbds_arrlenu(value), &p->seen_start, &p->seen);
-    GPUMPI_ARRAY_FREE(allocator, key);
-    GPUMPI_ARRAY_FREE(allocator, value);
-    return ok && GPUMPI_ARENA_NEW(scratch, p->enters, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->leaves, p->pieces) &&
-           GPUMPI_ARENA_NEW(scratch, p->kills, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->region, p->pieces) &&
-           GPUMPI_ARENA_NEW(scratch, p->stack, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->set, (size_t)p->pieces * 3) &&
-           GPUMPI_ARENA_NEW(scratch, p->list, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->listed_mark, p->pieces) &&
-           GPUMPI_ARENA_NEW(scratch, p->mention, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->mention_mark, p->pieces) &&
-           GPUMPI_ARENA_NEW(scratch, p->color, (size_t)p->pieces * 3) &&
-           GPUMPI_ARENA_NEW(scratch, p->color_mark, (size_t)p->pieces * 3);
-}
-
-/* How an instruction touches a register: reads, writes whole, writes in part; alone: not as half of a pair. */
-static void gpumpi_preserve_touch(const gpump_instruction *in, uint32_t reg, int *reads, int *writes, int *alone) {
-    uint32_t k;
-    *reads = in->guard == reg;
-    *writes = 0;
-    for (k = 0; k < in->use_count; k++)
-        GPUMPI_OPERAND_REGISTERS(
-            in->uses[k], r, if (r == reg) {
-                *reads = 1;
-                *alone &= !(in->uses[k] & GPUMP_OPERAND_PAIR);
-            });
-    for (k = 0; k < in->def_count; k++)
-        GPUMPI_OPERAND_REGISTERS(
-            in->defs[k], r, if (r == reg) {
-                *writes = 1;
-                *alone &= !(in->defs[k] & GPUMP_OPERAND_PAIR);
-            });
-}
-
-/* 1 when a write of `reg` leaves nothing of its old value. A check's predicate is one operand, read and written: it
- * keeps one name. */
-static int gpumpi_preserve_kills(const gpump_instruction *in, uint32_t reg) {
-    int is_check = in->operation == GPUMP_OP_CHECK || (in->flags & GPUMP_FLAG_CHECKED);
-    return gpumpi_kills(in) && !(is_check && in->defs[in->def_count - 1] == reg);
-}
-
-/* The webs of one register. 0: it takes part in pairs and stays as it is. */
-static int gpumpi_preserve_webs(gpumpi_preserve *p, uint32_t reg) {
-    uint32_t at, k, e, top = 0, last = GPUMP_NONE;
-    p->mark++;
-    p->listed = 0;
-    for (at = p->seen_start[reg]; at < p->seen_start[reg + 1];
-         at++) { /* what each piece does to it, first mention first */
-        gpump_instruction in;
-        int reads, writes, alone = 1;
-        uint32_t piece = p->piece_of[p->seen[at]];
-        if (p->seen[at] == last) continue;
-        last = p->seen[at];
-        gpump_program_instruction(p->program, last, &in);
-        gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
-        if (!alone) return 0;
-        gpumpi_preserve_list(p, piece);
-        if (p->mention_mark[piece] != p->mark) {
-            p->mention_mark[piece] = p->mark;
-            p->mention[piece] = at;
-        }
-        if (reads && p->kills[piece] != p->mark && p->enters[piece] != p->mark)
-            p->enters[p->stack[top++] = piece] = p->mark;
-        if (writes && gpumpi_preserve_kills(&in, reg)) p->kills[piece] = p->mark;
-    }
-    while (top) { /* live ranges, upwards; a guarded write lets the old value through */
-        uint32_t piece = p->stack[--top];
-        for (e = p->graph.pred_start[piece]; e < p->graph.pred_start[piece + 1]; e++) {
-            uint32_t from = p->graph.pred[e];
-            gpumpi_preserve_list(p, from);
-            p->leaves[from] = p->mark;
-            if (p->kills[from] != p->mark && p->enters[from] != p->mark) p->enters[p->stack[top++] = from] = p->mark;
-        }
-    }
-    for (k = 0; k < p->listed; k++) {
-        uint32_t piece = p->list[k];
-        if (p->kills[piece] != p->mark)
-            gpumpi_preserve_join(p, gpumpi_preserve_node(piece, GPUMPI_ENTERS),
-                                 gpumpi_preserve_node(piece, GPUMPI_LEAVES));
-        if (p->leaves[piece] != p->mark) continue;
-        for (e = p->graph.succ_start[piece]; e < p->graph.succ_start[piece + 1]; e++) {
-            uint32_t to = p->graph.succ[e];
-            if (p->enters[to] != p->mark) continue;
-            gpumpi_preserve_join(p, gpumpi_preserve_node(piece, GPUMPI_LEAVES),
-                                 gpumpi_preserve_node(to, p->start[p->first[to]] ? GPUMPI_ARRIVES : GPUMPI_ENTERS));
-        }
-    }
-    return 1;
-}
-
-/* The webs that the region starting at piece `from` writes must not have the name that arrives there. */
-static int gpumpi_preserve_conflicts(gpumpi_preserve *p, uint32_t reg, uint32_t from,
-                                     const gpump_allocator *allocator) {
-    uint32_t top = 0, e, at, last = GPUMP_NONE, mark = ++p->regions;
-    p->region[p->stack[top++] = from] = mark;
-    while (top) {
-        uint32_t piece = p->stack[--top];
-        if (p->mention_mark[piece] == p->mark) {
-            int killed = 0;
-            for (at = p->mention[piece]; at < p->seen_start[reg + 1] && p->piece_of[p->seen[at]] == piece; at++) {
-                gpump_instruction in;
-                gpumpi_preserve_conflict conflict;
-                int reads, writes, alone = 1;
-                if (p->seen[at] == last) continue;
-                last = p->seen[at];
-                gpump_program_instruction(p->program, last, &in);
-                gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
-                if (!writes) continue;
-                killed |= gpumpi_preserve_kills(&in, reg);
-                conflict.web = gpumpi_preserve_find(p, gpumpi_preserve_node(from, GPUMPI_ARRIVES));
-                conflict.other =
-                    gpumpi_preserve_find(p, gpumpi_preserve_node(piece, killed ? GPUMPI_LEAVES : GPUMPI_ENTERS));
-                if (conflict.web == conflict.other) continue; /* gpumpi_preserve_copy handles it */
-                if (!GPUMPI_ARRAY_PUSH(allocator, p->conflicts, conflict)) return 0;
-                e = conflict.web;
-                conflict.web = conflict.other;
-                conflict.other = e;
-                if (!GPUMPI_ARRAY_PUSH(allocator, p->conflicts, conflict)) return 0;
-            }
-        }
-        for (e = p->graph.succ_start[piece]; e < p->graph.succ_start[piece + 1]; e++) {
-            uint32_t to = p->graph.succ[e];
-            if (p->start[p->first[to]] || p->region[to] == mark) continue;
-            p->region[p->stack[top++] = to] = mark;
-        }
-    }
-    return 1;
-}
-
-static int gpumpi_preserve_by_web(const void *a, const void *b) {
-    const gpumpi_preserve_conflict *x = (const gpumpi_preserve_conflict *)a, *y = (const gpumpi_preserve_conflict *)b;
-    if (x->web != y->web) return x->web < y->web ? -1 : 1;
-    return x->other < y->other ? -1 : x->other > y->other;
-}
-
-/* The name of a web: color 0 is the register itself, others are fresh registers made on the way. */
-static uint32_t gpumpi_preserve_color(gpumpi_preserve *p, uint32_t web, uint32_t wanted) {
-    uint32_t color = wanted, k, tries, first = 0, end = (uint32_t)stbds_arrlenu(p->conflicts);
-    if (p->color_mark[web] == p->mark) return p->color[web];
-    while (first < end) { /* its conflicts begin at first */
-        k = first + (end - first) / 2;
-        if (p->conflicts[k].web < web)
-            first = k + 1;
-        else
-            end = k;
-    }
-    for (tries = 0;; tries++) { /* the wanted one first, then 0, 1, ... */
-        int taken = 0;
-        if (tries) color = tries - 1;
-        for (k = first; k < stbds_arrlenu(p->conflicts) && p->conflicts[k].web == web; k++) {
-            uint32_t other = p->conflicts[k].other;
-            taken |= p->color_mark[other] == p->mark && p->color[other] == color;
-        }
-        if (!taken) break;
-    }
-    p->color_mark[web] = p->mark;
-    return p->color[web] = color;
-}
-
-static uint32_t gpumpi_preserve_name(gpumpi_preserve *p, uint32_t reg, uint32_t *fresh, uint32_t fresh_count,
-                                     uint32_t web) {
-    uint32_t color = gpumpi_preserve_color(p, gpumpi_preserve_find(p, web), 0);
-    (void)fresh_count;
-    return color ? fresh[color - 1] : reg;
-}
-
-/* Renames one register: colors its webs, notes the names and the moves. */
-static int gpumpi_preserve_rename(gpumpi_preserve *p, uint32_t reg, gpump_regions_report *report,
-                                  const gpump_allocator *allocator) {
-    uint32_t k, i, last = GPUMP_NONE, colors = 0, *fresh = NULL;
-    int ok = 1;
-    for (k = 0; k < p->listed; k++) { /* in the order of the list, which begins with the first mention */
-        uint32_t piece = p->list[k], node, web;
-        for (node = 0; node < 3; node++) {
-            uint32_t wanted = 0;
-            web = gpumpi_preserve_find(p, gpumpi_preserve_node(piece, node));
-            if (node == GPUMPI_ENTERS && p->start[p->first[piece]] && p->enters[piece] == p->mark)
-                wanted =
-                    gpumpi_preserve_color(p, gpumpi_preserve_find(p, gpumpi_preserve_node(piece, GPUMPI_ARRIVES)), 0);
-            web = gpumpi_preserve_color(p, web, wanted);
-            if (web > colors) colors = web;
-        }
-    }
-    for (i = 0; i < colors && ok; i++) {
-        ok = GPUMPI_ARRAY_PUSH(allocator, fresh, (uint32_t)stbds_arrlenu(p->widths)) &&
-             GPUMPI_ARRAY_PUSH(allocator, p->widths, gpump_program_width(p->program, reg));
-    }
-    for (k = p->seen_start[reg]; k < p->seen_start[reg + 1] && ok && colors; k++) {
-        gpump_instruction in;
-        int reads, writes, alone = 1;
-        uint32_t piece, use, def;
-        i = p->seen[k];
-        if (i == last) continue;
-        piece = p->piece_of[i];
-        if (last == GPUMP_NONE || p->piece_of[last] != piece)
-            p->region[piece] = 0; /* from here on region[] says whether the piece has killed it */
-        last = i;
-        gpump_program_instruction(p->program, i, &in);
-        gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
-        use = gpumpi_preserve_name(p, reg, fresh, colors,
-                                   gpumpi_preserve_node(piece, p->region[piece] ? GPUMPI_LEAVES : GPUMPI_ENTERS));
-        if (writes && gpumpi_preserve_kills(&in, reg)) p->region[piece] = 1;
-        def = gpumpi_preserve_name(p, reg, fresh, colors,
-                                   gpumpi_preserve_node(piece, p->region[piece] ? GPUMPI_LEAVES : GPUMPI_ENTERS));
-        ok = GPUMPI_ARRAY_PUSH(allocator, p->name_at, i) && GPUMPI_ARRAY_PUSH(allocator, p->name_reg, reg) &&
-             GPUMPI_ARRAY_PUSH(allocator, p->name_use, use) && GPUMPI_ARRAY_PUSH(allocator, p->name_def, def);
-    }
-    for (k = 0; k < p->listed && ok && colors; k++) {
-        uint32_t piece = p->list[k], arrives, enters;
-        gpumpi_insertion move;
-        if (!p->start[p->first[piece]] || p->enters[piece] != p->mark) continue;
-        arrives = gpumpi_preserve_name(p, reg, fresh, colors, gpumpi_preserve_node(piece, GPUMPI_ARRIVES));
-        enters = gpumpi_preserve_name(p, reg, fresh, colors, gpumpi_preserve_node(piece, GPUMPI_ENTERS));
-        if (arrives == enters) continue;
-        move = gpumpi_insertion_make(GPUMP_OP_MOVE, p->first[piece] + 1);
-        move.after_previous = 1;
-        move.instruction.def_count = move.instruction.use_count = 1;
-        move.defs[0] = enters;
-        move.uses[0] = arrives;
-        report->moves++;
-        ok = GPUMPI_ARRAY_PUSH(allocator, p->moves, move);
-    }
-    GPUMPI_ARRAY_FREE(allocator, fresh);
-    return ok;
-}
-
-typedef struct gpumpi_preserve_names {
-    uint32_t *start, *order; /* instruction -> entries */
-    const gpumpi_preserve *preserve;
-} gpumpi_preserve_names;
-static int gpumpi_preserve_rewrite(void *user, uint32_t index, gpump_instruction *in, uint32_t *scratch) {
-    const gpumpi_preserve_names *names = (const gpumpi_preserve_names *)user;
-    const gpumpi_preserve *p = names->preserve;
-    uint32_t e, k;
-    if (names->start[index] == names->start[index + 1]) return 1;
-    for (k = 0; k < in->def_count; k++) scratch[k] = in->defs[k];
-    for (k = 0; k < in->use_count; k++) scratch[16 + k] = in->uses[k];
-    for (e = names->start[index]; e < names->start[index + 1]; e++) {
-        uint32_t entry = names->order[e], guard = in->guard;
-        for (k = 0; k < in->def_count; k++)
-            if (in->defs[k] == p->name_reg[entry]) scratch[k] = p->name_def[entry];
-        for (k = 0; k < in->use_count; k++)
-            if (in->uses[k] == p->name_reg[entry]) scratch[16 + k] = p->name_use[entry];
-        if (guard == p->name_reg[entry] && guard != GPUMP_NONE)
-            scratch[16 + in->use_count] = p->name_use[entry];
-        else if (e == names->start[index])
-            scratch[16 + in->use_count] = guard;
-    }
-    in->defs = scratch;
-    in->uses = scratch + 16;
-    in->guard = scratch[16 + in->use_count];
-    return 1;
-}
-
-static int gpumpi_preserve_compare(const void *a, const void *b) {
-    const gpumpi_insertion *x = (const gpumpi_insertion *)a, *y = (const gpumpi_insertion *)b;
-    if (x->before != y->before) return x->before < y->before ? -1 : 1;
-    return x->defs[0] < y->defs[0] ? -1 : x->defs[0] > y->defs[0];
-}
-static int gpumpi_preserve_by_register(const void *a, const void *b) {
-    const gpumpi_register_clobber *x = (const gpumpi_register_clobber *)a, *y = (const gpumpi_register_clobber *)b;
-    if (x->reg != y->reg) return x->reg < y->reg ? -1 : 1;
-    return x->start < y->start ? -1 : x->start > y->start;
-}
-static int gpumpi_preserve_by_start(const void *a, const void *b) {
-    const gpumpi_register_clobber *x = (const gpumpi_register_clobber *)a, *y = (const gpumpi_register_clobber *)b;
-    if (x->start != y->start) return x->start < y->start ? -1 : 1;
-    return x->reg < y->reg ? -1 : x->reg > y->reg;
-}
-
-/* The register clobbers of a program at a level. */
-static gpump_result gpumpi_preserve_clobbers(const gpump_program *program, uint32_t level, uint8_t *start,
-                                             gpumpi_arena *scratch, gpumpi_register_clobber **list) {
-    const gpump_allocator *allocator = &scratch->allocator;
-    gpump_liveness *liveness;
-    gpump_result result = gpump_liveness_create(program, allocator, &liveness);
-    if (result != GPUMP_OK) return result;
-    gpumpi_boundary_starts(program, level, start);
-    if (!gpumpi_register_clobbers(scratch, program, liveness, start, allocator, list)) result = GPUMP_ERROR_MEMORY;
-    gpump_liveness_destroy(liveness);
-    return result;
-}
-
-/* Renames one register where regions overwrite it: `count` clobbers, all of that register. */
-static int gpumpi_preserve_one(gpumpi_preserve *p, const gpumpi_register_clobber *list, uint32_t count,
-                               gpump_regions_report *report, const gpump_allocator *allocator) {
-    uint32_t k;
-    if (!gpumpi_preserve_webs(p, list->reg)) return 1;
-    if (p->conflicts) stbds_header(p->conflicts)->length = 0;
-    for (k = 0; k < count; k++)
-        if (!gpumpi_preserve_conflicts(p, list->reg, p->piece_of[list[k].start], allocator)) return 0;
-    if (p->conflicts) qsort(p->conflicts, stbds_arrlenu(p->conflicts), sizeof *p->conflicts, gpumpi_preserve_by_web);
-    return gpumpi_preserve_rename(p, list->reg, report, allocator);
-}
-
-/* One level's renaming: *out stays NULL when nothing needs it. */
-static gpump_result gpumpi_preserve_level(const gpump_program *program, const uint32_t *origin, uint32_t level,
-                                          gpump_program **out, gpump_regions_report *report, gpump_diag *diag) {
-    const gpump_allocator *allocator = gpumpi_program_allocator(program);
-    gpumpi_arena scratch = gpumpi_arena_make(allocator);
-    gpumpi_register_clobber *list = NULL;
-    gpumpi_preserve p;
-    gpumpi_preserve_names names;
-    gpumpi_edit edit;
-    uint8_t *start;
-    uint32_t i, k, *identity;
-    gpump_result result = GPUMP_ERROR_MEMORY;
-    memset(&p, 0, sizeof p);
-    p.program = program;
-    p.regions = 1; /* 0 and 1 in region[] are renaming's */
-    if (!GPUMPI_ARENA_NEW(&scratch, start, gpump_program_instructions(program))) goto end;
-    p.start = start;
-    result = gpumpi_preserve_clobbers(program, level, start, &scratch, &list);
-    if (result != GPUMP_OK || !stbds_arrlenu(list)) goto end;
-    result = GPUMP_ERROR_MEMORY;
-    if (!gpumpi_preserve_make_pieces(&p, &scratch)) goto end;
-    for (i = 0; i < gpump_program_registers(program); i++)
-        if (!GPUMPI_ARRAY_PUSH(allocator, p.widths, gpump_program_width(program, i))) goto end;
-    qsort(list, stbds_arrlenu(list), sizeof *list, gpumpi_preserve_by_register);
-    for (i = 0; i < stbds_arrlenu(list); i = k) {
-        for (k = i; k < stbds_arrlenu(list) && list[k].reg == list[i].reg; k++) {}
-        if (!gpumpi_preserve_one(&p, &list[i], k - i, report, allocator)) goto end;
-    }
-    names.preserve = &p;
-    k = (uint32_t)stbds_arrlenu(p.name_at);
-    if (!GPUMPI_ARENA_NEW(&scratch, identity, k)) goto end;
-    for (i = 0; i < k; i++) identity[i] = i;
-    if (!gpumpi_group(&scratch, gpump_program_instructions(program), p.name_at, identity, k, &names.start,
-                      &names.order))
-        goto end;
-    if (p.moves) qsort(p.moves, stbds_arrlenu(p.moves), sizeof *p.moves, gpumpi_preserve_compare);
-    memset(&edit, 0, sizeof edit);
-    edit.program = program;
-    edit.insertions = p.moves;
-    edit.insertion_count = (uint32_t)stbds_arrlenu(p.moves);
-    edit.rewrite = gpumpi_preserve_rewrite;
-    edit.user = &names;
-    edit.widths = p.widths;
-    edit.registers = (uint32_t)stbds_arrlenu(p.widths);
-    edit.origin = origin;
-    result = gpumpi_program_edit(&edit, out, diag);
-end:
-    GPUMPI_ARRAY_FREE(allocator, list);
-    GPUMPI_ARRAY_FREE(allocator, p.moves);
-    GPUMPI_ARRAY_FREE(allocator, p.name_at);
-    GPUMPI_ARRAY_FREE(allocator, p.name_reg);
-    GPUMPI_ARRAY_FREE(allocator, p.name_use);
-    GPUMPI_ARRAY_FREE(allocator, p.name_def);
-    GPUMPI_ARRAY_FREE(allocator, p.widths);
-    GPUMPI_ARRAY_FREE(allocator, p.conflicts);
-    gpumpi_arena_free(&scratch);
-    return result;
-}
-
-/* ---- copying through a second boundary ---- */
-
-/* Copies `count` registers that the region from `list->start` on overwrites: into fresh registers, then a second
- * boundary of the same kind, then back. The region behind the second boundary reads what no instruction of it writes.
- */
-static int gpumpi_preserve_copy_one(const gpump_program *program, const gpumpi_register_clobber *list, uint32_t count,
-                                    uint32_t **widths, gpumpi_insertion **insertions, gpump_regions_report *report) {
-    const gpump_allocator *allocator = gpumpi_program_allocator(program);
-    uint32_t first = (uint32_t)stbds_arrlenu(*widths), half, n;
-    gpump_instruction boundary;
-    gpump_program_instruction(program, list->start, &boundary);
-    for (half = 0; half < 2; half++) {
-        gpumpi_insertion second = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, list->start + 1);
-        for (n = 0; n < count; n++) {
-            gpumpi_insertion move = gpumpi_insertion_make(GPUMP_OP_MOVE, list->start + 1);
-            move.after_previous = 1;
-            move.instruction.def_count = move.instruction.use_count = 1;
-            move.defs[0] = half ? list[n].reg : first + n;
-            move.uses[0] = half ? first + n : list[n].reg;
-            report->moves++;
-            if ((!half && !GPUMPI_ARRAY_PUSH(allocator, *widths, gpump_program_width(program, list[n].reg))) ||
-                !GPUMPI_ARRAY_PUSH(allocator, *insertions, move))
-                return 0;
-        }
-        if (half) break;
-        second.after_previous = 1;
-        second.instruction.immediate = boundary.immediate;
-        second.instruction.tag = GPUMP_CUT_COPY;
-        if (!GPUMPI_ARRAY_PUSH(allocator, *insertions, second)) return 0;
-    }
-    report->copies += count;
-    report->cuts[GPUMP_CUT_COPY]++;
-    if (boundary.immediate == GPUMP_BOUNDARY_SHORT)
-        report->shorts++;
-    else
-        report->sparse++;
-    return 1;
-}
-
-/* Inserts boundary; t = v; boundary; v = t. The first region only reads v, and the second writes v before it reads it,
- * so neither clobbers it. Renaming leaves few registers to copy. *out stays NULL when none is left. */
-static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uint32_t *origin, uint32_t level,
-                                         gpump_program **out, gpump_regions_report *report, gpump_diag *diag) {
-    const gpump_allocator *allocator = gpumpi_program_allocator(program);
-    gpumpi_arena scratch = gpumpi_arena_make(allocator);
-    gpumpi_register_clobber *list = NULL;
-    gpumpi_insertion *insertions = NULL;
-    gpumpi_edit edit;
-    uint32_t *widths = NULL, i, k;
-    uint8_t *start;
-    gpump_result result = GPUMP_ERROR_MEMORY;
-    if (!GPUMPI_ARENA_NEW(&scratch, start, gpump_program_instructions(program))) goto end;
-    result = gpumpi_preserve_clobbers(program, level, start, &scratch, &list);
-    if (result != GPUMP_OK || !stbds_arrlenu(list)) goto end;
-    result = GPUMP_ERROR_MEMORY;
-    for (i = 0; i < gpump_program_registers(program); i++)
-        if (!GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, i))) goto end;
-    qsort(list, stbds_arrlenu(list), sizeof *list, gpumpi_preserve_by_start);
-    for (i = 0; i < stbds_arrlenu(list); i = k) {
-        for (k = i; k < stbds_arrlenu(list) && list[k].start == list[i].start; k++) {}
-        if (!gpumpi_preserve_copy_one(program, &list[i], k - i, &widths, &insertions, report)) goto end;
-    }
-    memset(&edit, 0, sizeof edit);
-    edit.program = program;
-    edit.insertions = insertions;
-    edit.insertion_count = (uint32_t)stbds_arrlenu(insertions);
-    edit.widths = widths;
-    edit.registers = (uint32_t)stbds_arrlenu(widths);
-    edit.origin = origin;
-    result = gpumpi_program_edit(&edit, out, diag);
-end:
-    GPUMPI_ARRAY_FREE(allocator, list);
-    GPUMPI_ARRAY_FREE(allocator, insertions);
-    GPUMPI_ARRAY_FREE(allocator, widths);
-    gpumpi_arena_free(&scratch);
-    return result;
-}
-
-GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, const uint32_t *origin,
-                                               gpump_program **preserved, gpump_regions_report *report,
-                                               gpump_diag *diag) {
-    gpump_regions_report found;
-    gpump_program *at = NULL, *next;
-    gpumpi_edit copy;
-    gpump_result result;
-    uint32_t step, quiet = 0;
-    if (report)
-        found = *report;
-    else
-        memset(&found, 0, sizeof found);
-    memset(&copy, 0, sizeof copy);
-    copy.program = program;
-    copy.origin = origin;
-    result = gpumpi_program_edit(&copy, &at, diag);
-    /* rename for sparse regions, then for short ones; then copy what is left, looking at both again until both are
-     * quiet */
-    for (step = 0; result == GPUMP_OK && quiet < 2; step++) {
-        next = NULL;
-        result = step < 2 ? gpumpi_preserve_level(at, gpump_program_origin(at), step, &next, &found, diag)
-                          : gpumpi_preserve_copy(at, gpump_program_origin(at), !(step % 2), &next, &found, diag);
-        if (result != GPUMP_OK) break;
-        quiet = next || step < 2 ? 0 : quiet + 1;
-        if (!next) continue;
-        gpump_program_destroy(at);
-        at = next;
-    }
-    if (result != GPUMP_OK) {
-        if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
-        gpump_program_destroy(at);
-        return result;
-    }
-    if (report) *report = found;
-    *preserved = at;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
-                                              gpump_regions_report *report, gpump_diag *diag) {
-    if (!program || !preserved) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
-    return gpumpi_regions_preserve(program, NULL, preserved, report, diag);
 }
 #endif
 
@@ -22079,7 +22118,7 @@ GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const g
     config->register_granule = gpu->register_granule;
     config->shared_bytes = shared_bytes;
     config->shared_granule_bytes = gpu->shared_granule_bytes;
-    config->kernels = 1;
+    config->kernels = config->entries; /* a block of another kernel is never refused for its kernel */
     config->placement = GPUMP_SM_FIRST_FIT;
     config->techniques = gpumpi_techniques() & ~gpumpi_sm_rewinding();
     config->waits = GPUMP_SM_WAIT_ALL;
@@ -25841,264 +25880,6 @@ GPUMP_API gpump_result gpump_rate_statistics_field(const gpump_rate_statistics *
                         name, unit, description, value);
 }
 
-/* ---- gpump_impl/sharing/partition_slack.c ---- */
-/* partition_slack: our own policy (docs/sharing.md). A closed queueing model says how fast kernels would be together:
- * as many requests circulate as the blocks keep in flight, so where they would ask for more than the network or DRAM
- * sustains, all requests there take longer by the same factor. A kernel that is limited keeps fewer in flight, and what
- * it leaves is slack for the others. The group tries out what the model finds best, and what its rivals answer. */
-
-
-#include <string.h>
-
-#define GPUMPI_SLACK_FULL (100 * GPUMP_PARTITION_PERCENT)
-#define GPUMPI_SLACK_STEP (5 * GPUMP_PARTITION_PERCENT) /* between limits that are looked at */
-
-/* A division that the model is asked about. */
-typedef struct gpumpi_slack_case {
-    uint32_t blocks[GPUMP_PARTITION_KERNELS];
-    uint32_t sms[GPUMP_PARTITION_KERNELS];
-    uint64_t quota_q16[GPUMP_PARTITION_KERNELS]; /* of the resource that the kernel asks most of */
-} gpumpi_slack_case;
-
-/* What a kernel asks of the machine, as percent, and how fast it would be if nobody kept it waiting. */
-typedef struct gpumpi_slack_offer {
-    uint64_t network_q16, dram_q16, speed_q16;
-} gpumpi_slack_offer;
-
-static uint64_t gpumpi_slack_of(const gpump_partition_point *point, uint32_t field) {
-    return field == 0 ? point->network_q16 : field == 1 ? point->dram_q16 : point->speed_q16;
-}
-
-/* A kernel that fills a resource by itself would ask for as much with each block as with the block that asks for most;
- * its curve is flat because its own requests keep each other waiting. A latency-sensitive kernel's curve is what it
- * is. */
-static uint64_t gpumpi_slack_asks(const gpump_partition_kernel *kernel, uint32_t blocks, uint32_t field) {
-    uint64_t most = 0;
-    uint32_t c;
-    if (kernel->kind == GPUMP_PARTITION_LATENCY) return gpumpi_slack_of(&kernel->curve[blocks - 1], field);
-    for (c = 1; c <= kernel->blocks; c++) {
-        const uint64_t each = gpumpi_slack_of(&kernel->curve[c - 1], field) * blocks / c;
-        if (each > most) most = each;
-    }
-    return most;
-}
-
-static gpumpi_slack_offer gpumpi_slack_offers(const gpump_partition_kernel *kernel, uint32_t blocks, uint32_t sms,
-                                              uint32_t all_sms, uint64_t quota_q16) {
-    gpumpi_slack_offer offer;
-    uint64_t dominant;
-    offer.network_q16 = gpumpi_slack_asks(kernel, blocks, 0) * sms / all_sms;
-    offer.dram_q16 = gpumpi_slack_asks(kernel, blocks, 1) * sms / all_sms;
-    offer.speed_q16 = gpumpi_slack_asks(kernel, blocks, 2) * sms / all_sms;
-    dominant = kernel->kind == GPUMP_PARTITION_DRAM ? offer.dram_q16 : offer.network_q16;
-    if (quota_q16 < dominant) {
-        offer.network_q16 = gpump_muldiv_down(offer.network_q16, quota_q16, dominant);
-        offer.dram_q16 = gpump_muldiv_down(offer.dram_q16, quota_q16, dominant);
-        offer.speed_q16 = gpump_muldiv_down(offer.speed_q16, quota_q16, dominant);
-    }
-    return offer;
-}
-
-/* The most that a kernel's curve shows up to `blocks` blocks. */
-static uint64_t gpumpi_slack_fastest(const gpump_partition_kernel *kernel, uint32_t blocks) {
-    uint64_t most = 0;
-    uint32_t c;
-    for (c = 0; c < blocks; c++)
-        if (kernel->curve[c].speed_q16 > most) most = kernel->curve[c].speed_q16;
-    return most;
-}
-
-/* The model: the sum of the kernels' slowdowns, Q16.16; the least is the largest HSpeedup. */
-static uint64_t gpumpi_slack_predict(const gpump_partition_request *request, const gpumpi_slack_case *division) {
-    const uint32_t sms = request->config->gpu.sms;
-    gpumpi_slack_offer offers[GPUMP_PARTITION_KERNELS];
-    uint64_t network = 0, dram = 0, sum = 0;
-    uint32_t k;
-    for (k = 0; k < request->count; k++) {
-        offers[k] = gpumpi_slack_offers(&request->kernels[k], division->blocks[k], division->sms[k], sms,
-                                        division->quota_q16[k]);
-        network += offers[k].network_q16;
-        dram += offers[k].dram_q16;
-    }
-    if (network < GPUMPI_SLACK_FULL) network = GPUMPI_SLACK_FULL;
-    if (dram < GPUMPI_SLACK_FULL) dram = GPUMPI_SLACK_FULL;
-    for (k = 0; k < request->count; k++) {
-        const gpump_partition_kernel *kernel = &request->kernels[k];
-        const uint64_t alone = gpumpi_slack_fastest(kernel, kernel->blocks);
-        const uint64_t own = gpumpi_slack_fastest(kernel, division->blocks[k]) * division->sms[k] / sms;
-        /* All of its misses pass the network; of DRAM a kernel waits for as much as it asks of it. */
-        const uint64_t behind = kernel->demand && kernel->demand->dram_bytes_q16 < (UINT32_C(128) << 16)
-                                    ? kernel->demand->dram_bytes_q16 / 128
-                                    : UINT32_C(0x10000);
-        uint64_t waits = gpump_muldiv_up(network, UINT64_C(0x10000), GPUMPI_SLACK_FULL), speed;
-        waits += gpump_muldiv_up(dram - GPUMPI_SLACK_FULL, behind, GPUMPI_SLACK_FULL);
-        speed = gpump_muldiv_down(offers[k].speed_q16, UINT64_C(0x10000), waits);
-        if (speed > own) speed = own;
-        sum = gpump_add_saturated(sum, gpump_muldiv_up(alone + 1, UINT64_C(0x10000), speed + 1));
-    }
-    return sum;
-}
-
-/* Lowers one kernel's limit after the other as long as that helps; returns the prediction. */
-static uint64_t gpumpi_slack_limit(const gpump_partition_request *request, gpumpi_slack_case *division) {
-    uint64_t best = gpumpi_slack_predict(request, division);
-    uint32_t k, round;
-    for (round = 0; round < 2; round++)
-        for (k = 0; k < request->count; k++) {
-            uint64_t kept = division->quota_q16[k], q;
-            if (request->kernels[k].kind == GPUMP_PARTITION_LATENCY || !request->kernels[k].demand) continue;
-            for (q = GPUMPI_SLACK_STEP; q <= GPUMPI_SLACK_FULL; q += GPUMPI_SLACK_STEP) {
-                uint64_t sum;
-                division->quota_q16[k] = q;
-                sum = gpumpi_slack_predict(request, division);
-                if (sum < best) best = sum, kept = q;
-            }
-            division->quota_q16[k] = kept;
-        }
-    return best;
-}
-
-static void gpumpi_slack_unlimited(const gpump_partition_request *request, gpumpi_slack_case *division) {
-    uint32_t k;
-    for (k = 0; k < request->count; k++) {
-        division->blocks[k] = request->kernels[k].blocks;
-        division->sms[k] = request->config->gpu.sms;
-        division->quota_q16[k] = UINT64_MAX;
-    }
-}
-
-/* The best combination of blocks, with limits or without; 0: none fits. */
-static int gpumpi_slack_together(const gpump_partition_request *request, int limited, gpumpi_slack_case *best) {
-    gpumpi_slack_case division;
-    uint64_t least = UINT64_MAX;
-    gpump_result result;
-    gpumpi_slack_unlimited(request, &division);
-    for (result = gpump_partition_first(request, division.blocks); !result;
-         result = gpump_partition_next(request, division.blocks)) {
-        gpumpi_slack_case now = division;
-        const uint64_t sum = limited ? gpumpi_slack_limit(request, &now) : gpumpi_slack_predict(request, &now);
-        if (sum < least) least = sum, *best = now;
-    }
-    return least < UINT64_MAX;
-}
-
-/* SMs of their own: the best split of two kernels, equal parts of more. */
-static void gpumpi_slack_split(const gpump_partition_request *request, gpumpi_slack_case *best) {
-    const uint32_t sms = request->config->gpu.sms;
-    gpumpi_slack_case division;
-    uint64_t least = UINT64_MAX;
-    uint32_t k, first;
-    gpumpi_slack_unlimited(request, &division);
-    for (k = 0; k < request->count; k++) division.sms[k] = sms / request->count + (k < sms % request->count);
-    *best = division;
-    for (first = 1; request->count == 2 && first < sms; first++) {
-        uint64_t sum;
-        division.sms[0] = first;
-        division.sms[1] = sms - first;
-        sum = gpumpi_slack_predict(request, &division);
-        if (sum < least) least = sum, *best = division;
-    }
-}
-
-GPUMP_API void gpumpi_partition_slack(const gpump_partition_args *args, gpump_partition_share *shares) {
-    static const char *const rivals[] = {"ccbp", "ws+dai", "ws", "spatial"};
-    const gpump_partition_request *request = args->request;
-    gpumpi_slack_case division;
-    uint32_t k, first_sm = 0;
-    if (request->candidate >= 3) {
-        gpump_partition_find(rivals[request->candidate - 3])->decide(args, shares);
-        return;
-    }
-    if (request->candidate == 2 || !gpumpi_slack_together(request, request->candidate == 0, &division))
-        gpumpi_slack_split(request, &division);
-    for (k = 0; k < request->count; k++) {
-        const gpump_partition_kernel *kernel = &request->kernels[k];
-        const uint32_t is_dram = kernel->kind == GPUMP_PARTITION_DRAM;
-        shares[k].blocks = division.blocks[k];
-        shares[k].sms = division.sms[k];
-        shares[k].first_sm = division.sms[k] < request->config->gpu.sms ? first_sm : 0;
-        first_sm += division.sms[k];
-        if (division.quota_q16[k] > GPUMPI_SLACK_FULL || !kernel->demand) continue;
-        shares[k].network_q16 = is_dram ? GPUMPI_SLACK_FULL : (uint32_t)division.quota_q16[k];
-        shares[k].dram_q16 = is_dram ? (uint32_t)division.quota_q16[k] : GPUMPI_SLACK_FULL;
-        shares[k].limits.misses_q16 =
-            gpump_partition_rate(request->config, kernel->demand, shares[k].network_q16, shares[k].dram_q16);
-    }
-}
-
-/* ---- gpump_impl/sharing/partition_hold.c ---- */
-/* partition_hold: a policy that holds a tail latency (docs/sharing.md). What batch kernels keep while a request runs is
- * not a fixed share: a late request takes from it, one in time gives back, in the ratio at which as many requests are
- * late as may be. */
-
-
-#include <string.h>
-
-#define GPUMPI_HOLD_ONE UINT32_C(0x10000)
-#define GPUMPI_HOLD_STEP (GPUMPI_HOLD_ONE / 4) /* what a late request takes, and on average the others give back */
-#define GPUMPI_HOLD_FLITS 5u                   /* of the reply to a load: a line and its header */
-
-/* The kernels of the highest priority are the requests. The others keep their part of their blocks and of the misses
- * that the network can answer, and the requests get what fits beside that. */
-static void gpumpi_hold_decide(const gpump_partition_args *args, gpump_partition_share *shares) {
-    const gpump_partition_hold *hold = (const gpump_partition_hold *)args->policy->user;
-    const gpump_partition_request *request = args->request;
-    uint32_t urgent = 0, blocks[GPUMP_PARTITION_KERNELS], k;
-    gpump_demand replies;
-    memset(&replies, 0, sizeof replies);
-    replies.down_bytes_q16 = request->config->flit_bytes * GPUMPI_HOLD_FLITS << 16;
-    for (k = 0; k < request->count; k++)
-        if (request->kernels[k].priority > urgent) urgent = request->kernels[k].priority;
-    for (k = 0; k < request->count; k++) {
-        blocks[k] = 0;
-        if (request->kernels[k].priority == urgent) continue;
-        blocks[k] = (uint32_t)((uint64_t)request->kernels[k].blocks * hold->share_q16 >> 16);
-        shares[k].limits.misses_q16 = gpump_partition_rate(request->config, &replies, 100 * hold->share_q16, 0);
-        shares[k].limits.misses_q16 += GPUMP_RATE_MISS / 16; /* nobody starves */
-    }
-    for (k = 0; k < request->count; k++) {
-        if (request->kernels[k].priority != urgent) continue;
-        while (blocks[k] < request->kernels[k].blocks) {
-            blocks[k]++;
-            if (gpump_partition_fits(request, blocks)) continue;
-            blocks[k]--;
-            break;
-        }
-    }
-    for (k = 0; k < request->count; k++) shares[k].blocks = blocks[k];
-}
-
-GPUMP_API gpump_result gpump_partition_hold_init(gpump_partition_hold *hold, uint64_t limit_cycles,
-                                                 uint32_t late_permille, gpump_diag *diag) {
-    if (!hold) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "hold", 0, 0, 1, UINT64_MAX);
-    if (late_permille > 1000)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "late_permille", 0, late_permille, 0, 1000);
-    memset(hold, 0, sizeof *hold);
-    hold->policy.struct_size = (uint32_t)sizeof hold->policy;
-    hold->policy.name = "hold";
-    hold->policy.description = "Batch kernels keep as much as leaves requests in time.";
-    hold->policy.user = hold;
-    hold->policy.decide = gpumpi_hold_decide;
-    hold->limit_cycles = limit_cycles;
-    hold->late_permille = late_permille;
-    return GPUMP_OK;
-}
-
-GPUMP_API void gpump_partition_hold_report(gpump_partition_hold *hold, uint64_t latency_cycles) {
-    const uint32_t down = GPUMPI_HOLD_STEP / 1000 * (1000 - hold->late_permille);
-    const uint32_t up = GPUMPI_HOLD_STEP / 1000 * hold->late_permille;
-    if (latency_cycles > hold->limit_cycles) {
-        const uint32_t taken = hold->share_q16 < down ? hold->share_q16 : down;
-        hold->share_q16 -= taken;
-        hold->debt_q16 += down - taken;
-    } else {
-        const uint32_t paid = hold->debt_q16 < up ? (uint32_t)hold->debt_q16 : up;
-        hold->debt_q16 -= paid;
-        hold->share_q16 += up - paid;
-        if (hold->share_q16 > GPUMPI_HOLD_ONE) hold->share_q16 = GPUMPI_HOLD_ONE;
-    }
-}
-
 /* ---- gpump_impl/sharing/partition.c ---- */
 
 
@@ -26364,7 +26145,7 @@ static void gpumpi_partition_set_rates(const gpump_partition_request *request, g
     }
 }
 
-static void gpumpi_partition_ccbp(const gpump_partition_args *args, gpump_partition_share *shares) {
+GPUMP_API void gpumpi_partition_ccbp(const gpump_partition_args *args, gpump_partition_share *shares) {
     const gpump_partition_request *request = args->request;
     uint32_t open = ((uint32_t)1 << request->count) - 1, k;
     while (open) {
@@ -26397,7 +26178,7 @@ static void gpumpi_partition_ccbp(const gpump_partition_args *args, gpump_partit
 
 /* SMK: one block at a time to the kernel whose dominant static share is smallest. Each kernel may issue the warp
  * instructions of an epoch that it would have issued alone, divided by the number of kernels. */
-static void gpumpi_partition_smk(const gpump_partition_args *args, gpump_partition_share *shares) {
+GPUMP_API void gpumpi_partition_smk(const gpump_partition_args *args, gpump_partition_share *shares) {
     const gpump_partition_request *request = args->request;
     uint32_t open = ((uint32_t)1 << request->count) - 1, k;
     while (open) {
@@ -26422,7 +26203,7 @@ static void gpumpi_partition_smk(const gpump_partition_args *args, gpump_partiti
 }
 
 /* Spatial: the SMs are divided among the kernels, earlier ones get what does not divide. */
-static void gpumpi_partition_spatial(const gpump_partition_args *args, gpump_partition_share *shares) {
+GPUMP_API void gpumpi_partition_spatial(const gpump_partition_args *args, gpump_partition_share *shares) {
     const gpump_partition_request *request = args->request;
     uint32_t sms = request->config->gpu.sms, first = 0, k;
     for (k = 0; k < request->count; k++) {
@@ -26435,7 +26216,7 @@ static void gpumpi_partition_spatial(const gpump_partition_args *args, gpump_par
 
 /* Warped-Slicer: always raises the kernel whose speed, relative to its speed with all blocks, is lowest, to the next
  * number of blocks at which it is faster. Spatial, when the slowest kernel would have less than its part of the SMs. */
-static void gpumpi_partition_ws(const gpump_partition_args *args, gpump_partition_share *shares) {
+GPUMP_API void gpumpi_partition_ws(const gpump_partition_args *args, gpump_partition_share *shares) {
     const gpump_partition_request *request = args->request;
     uint32_t open = ((uint32_t)1 << request->count) - 1, k;
     uint64_t slowest;
@@ -26468,7 +26249,7 @@ static void gpumpi_partition_ws(const gpump_partition_args *args, gpump_partitio
 
 /* Warped-Slicer with the memory throttling of Dai et al.: memory instructions in inverse proportion to the misses of
  * each, and as many in flight as the L1 takes without reservation failures. */
-static void gpumpi_partition_ws_dai(const gpump_partition_args *args, gpump_partition_share *shares) {
+GPUMP_API void gpumpi_partition_ws_dai(const gpump_partition_args *args, gpump_partition_share *shares) {
     const gpump_partition_request *request = args->request;
     uint32_t most = 1, k;
     gpumpi_partition_ws(args, shares);
@@ -26488,7 +26269,7 @@ static void gpumpi_partition_ws_dai(const gpump_partition_args *args, gpump_part
 }
 
 /* CRISP's simplification: of all combinations that fit, the one with the largest sum of the kernels' speeds. */
-static void gpumpi_partition_crisp(const gpump_partition_args *args, gpump_partition_share *shares) {
+GPUMP_API void gpumpi_partition_crisp(const gpump_partition_args *args, gpump_partition_share *shares) {
     const gpump_partition_request *request = args->request;
     uint32_t blocks[GPUMP_PARTITION_KERNELS], k;
     uint64_t best = 0;
@@ -26503,7 +26284,7 @@ static void gpumpi_partition_crisp(const gpump_partition_args *args, gpump_parti
 }
 
 /* Even: each kernel gets the same part of every static resource. */
-static void gpumpi_partition_even(const gpump_partition_args *args, gpump_partition_share *shares) {
+GPUMP_API void gpumpi_partition_even(const gpump_partition_args *args, gpump_partition_share *shares) {
     const gpump_partition_request *request = args->request;
     uint64_t need[GPUMPI_GPU_RESOURCES], capacity[GPUMPI_GPU_RESOURCES];
     uint32_t k, i;
@@ -26519,7 +26300,7 @@ static void gpumpi_partition_even(const gpump_partition_args *args, gpump_partit
 }
 
 /* Leftover: the first kernel gets all blocks that fit, the next what is left, and so on, as hardware queues do. */
-static void gpumpi_partition_leftover(const gpump_partition_args *args, gpump_partition_share *shares) {
+GPUMP_API void gpumpi_partition_leftover(const gpump_partition_args *args, gpump_partition_share *shares) {
     const gpump_partition_request *request = args->request;
     uint32_t k;
     for (k = 0; k < request->count; k++) {
@@ -26602,40 +26383,6 @@ GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump
     return GPUMP_OK;
 }
 
-#define GPUMPI_PARTITION_SIZE ((uint32_t)sizeof(gpump_partition_policy))
-static const gpump_partition_policy gpumpi_partition_policies[] = {
-    {GPUMPI_PARTITION_SIZE, 0, "ccbp",
-     "Lin's coordinated blocks and bandwidth: fair in each kernel's dominant resource.", NULL, gpumpi_partition_ccbp},
-    {GPUMPI_PARTITION_SIZE, 0, "smk", "Simultaneous multikernel: fair in static resources, warp instructions by quota.",
-     NULL, gpumpi_partition_smk},
-    {GPUMPI_PARTITION_SIZE, 0, "ws", "Warped-Slicer: raises the slowest kernel along its speed curve.", NULL,
-     gpumpi_partition_ws},
-    {GPUMPI_PARTITION_SIZE, 0, "ws+dai", "Warped-Slicer with the memory throttling of Dai et al.", NULL,
-     gpumpi_partition_ws_dai},
-    {GPUMPI_PARTITION_SIZE, 0, "crisp", "The combination of blocks with the largest sum of speeds.", NULL,
-     gpumpi_partition_crisp},
-    {GPUMPI_PARTITION_SIZE, 0, "spatial", "The SMs are divided among the kernels.", NULL, gpumpi_partition_spatial},
-    {GPUMPI_PARTITION_SIZE, 0, "even", "Each kernel gets the same part of an SM.", NULL, gpumpi_partition_even},
-    {GPUMPI_PARTITION_SIZE, 0, "leftover", "Each kernel gets what the kernels before it leave.", NULL,
-     gpumpi_partition_leftover},
-    {GPUMPI_PARTITION_SIZE, GPUMPI_SLACK_CANDIDATES, "slack",
-     "Our own: what a queueing model finds best is tried out beside what its rivals answer.", NULL,
-     gpumpi_partition_slack},
-};
-
-GPUMP_API const gpump_partition_policy *gpump_partition_policy_at(uint32_t index) {
-    return index < sizeof gpumpi_partition_policies / sizeof *gpumpi_partition_policies
-               ? &gpumpi_partition_policies[index]
-               : NULL;
-}
-GPUMP_API const gpump_partition_policy *gpump_partition_find(const char *name) {
-    const gpump_partition_policy *policy;
-    uint32_t i;
-    for (i = 0; (policy = gpump_partition_policy_at(i)) != NULL; i++)
-        if (name && !strcmp(policy->name, name)) return policy;
-    return NULL;
-}
-
 /* ---- the decision ---- */
 
 static gpump_result gpumpi_partition_check_kernel(const gpump_partition_request *request, uint32_t k,
@@ -26712,6 +26459,304 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
     result = gpumpi_partition_check_shares(request, answer, diag);
     if (!result) memcpy(shares, answer, request->count * sizeof *shares);
     return result;
+}
+
+/* ---- gpump_impl/sharing/partition_slack.c ---- */
+/* partition_slack: our own policy (docs/sharing.md). A closed queueing model says how fast kernels would be together:
+ * as many requests circulate as the blocks keep in flight, so where they would ask for more than the network or DRAM
+ * sustains, all requests there take longer by the same factor. A kernel that is limited keeps fewer in flight, and what
+ * it leaves is slack for the others. The group tries out what the model finds best, and what its rivals answer. */
+
+
+#include <string.h>
+
+#define GPUMPI_SLACK_FULL (100 * GPUMP_PARTITION_PERCENT)
+#define GPUMPI_SLACK_STEP (5 * GPUMP_PARTITION_PERCENT) /* between limits that are looked at */
+
+/* A division that the model is asked about. */
+typedef struct gpumpi_slack_case {
+    uint32_t blocks[GPUMP_PARTITION_KERNELS];
+    uint32_t sms[GPUMP_PARTITION_KERNELS];
+    uint64_t quota_q16[GPUMP_PARTITION_KERNELS]; /* of the resource that the kernel asks most of */
+} gpumpi_slack_case;
+
+/* What a kernel asks of the machine, as percent, and how fast it would be if nobody kept it waiting. */
+typedef struct gpumpi_slack_offer {
+    uint64_t network_q16, dram_q16, speed_q16;
+} gpumpi_slack_offer;
+
+static uint64_t gpumpi_slack_of(const gpump_partition_point *point, uint32_t field) {
+    return field == 0 ? point->network_q16 : field == 1 ? point->dram_q16 : point->speed_q16;
+}
+
+/* A kernel that fills a resource by itself would ask for as much with each block as with the block that asks for most;
+ * its curve is flat because its own requests keep each other waiting. A latency-sensitive kernel's curve is what it
+ * is. */
+static uint64_t gpumpi_slack_asks(const gpump_partition_kernel *kernel, uint32_t blocks, uint32_t field) {
+    uint64_t most = 0;
+    uint32_t c;
+    if (kernel->kind == GPUMP_PARTITION_LATENCY) return gpumpi_slack_of(&kernel->curve[blocks - 1], field);
+    for (c = 1; c <= kernel->blocks; c++) {
+        const uint64_t each = gpumpi_slack_of(&kernel->curve[c - 1], field) * blocks / c;
+        if (each > most) most = each;
+    }
+    return most;
+}
+
+static gpumpi_slack_offer gpumpi_slack_offers(const gpump_partition_kernel *kernel, uint32_t blocks, uint32_t sms,
+                                              uint32_t all_sms, uint64_t quota_q16) {
+    gpumpi_slack_offer offer;
+    uint64_t dominant;
+    offer.network_q16 = gpumpi_slack_asks(kernel, blocks, 0) * sms / all_sms;
+    offer.dram_q16 = gpumpi_slack_asks(kernel, blocks, 1) * sms / all_sms;
+    offer.speed_q16 = gpumpi_slack_asks(kernel, blocks, 2) * sms / all_sms;
+    dominant = kernel->kind == GPUMP_PARTITION_DRAM ? offer.dram_q16 : offer.network_q16;
+    if (quota_q16 < dominant) {
+        offer.network_q16 = gpump_muldiv_down(offer.network_q16, quota_q16, dominant);
+        offer.dram_q16 = gpump_muldiv_down(offer.dram_q16, quota_q16, dominant);
+        offer.speed_q16 = gpump_muldiv_down(offer.speed_q16, quota_q16, dominant);
+    }
+    return offer;
+}
+
+/* The most that a kernel's curve shows up to `blocks` blocks. */
+static uint64_t gpumpi_slack_fastest(const gpump_partition_kernel *kernel, uint32_t blocks) {
+    uint64_t most = 0;
+    uint32_t c;
+    for (c = 0; c < blocks; c++)
+        if (kernel->curve[c].speed_q16 > most) most = kernel->curve[c].speed_q16;
+    return most;
+}
+
+/* The model: the sum of the kernels' slowdowns, Q16.16; the least is the largest HSpeedup. */
+static uint64_t gpumpi_slack_predict(const gpump_partition_request *request, const gpumpi_slack_case *division) {
+    const uint32_t sms = request->config->gpu.sms;
+    gpumpi_slack_offer offers[GPUMP_PARTITION_KERNELS];
+    uint64_t network = 0, dram = 0, sum = 0;
+    uint32_t k;
+    for (k = 0; k < request->count; k++) {
+        offers[k] = gpumpi_slack_offers(&request->kernels[k], division->blocks[k], division->sms[k], sms,
+                                        division->quota_q16[k]);
+        network += offers[k].network_q16;
+        dram += offers[k].dram_q16;
+    }
+    if (network < GPUMPI_SLACK_FULL) network = GPUMPI_SLACK_FULL;
+    if (dram < GPUMPI_SLACK_FULL) dram = GPUMPI_SLACK_FULL;
+    for (k = 0; k < request->count; k++) {
+        const gpump_partition_kernel *kernel = &request->kernels[k];
+        const uint64_t alone = gpumpi_slack_fastest(kernel, kernel->blocks);
+        const uint64_t own = gpumpi_slack_fastest(kernel, division->blocks[k]) * division->sms[k] / sms;
+        /* All of its misses pass the network; of DRAM a kernel waits for as much as it asks of it. */
+        const uint64_t behind = kernel->demand && kernel->demand->dram_bytes_q16 < (UINT32_C(128) << 16)
+                                    ? kernel->demand->dram_bytes_q16 / 128
+                                    : UINT32_C(0x10000);
+        uint64_t waits = gpump_muldiv_up(network, UINT64_C(0x10000), GPUMPI_SLACK_FULL), speed;
+        waits += gpump_muldiv_up(dram - GPUMPI_SLACK_FULL, behind, GPUMPI_SLACK_FULL);
+        speed = gpump_muldiv_down(offers[k].speed_q16, UINT64_C(0x10000), waits);
+        if (speed > own) speed = own;
+        sum = gpump_add_saturated(sum, gpump_muldiv_up(alone + 1, UINT64_C(0x10000), speed + 1));
+    }
+    return sum;
+}
+
+/* Lowers one kernel's limit after the other as long as that helps; returns the prediction. */
+static uint64_t gpumpi_slack_limit(const gpump_partition_request *request, gpumpi_slack_case *division) {
+    uint64_t best = gpumpi_slack_predict(request, division);
+    uint32_t k, round;
+    for (round = 0; round < 2; round++)
+        for (k = 0; k < request->count; k++) {
+            uint64_t kept = division->quota_q16[k], q;
+            if (request->kernels[k].kind == GPUMP_PARTITION_LATENCY || !request->kernels[k].demand) continue;
+            for (q = GPUMPI_SLACK_STEP; q <= GPUMPI_SLACK_FULL; q += GPUMPI_SLACK_STEP) {
+                uint64_t sum;
+                division->quota_q16[k] = q;
+                sum = gpumpi_slack_predict(request, division);
+                if (sum < best) best = sum, kept = q;
+            }
+            division->quota_q16[k] = kept;
+        }
+    return best;
+}
+
+static void gpumpi_slack_unlimited(const gpump_partition_request *request, gpumpi_slack_case *division) {
+    uint32_t k;
+    for (k = 0; k < request->count; k++) {
+        division->blocks[k] = request->kernels[k].blocks;
+        division->sms[k] = request->config->gpu.sms;
+        division->quota_q16[k] = UINT64_MAX;
+    }
+}
+
+/* The best combination of blocks, with limits or without; 0: none fits. */
+static int gpumpi_slack_together(const gpump_partition_request *request, int limited, gpumpi_slack_case *best) {
+    gpumpi_slack_case division;
+    uint64_t least = UINT64_MAX;
+    gpump_result result;
+    gpumpi_slack_unlimited(request, &division);
+    for (result = gpump_partition_first(request, division.blocks); !result;
+         result = gpump_partition_next(request, division.blocks)) {
+        gpumpi_slack_case now = division;
+        const uint64_t sum = limited ? gpumpi_slack_limit(request, &now) : gpumpi_slack_predict(request, &now);
+        if (sum < least) least = sum, *best = now;
+    }
+    return least < UINT64_MAX;
+}
+
+/* SMs of their own: the best split of two kernels, equal parts of more. */
+static void gpumpi_slack_split(const gpump_partition_request *request, gpumpi_slack_case *best) {
+    const uint32_t sms = request->config->gpu.sms;
+    gpumpi_slack_case division;
+    uint64_t least = UINT64_MAX;
+    uint32_t k, first;
+    gpumpi_slack_unlimited(request, &division);
+    for (k = 0; k < request->count; k++) division.sms[k] = sms / request->count + (k < sms % request->count);
+    *best = division;
+    for (first = 1; request->count == 2 && first < sms; first++) {
+        uint64_t sum;
+        division.sms[0] = first;
+        division.sms[1] = sms - first;
+        sum = gpumpi_slack_predict(request, &division);
+        if (sum < least) least = sum, *best = division;
+    }
+}
+
+GPUMP_API void gpumpi_partition_slack(const gpump_partition_args *args, gpump_partition_share *shares) {
+    static void (*const rivals[])(const gpump_partition_args *, gpump_partition_share *) = {
+        gpumpi_partition_ccbp, gpumpi_partition_ws_dai, gpumpi_partition_ws, gpumpi_partition_spatial};
+    const gpump_partition_request *request = args->request;
+    gpumpi_slack_case division;
+    uint32_t k, first_sm = 0;
+    if (request->candidate >= 3) {
+        rivals[request->candidate - 3](args, shares);
+        return;
+    }
+    if (request->candidate == 2 || !gpumpi_slack_together(request, request->candidate == 0, &division))
+        gpumpi_slack_split(request, &division);
+    for (k = 0; k < request->count; k++) {
+        const gpump_partition_kernel *kernel = &request->kernels[k];
+        const uint32_t is_dram = kernel->kind == GPUMP_PARTITION_DRAM;
+        shares[k].blocks = division.blocks[k];
+        shares[k].sms = division.sms[k];
+        shares[k].first_sm = division.sms[k] < request->config->gpu.sms ? first_sm : 0;
+        first_sm += division.sms[k];
+        if (division.quota_q16[k] > GPUMPI_SLACK_FULL || !kernel->demand) continue;
+        shares[k].network_q16 = is_dram ? GPUMPI_SLACK_FULL : (uint32_t)division.quota_q16[k];
+        shares[k].dram_q16 = is_dram ? (uint32_t)division.quota_q16[k] : GPUMPI_SLACK_FULL;
+        shares[k].limits.misses_q16 =
+            gpump_partition_rate(request->config, kernel->demand, shares[k].network_q16, shares[k].dram_q16);
+    }
+}
+
+/* ---- gpump_impl/sharing/partition_hold.c ---- */
+/* partition_hold: a policy that holds a tail latency (docs/sharing.md). What batch kernels keep while a request runs is
+ * not a fixed share: a late request takes from it, one in time gives back, in the ratio at which as many requests are
+ * late as may be. */
+
+
+#include <string.h>
+
+#define GPUMPI_HOLD_ONE UINT32_C(0x10000)
+#define GPUMPI_HOLD_STEP (GPUMPI_HOLD_ONE / 4) /* what a late request takes, and on average the others give back */
+#define GPUMPI_HOLD_FLITS 5u                   /* of the reply to a load: a line and its header */
+
+/* The kernels of the highest priority are the requests. The others keep their part of their blocks and of the misses
+ * that the network can answer, and the requests get what fits beside that. */
+static void gpumpi_hold_decide(const gpump_partition_args *args, gpump_partition_share *shares) {
+    const gpump_partition_hold *hold = (const gpump_partition_hold *)args->policy->user;
+    const gpump_partition_request *request = args->request;
+    uint32_t urgent = 0, blocks[GPUMP_PARTITION_KERNELS], k;
+    gpump_demand replies;
+    memset(&replies, 0, sizeof replies);
+    replies.down_bytes_q16 = request->config->flit_bytes * GPUMPI_HOLD_FLITS << 16;
+    for (k = 0; k < request->count; k++)
+        if (request->kernels[k].priority > urgent) urgent = request->kernels[k].priority;
+    for (k = 0; k < request->count; k++) {
+        blocks[k] = 0;
+        if (request->kernels[k].priority == urgent) continue;
+        blocks[k] = (uint32_t)((uint64_t)request->kernels[k].blocks * hold->share_q16 >> 16);
+        shares[k].limits.misses_q16 = gpump_partition_rate(request->config, &replies, 100 * hold->share_q16, 0);
+        shares[k].limits.misses_q16 += GPUMP_RATE_MISS / 16; /* nobody starves */
+    }
+    for (k = 0; k < request->count; k++) {
+        if (request->kernels[k].priority != urgent) continue;
+        while (blocks[k] < request->kernels[k].blocks) {
+            blocks[k]++;
+            if (gpump_partition_fits(request, blocks)) continue;
+            blocks[k]--;
+            break;
+        }
+    }
+    for (k = 0; k < request->count; k++) shares[k].blocks = blocks[k];
+}
+
+GPUMP_API gpump_result gpump_partition_hold_init(gpump_partition_hold *hold, uint64_t limit_cycles,
+                                                 uint32_t late_permille, gpump_diag *diag) {
+    if (!hold) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "hold", 0, 0, 1, UINT64_MAX);
+    if (late_permille > 1000)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "late_permille", 0, late_permille, 0, 1000);
+    memset(hold, 0, sizeof *hold);
+    hold->policy.struct_size = (uint32_t)sizeof hold->policy;
+    hold->policy.name = "hold";
+    hold->policy.description = "Batch kernels keep as much as leaves requests in time.";
+    hold->policy.user = hold;
+    hold->policy.decide = gpumpi_hold_decide;
+    hold->limit_cycles = limit_cycles;
+    hold->late_permille = late_permille;
+    return GPUMP_OK;
+}
+
+GPUMP_API void gpump_partition_hold_report(gpump_partition_hold *hold, uint64_t latency_cycles) {
+    const uint32_t down = GPUMPI_HOLD_STEP / 1000 * (1000 - hold->late_permille);
+    const uint32_t up = GPUMPI_HOLD_STEP / 1000 * hold->late_permille;
+    if (latency_cycles > hold->limit_cycles) {
+        const uint32_t taken = hold->share_q16 < down ? hold->share_q16 : down;
+        hold->share_q16 -= taken;
+        hold->debt_q16 += down - taken;
+    } else {
+        const uint32_t paid = hold->debt_q16 < up ? (uint32_t)hold->debt_q16 : up;
+        hold->debt_q16 -= paid;
+        hold->share_q16 += up - paid;
+        if (hold->share_q16 > GPUMPI_HOLD_ONE) hold->share_q16 = GPUMPI_HOLD_ONE;
+    }
+}
+
+/* ---- gpump_impl/sharing/partition_policies.c ---- */
+
+
+#include <string.h>
+
+#define GPUMPI_PARTITION_SIZE ((uint32_t)sizeof(gpump_partition_policy))
+static const gpump_partition_policy gpumpi_partition_policies[] = {
+    {GPUMPI_PARTITION_SIZE, 0, "ccbp",
+     "Lin's coordinated blocks and bandwidth: fair in each kernel's dominant resource.", NULL, gpumpi_partition_ccbp},
+    {GPUMPI_PARTITION_SIZE, 0, "smk", "Simultaneous multikernel: fair in static resources, warp instructions by quota.",
+     NULL, gpumpi_partition_smk},
+    {GPUMPI_PARTITION_SIZE, 0, "ws", "Warped-Slicer: raises the slowest kernel along its speed curve.", NULL,
+     gpumpi_partition_ws},
+    {GPUMPI_PARTITION_SIZE, 0, "ws+dai", "Warped-Slicer with the memory throttling of Dai et al.", NULL,
+     gpumpi_partition_ws_dai},
+    {GPUMPI_PARTITION_SIZE, 0, "crisp", "The combination of blocks with the largest sum of speeds.", NULL,
+     gpumpi_partition_crisp},
+    {GPUMPI_PARTITION_SIZE, 0, "spatial", "The SMs are divided among the kernels.", NULL, gpumpi_partition_spatial},
+    {GPUMPI_PARTITION_SIZE, 0, "even", "Each kernel gets the same part of an SM.", NULL, gpumpi_partition_even},
+    {GPUMPI_PARTITION_SIZE, 0, "leftover", "Each kernel gets what the kernels before it leave.", NULL,
+     gpumpi_partition_leftover},
+    {GPUMPI_PARTITION_SIZE, GPUMPI_SLACK_CANDIDATES, "slack",
+     "Our own: what a queueing model finds best is tried out beside what its rivals answer.", NULL,
+     gpumpi_partition_slack},
+};
+
+GPUMP_API const gpump_partition_policy *gpump_partition_policy_at(uint32_t index) {
+    return index < sizeof gpumpi_partition_policies / sizeof *gpumpi_partition_policies
+               ? &gpumpi_partition_policies[index]
+               : NULL;
+}
+GPUMP_API const gpump_partition_policy *gpump_partition_find(const char *name) {
+    const gpump_partition_policy *policy;
+    uint32_t i;
+    for (i = 0; (policy = gpump_partition_policy_at(i)) != NULL; i++)
+        if (name && !strcmp(policy->name, name)) return policy;
+    return NULL;
 }
 
 /* ---- gpump_impl/sharing/sharing.c ---- */

@@ -12,9 +12,9 @@ static const char *const machine_names[MACHINES] = {"k20c", "p100", "v100", "a10
 static const struct {
     const char *name, *policy;
     uint32_t mechanism;
-} schemes[SCHEMES] = {{"PPQ switch", "ppq", GPUMP_SCHEDULER_SWITCH}, {"PPQ drain", "ppq", GPUMP_SCHEDULER_DRAIN},
-                      {"PPQ select", "ppq", GPUMP_SCHEDULER_SELECT}, {"DSS switch", "equal", GPUMP_SCHEDULER_SWITCH},
-                      {"DSS drain", "equal", GPUMP_SCHEDULER_DRAIN}, {"DSS select", "equal", GPUMP_SCHEDULER_SELECT}};
+} schemes[SCHEMES] = {{"PPQ switch", "ppq", GPUMP_TECHNIQUE_SWITCH}, {"PPQ drain", "ppq", GPUMP_TECHNIQUE_DRAIN},
+                      {"PPQ select", "ppq", GPUMP_TECHNIQUE_SELECT}, {"DSS switch", "equal", GPUMP_TECHNIQUE_SWITCH},
+                      {"DSS drain", "equal", GPUMP_TECHNIQUE_DRAIN}, {"DSS select", "equal", GPUMP_TECHNIQUE_SELECT}};
 
 /* What was measured of each machine under each scheme. */
 typedef struct gains {
