@@ -479,6 +479,7 @@ static void select_techniques(sim *s, uint32_t sm, uint8_t *technique, timeline_
     gpump_victim_question question;
     gpump_victim_decision decision;
     const gpump_victim_policy *policy = gpump_victim_find("chimera");
+    const gpump_port port = gpump_gpu_port(&s->library->machine.gpu);
     uint32_t count = 0;
     memset(views, 0, sizeof views);
     for (uint32_t i = 0; i < s->slots_per_sm; i++) {
@@ -499,8 +500,8 @@ static void select_techniques(sim *s, uint32_t sm, uint8_t *technique, timeline_
         count++;
     }
     expect(s,
-           gpump_cost_estimate_blocks(&s->library->machine.gpu, s->histories, s->library->kernel_count + 1, views,
-                                      count, NULL, &policy->cost, estimates, NULL),
+           gpump_cost_estimate_blocks(&port, s->histories, s->library->kernel_count + 1, views, count, NULL,
+                                      &policy->cost, estimates, NULL),
            "gpump_cost_estimate_blocks");
     for (uint32_t i = 0; s->options->timeline && i < count && !s->failed; i++)
         for (uint32_t t = 0; t < GPUMP_TECHNIQUES; t++) {

@@ -33,7 +33,7 @@ uint64_t victims_stall_cycles(const machine *m, const block *b) {
     gpump_footprint moved = m->kernels[b->kernel].need;
     if (b->keep & GPUMP_PART_REGISTERS) moved.registers = 0;
     if (b->keep & GPUMP_PART_SHARED_MEMORY) moved.shared_bytes = 0;
-    return gpump_gpu_save_cycles(&m->config.gpu, gpump_gpu_context_bytes(&m->config.gpu, &moved));
+    return gpump_port_cycles(&m->port, gpump_gpu_context_bytes(&m->config.gpu, &moved));
 }
 
 void victims_account(machine *m) {
