@@ -536,7 +536,7 @@ static gpump_result gpumpi_sm_check_request(const gpump_sm *sm, uint64_t now, ui
     if (where != GPUMP_NONE && where >= sm->config.entries)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "slot", 0, where, 0, sm->config.entries - 1);
     if (now < sm->now || now == GPUMP_UNKNOWN)
-        return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, UINT64_MAX);
+        return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, GPUMP_UNKNOWN - 1);
     return GPUMP_OK;
 }
 
@@ -766,7 +766,7 @@ GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpum
 
 /* A transfer ends early at `now`. If it was the last one planned, the port is free for what was left of it. */
 static void gpumpi_sm_cut_transfer(gpump_sm *sm, const gpumpi_sm_slot *slot, uint64_t now) {
-    sm->statistics.port_cycles -= gpumpi_port_cut(&sm->port, slot->port_start, slot->port_end, now);
+    sm->statistics.port_returned_cycles += gpumpi_port_cut(&sm->port, slot->port_start, slot->port_end, now);
 }
 
 /* A block is killed: a save or a restore that is under way ends at `now`. */
@@ -1053,7 +1053,7 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
     if (!sm || (count && !choices))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, sm ? "choices" : "sm", 0, 0, 1, UINT64_MAX);
     if (now < sm->now || now == GPUMP_UNKNOWN)
-        return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, UINT64_MAX);
+        return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, GPUMP_UNKNOWN - 1);
     if (count > sm->config.entries)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, sm->config.entries);
     if (sm->config.timing == GPUMP_SM_TIMING_PORT) {

@@ -519,7 +519,11 @@ static void map_pages(machine *m, uint64_t address, uint64_t bytes, uint8_t acce
     uint64_t page, first = (address - DEVICE_BASE) / PAGE_BYTES,
                    last = (address + bytes - 1 - DEVICE_BASE) / PAGE_BYTES;
     if (!bytes) return;
-    for (page = first; page <= last; page++) m->page_table[page] = access;
+    for (page = first; page <= last; page++) {
+        m->page_table[page] = access;
+        m->page_ends[page] = PAGE_BYTES;
+    }
+    m->page_ends[last] = (uint16_t)(address + bytes - DEVICE_BASE - last * PAGE_BYTES);
 }
 
 static uint32_t power_of_two(uint32_t at_least) {
@@ -808,7 +812,8 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     m->memory_bytes = address - DEVICE_BASE;
     m->memory = (uint8_t *)arena_take(&m->arena, m->memory_bytes);
     m->page_table = (uint8_t *)arena_take(&m->arena, m->memory_bytes / PAGE_BYTES + 1);
-    if (!m->memory || !m->page_table) goto memory;
+    m->page_ends = (uint16_t *)arena_take_array(&m->arena, m->memory_bytes / PAGE_BYTES + 1, sizeof *m->page_ends);
+    if (!m->memory || !m->page_table || !m->page_ends) goto memory;
     if (runtime_calls_build(m, heap)) goto memory;
     map_pages(m, m->grid_workspaces, heap - m->grid_workspaces, PAGE_READ | PAGE_WRITE);
     map_pages(m, heap, runtime_calls_heap_bytes(m), PAGE_READ | PAGE_WRITE);

@@ -262,6 +262,7 @@ typedef struct machine {
     uint8_t *memory; /* device memory, from DEVICE_BASE */
     uint64_t memory_bytes;
     uint8_t *page_table; /* per page: PAGE_... bits; 0: nobody's */
+    uint16_t *page_ends; /* per page: bytes from its start that are somebody's (buffer_ends.h) */
     fault_buffer page_faults;
     code_pages code;                      /* count 0: code is always there */
     uint32_t code_is_absent;              /* 1: at first */
