@@ -975,7 +975,7 @@ static int prepare(sim *s) {
     }
     for (uint32_t i = 0; i < s->sms; i++) {
         s->preempted_at[i] = GPUMP_UNKNOWN, s->owner_process[i] = GPUMP_NONE;
-        s->ports[i] = gpump_gpu_port(&library->machine.gpu);
+        s->ports[i] = gpump_gpu_port(gpu);
     }
     return 0;
 }
