@@ -25,6 +25,7 @@
 #include "base/arena.h"
 #include "state/kernel.h"
 #include "base/pipe.h"
+#include "state/part.h"
 #include "state/warp.h"
 #include "memory/cache.h"
 #include "memory/memory.h"
@@ -254,6 +255,9 @@ struct stream;
 
 typedef struct machine {
     arena arena;
+    const part *parts[PARTS + 1]; /* those that it has, and NULL */
+    uint32_t traits;              /* what they mean for the others: PART_... */
+    uint32_t traits_unused;
     minigpu_config config;
     uint64_t now;
     uint64_t progress_cycle; /* when an instruction was last issued */
