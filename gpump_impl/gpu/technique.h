@@ -14,7 +14,7 @@
 #define GPUMP_TECHNIQUE_H
 
 #include "base/base.h"
-#include "gpu/gpu.h"
+#include "gpu/port.h"
 #include "gpu/block.h"
 
 GPUMP_BEGIN
@@ -52,7 +52,7 @@ struct gpump_technique;
 /* Arguments of the estimate hook. */
 typedef struct gpump_technique_estimate_args {
     const struct gpump_technique *technique;
-    const gpump_gpu *gpu;
+    const gpump_port *port; /* the port through which the SM's contexts pass */
     const gpump_block_view *block;
     uint64_t ipc; /* mean warp instructions per cycle of a block of this function on this SM, Q16.16; GPUMP_UNKNOWN */
 } gpump_technique_estimate_args;

@@ -94,6 +94,7 @@ static void view_of(gpump_block_view *view, uint32_t slot) {
 static void as_a_victim(void **state) {
     const gpump_footprint need = {256, 16384, 0};
     gpump_gpu gpu;
+    gpump_port port;
     gpump_block_view views[4];
     gpump_cost_estimate estimates[4];
     gpump_victim_geometry geometry;
@@ -105,8 +106,9 @@ static void as_a_victim(void **state) {
     gpump_block_choice choices[4];
     (void)state;
     assert_int_equal(gpump_gpu_config_preset(&gpu, "k20c"), GPUMP_OK);
+    port = gpump_gpu_port(&gpu);
     for (uint32_t i = 0; i < 4; i++) view_of(&views[i], i);
-    assert_int_equal(gpump_cost_estimate_blocks(&gpu, NULL, 0, views, 4, NULL, NULL, estimates, NULL), GPUMP_OK);
+    assert_int_equal(gpump_cost_estimate_blocks(&port, NULL, 0, views, 4, NULL, NULL, estimates, NULL), GPUMP_OK);
     assert_int_equal(estimates[0].latency[POINT], estimates[0].latency[GPUMP_TECHNIQUE_SWITCH] + CYCLES_TO_POINT);
     assert_int_equal(estimates[0].overhead[POINT], estimates[0].overhead[GPUMP_TECHNIQUE_SWITCH]);
     assert_true(estimates[0].latency[POINT + 1] == GPUMP_UNKNOWN);
