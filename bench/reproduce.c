@@ -366,7 +366,7 @@ static void print_heading(const options *options) {
                "outside is\nshown with the reason found; nothing is tuned per row. *reading*: inside under a second "
                "defensible reading of the paper\nonly, whose value stands in the note, or the row's text was revised "
                "after a value was known. *todo*: not measured.\n\n"
-               "[papers.md](papers.md#timing-models) says what moved from one timing model to the next.\n\n"
+               "[papers/timing.md](papers/timing.md) says what moved from one timing model to the next.\n\n"
                "| id | where | what | unit | paper | ours | kind | verdict | note "
                "|\n|---|---|---|---|---|---|---|---|---|\n",
                GPUMP_VERSION_MAJOR, GPUMP_VERSION_MINOR, GPUMP_VERSION_PATCH, GPUMP_MODEL_VERSION,
