@@ -4731,11 +4731,12 @@ GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
  *   options    NULL: Shieh's estimates
  *   estimates  out, parallel to blocks
  *
- *   flush      takes 0 cycles; all executed instructions are lost
- *   switch     takes the bytes over the bandwidth; twice that time is lost at the mean IPC of the function's blocks
- * here drain      takes (mean instructions of finished blocks - executed) x CPI, at least 0; nothing is lost rewind
- * takes its bytes over the bandwidth; the instructions since the boundary and the two stalls are lost one's own  as the
- * built-in technique that begins alike, then as the hook gpump_technique.estimate says
+ * By technique:
+ *   flush      0 cycles; all executed instructions are lost
+ *   switch     bytes over bandwidth; lost: twice that time at the mean IPC of the function's blocks here
+ *   drain      (mean instructions of finished blocks - executed) x CPI, at least 0; nothing is lost
+ *   rewind     its bytes over bandwidth; lost: the instructions since the boundary, and as in switch
+ *   one's own  as the built-in technique that begins alike; then gpump_technique.estimate changes it
  *
  * Faults: a block that waits for pages drains gpump_block_view.fault_cycles later. A switch is delayed by the same time
  * where faults stall. Where faults do not stall, the two stalls of a switch or a rewind lose nothing while the block

@@ -524,6 +524,7 @@ static void every_resource_has_its_reason(void **state) {
     config.lanes = 32;
     config.block_slots = 3;
     config.entries = 4;
+    config.kernels = 1;
     config.warp_slots = 4;
     config.thread_slots = 100;
     config.registers = 1000;
