@@ -233,7 +233,11 @@ static int same_text(size_t a, size_t b) {
 /* Whether the order of two statements can matter: one has the name that the other one assigns to, or one only calls. */
 static int depend(size_t i, size_t end, size_t next, size_t next_end) {
     const size_t first = assigned(i, end), second = assigned(next, next_end);
-    if (first == token_count || second == token_count) return !isupper((unsigned char)source[tokens[i].start]);
+    const size_t call = first == token_count ? i : next;
+    if (first == token_count ||
+        second == token_count) /* a call may do anything, but a macro's check or memset do not */
+        return !isupper((unsigned char)source[tokens[call].start]) && !is_token(call, "memset") &&
+               !is_token(call, "memcpy");
     for (size_t k = next; k < next_end; k++)
         if (same_text(k, first)) return 1;
     for (size_t k = i; k < end; k++)

@@ -577,10 +577,12 @@ static void points_between_lie_on_lines(void **state) {
 /* Each member runs alone, then each candidate is tried, and the one under which the kernels are fastest is kept: four
  * blocks each, as the second kernel is as fast with four as with eight. */
 static void trials(void **state) {
+    uint32_t best = 0;
     (void)state;
     for (rotated = 0; rotated < 3; rotated++) {
         toy t;
-        uint32_t seen = 0, steps;
+        gpump_partition_share share;
+        uint32_t seen = 0, steps, kind;
         toy_make(&t, 2);
         t.own = &three;
         toy_join(&t, &latency_kernel);
@@ -588,6 +590,7 @@ static void trials(void **state) {
         for (steps = 0; steps < 2000 && gpump_sharing_state_now(t.sharing) != GPUMP_SHARING_RUN;
              steps++, t.now += 250) {
             const uint32_t trial = gpump_sharing_trial(t.sharing);
+            if (trial) assert_int_equal(gpump_sharing_share(t.sharing, 1, &share, &kind), GPUMP_EMPTY);
             toy_step(&t, NULL);
             assert_int_equal(gpump_sharing_check(t.sharing, NULL), GPUMP_OK);
             seen |= 1u << gpump_sharing_trial(t.sharing);
@@ -603,10 +606,14 @@ static void trials(void **state) {
         assert_int_equal(seen, 0x3f); /* no trial, two members alone, three candidates */
         assert_int_equal(t.measured, 1 + 2 + 3);
         assert_int_equal(t.sharing->decisions, 1);
+        best |= 1u << t.sharing->best;
+        assert_int_equal(gpump_sharing_share(t.sharing, 1, &share, &kind), GPUMP_OK); /* whichever was the best */
+        assert_int_equal(share.blocks, 4);
         assert_int_equal(t.blocks[9][0], 4);
         assert_int_equal(t.blocks[9][1], 4);
         free(t.sharing);
     }
+    assert_int_equal(best, 7); /* each candidate was the best one once */
 }
 
 /* A group at its first REPORT: two members, and SM j measures member j mod 2 with j / 2 + 1 blocks. */
@@ -643,6 +650,40 @@ static void the_sample_of_every_sm_reaches_the_curve(void **state) {
         assert_int_equal(point->speed_q16, demand[sm].speed_q16);
         assert_int_equal(point->network_q16, demand[sm].network_q16);
         assert_int_equal(point->dram_q16, demand[sm].dram_q16);
+    }
+    free(t.sharing);
+}
+/* A group whose members change discards all samples: it waits for a report of every SM again, each time as long as
+ * before. */
+static void a_group_that_changes_is_measured_anew(void **state) {
+    toy t;
+    (void)state;
+    toy_make(&t, 3);
+    t.own = &three;
+    t.now = 7000;
+    toy_join(&t, &latency_kernel);
+    toy_join(&t, &network_kernel);
+    for (uint32_t change = 0; change < 2; change++) {
+        uint32_t warm = 0, waited = 0;
+        for (uint32_t steps = 0; steps < 2000 && gpump_sharing_state_now(t.sharing) != GPUMP_SHARING_RUN; steps++) {
+            if (gpump_sharing_state_now(t.sharing) == GPUMP_SHARING_WARM) {
+                assert_true(gpump_sharing_next_cycle(t.sharing) == t.sharing->since + t.config.warm_cycles);
+                assert_true(t.sharing->since >= 7000);
+                warm++;
+            }
+            if (gpump_sharing_state_now(t.sharing) == GPUMP_SHARING_SAMPLE && !gpump_sharing_trial(t.sharing) &&
+                gpump_sharing_next_cycle(t.sharing) <= t.now)
+                for (int again = 0; again < 2; again++, waited++) { /* nothing has been reported yet */
+                    assert_int_equal(gpump_sharing_advance(t.sharing, t.now, &three, &t.machine, NULL), GPUMP_OK);
+                    assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_REPORT);
+                    assert_true(gpump_sharing_next_cycle(t.sharing) == GPUMP_UNKNOWN);
+                }
+            toy_step(&t, NULL);
+            t.now += 250;
+        }
+        assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_RUN);
+        assert_true(warm && waited);
+        if (!change) toy_join(&t, &dram_kernel);
     }
     free(t.sharing);
 }
@@ -830,6 +871,18 @@ static void altered_bytes(void **state) {
     free(t.sharing);
 }
 
+/* Only as many members are measured in turn as there are. */
+static void a_turn_beyond_the_members_is_refused(void **state) {
+    toy t;
+    (void)state;
+    toy_make_in_turn(&t, 2, 1);
+    toy_join(&t, &latency_kernel);
+    assert_int_equal(gpump_sharing_check(t.sharing, NULL), GPUMP_OK);
+    t.sharing->turn = 1;
+    diagnosed_rule(gpump_sharing_check(t.sharing, DIAG), GPUMP_ERROR_FORMAT, "turn", 0, 1, 0, 1);
+    free(t.sharing);
+}
+
 static void wrong_arguments(void **state) {
     toy t;
     gpump_sharing_kernel joins = {1, 65, 1, {256, 8192, 0}};
@@ -1007,6 +1060,8 @@ int main(void) {
         cmocka_unit_test(trials),
         cmocka_unit_test(a_sample_in_a_trial_is_refused),
         cmocka_unit_test(a_trial_waits_for_every_member),
+        cmocka_unit_test(a_turn_beyond_the_members_is_refused),
+        cmocka_unit_test(a_group_that_changes_is_measured_anew),
         cmocka_unit_test(the_sample_of_every_sm_reaches_the_curve),
         cmocka_unit_test(unsampled),
         cmocka_unit_test(random_groups),
