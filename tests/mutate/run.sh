@@ -9,7 +9,7 @@
 # the address sanitizer (--no-sanitizer: it is not), where a read or a write beyond an array is noticed.
 # Results stay in FOLDER (default build-mutate), also when the command is interrupted: while a file and S are the same, a later call
 # tries its survivors, and what is missing to N; --fresh tries all. --prepare only builds the library and the test programs. --page
-# writes the page with the table and the survivors of all files that FOLDER has results of, and names the other files.
+# replaces the rows of FILE's table, and the entries of tests/mutate/survivors.txt, of the files that FOLDER has results of.
 # tests/mutate/equivalent.txt holds the arguments why some survivors cannot be killed. Exit status: 0 when at least 95 % of each
 # file's other mutants are killed, 1 when not, 2 usage.
 set -u
@@ -225,20 +225,16 @@ done
 is_measured() { [ "$(head -1 "$build/results/$(basename "$1" .c)" 2>/dev/null)" = "$(key_of "$1" 2>/dev/null)" ]; }
 report() { awk -f tests/mutate/report.awk -v what="$1" tests/mutate/equivalent.txt "$build/results/$(basename "$2" .c)"; }
 if [ -n "$page" ]; then
-    measured= missing=
-    for file in gpump_impl/*/*.c; do if is_measured "$file"; then measured="$measured $file"; else missing="$missing $file"; fi; done
-    {
-        printf '%s\n' '# Mutation: do the tests notice mistakes?' '' \
-            'This page is written by `nice sh tests/mutate/run.sh --page docs/mutation.md`.'
-        cat tests/mutate/page.md
-        awk -f tests/mutate/report.awk -v what=head tests/mutate/equivalent.txt
-        for file in $measured; do report row "$file"; done
-        if [ -n "$missing" ]; then
-            printf '\n%s\n\n' 'Not measured as they stand:'
-            for file in $missing; do echo "- ${file#gpump_impl/}"; done
-        fi
-        printf '\n## Survivors\n'
-        for file in $measured; do report list "$file"; done
-    } >"$page.new" && mv "$page.new" "$page"
+    for file in gpump_impl/*/*.c; do
+        is_measured "$file" || continue
+        name=$(basename "$file")
+        row=$(report page "$file") || true
+        awk -v name="$name" -v row="$row" 'index($0, "| " name " |") == 1 { print row; found = 1; next } { print }
+            END { if (!found) print row }' "$page" >"$page.new" && mv "$page.new" "$page"
+        {
+            awk -v name="$name" 'BEGIN { RS = ""; ORS = "\n\n" } index($0, name " ") != 1' tests/mutate/survivors.txt
+            report list "$file" || true
+        } | cat -s >tests/mutate/survivors.new && mv tests/mutate/survivors.new tests/mutate/survivors.txt
+    done
 fi
 exit $status
