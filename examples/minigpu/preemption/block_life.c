@@ -607,6 +607,12 @@ void block_life_dequeue(machine *m, kernel *k, uint32_t entry) {
     m->free_preempted = entry;
 }
 
+/* Does the SM change hands, so that no block of the kernel comes back to it by itself? */
+static int must_leave_for_good(const machine *m, const sm *s, uint32_t kernel) {
+    if (m->schedule) return preemption_schedule_vacates(m, s);
+    return s->reserved_for && s->reserved_for != kernel + 1;
+}
+
 static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     kernel *k = &m->kernels[b->kernel];
     uint32_t i, index = (uint32_t)(b - m->blocks);
@@ -625,8 +631,7 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     else if (action->why != GPUMP_BLOCK_KILLED)
         queue_preempted(m, b, action);
     if (s->fault_switch &&
-        fault_switch_left(m, s, b,
-                          action->why == GPUMP_BLOCK_SAVED && !(m->schedule && preemption_schedule_vacates(m, s))))
+        fault_switch_left(m, s, b, action->why == GPUMP_BLOCK_SAVED && !must_leave_for_good(m, s, b->kernel)))
         m->preempted[k->last_preempted].fault_sm = s->index;
     if (m->schedule) {
         const int ended = action->why == GPUMP_BLOCK_DONE || action->why == GPUMP_BLOCK_KILLED;
