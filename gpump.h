@@ -62,6 +62,7 @@
  *   context             calculation  gpump_context_begin             Lin 2.3 and 2.4.2, Tanasic 5.2.2
  *   in_place            calculation  gpump_in_place_find             Lin 2.3.1
  *   spill               hardware     gpump_spill_config_preset       Lin 2.4.3
+ *   preempted           hardware     gpump_preempted_init            Tanasic 5.2.2: blocks that come back, and where
  *
  * sm: the slots, allocation tables and block life cycle of one SM. Call gpump_sm_config_preset first, then
  * gpump_sm_init and gpump_sm_place.
@@ -142,7 +143,7 @@
 #define GPUMP_VERSION_MINOR 3
 #define GPUMP_VERSION_PATCH 0
 /* Raised whenever the same input gives other timing; reports carry it. */
-#define GPUMP_MODEL_VERSION 5
+#define GPUMP_MODEL_VERSION 6
 
 /* Define GPUMP_STATIC beside GPUMP_IMPLEMENTATION to keep the whole library inside one file. */
 #ifndef GPUMP_API
@@ -3796,6 +3797,91 @@ typedef struct gpump_spill_decision {
  * *there_cycles (may be NULL) to the cycles of the two alternatives. Not in Lin 2.4.1, where every warp runs to its
  * point. */
 GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t *here_cycles, uint64_t *there_cycles);
+
+GPUMP_END
+#endif
+
+/* ---- gpump_impl/context/preempted.h ---- */
+/* preempted: the blocks that have left their SM and come back later, in the order in which they left (floor 3,
+ * hardware; Tanasic 5.2.2: the queues of preempted blocks)
+ *
+ * The host adds a block when its SM has freed it (gpump_preempted_add). A block says where and when it may come back:
+ * on any SM, only on the SM where a part of it lies, not on one SM, not before a cycle. When SMs may have room, the
+ * host asks them in the order of gpump_preempted_order, and takes what gpump_preempted_find names
+ * (gpump_preempted_take). A host that gives each SM one block per round comes round to all SMs: the blocks come back
+ * breadth-first. A host whose own tables decide on the SM (the scheduler) takes blocks by their handles alone.
+ *
+ * A handle is an index below config.blocks, so the host can keep what else it knows of a block in an array. */
+#ifndef GPUMP_PREEMPTED_H
+#define GPUMP_PREEMPTED_H
+
+
+
+GPUMP_BEGIN
+
+typedef struct gpump_preempted gpump_preempted;
+/* The configuration. The caller fills every field. */
+typedef struct gpump_preempted_config {
+    uint32_t struct_size; /* sizeof(gpump_preempted_config) */
+    uint32_t blocks;      /* blocks that wait at the same time; 1 to 2^24 */
+    uint32_t sms;         /* SMs of the machine; 1 to 65536 */
+    uint32_t unused;      /* 0 */
+} gpump_preempted_config;
+
+/* A block that has left. */
+typedef struct gpump_preempted_block {
+    uint64_t cookie;      /* the host's name for the block */
+    uint64_t ready_cycle; /* gpump_preempted_find does not name it before; 0: at once; GPUMP_UNKNOWN: never */
+    uint32_t kernel;      /* kernel number, from 1 */
+    uint32_t only_sm;     /* the only SM on which it may come back; GPUMP_NONE: it may come back on any */
+    uint32_t not_sm;      /* an SM on which it may not come back; GPUMP_NONE: there is none */
+    uint32_t unused;      /* 0 */
+} gpump_preempted_block;
+
+/* Sets *bytes to the memory that the list needs. */
+GPUMP_API gpump_result gpump_preempted_bytes(const gpump_preempted_config *config, size_t *bytes, gpump_diag *diag);
+/* Makes an empty list in `memory` and sets *preempted. Cost: linear in config.blocks. */
+GPUMP_API gpump_result gpump_preempted_init(void *memory, size_t bytes, const gpump_preempted_config *config,
+                                            gpump_preempted **preempted, gpump_diag *diag);
+/* Adopts a byte copy of a list and sets *preempted. */
+GPUMP_API gpump_result gpump_preempted_adopt(void *memory, size_t bytes, const gpump_preempted_config *config,
+                                             gpump_preempted **preempted, gpump_diag *diag);
+/* Checks the list and its free entries. Cost: linear in config.blocks. */
+GPUMP_API gpump_result gpump_preempted_check(const gpump_preempted *preempted, gpump_diag *diag);
+/* Returns a hash of the whole state. Cost: linear in config.blocks. */
+GPUMP_API uint64_t gpump_preempted_hash(const gpump_preempted *preempted);
+/* Sets *bits to the storage of the list. */
+GPUMP_API gpump_result gpump_preempted_bits(const gpump_preempted_config *config, uint64_t *bits, gpump_diag *diag);
+
+/* Appends *block to the list and sets *handle. GPUMP_ERROR_FULL: config.blocks blocks wait. GPUMP_ERROR_ARGUMENT: no SM
+ * may take the block. Cost: constant. */
+GPUMP_API gpump_result gpump_preempted_add(gpump_preempted *preempted, const gpump_preempted_block *block,
+                                           uint32_t *handle);
+/* Replaces what is known of the block `handle` by *block. The block keeps its place in the order. GPUMP_ERROR_STATE: no
+ * block has this handle. Cost: constant. */
+GPUMP_API gpump_result gpump_preempted_change(gpump_preempted *preempted, uint32_t handle,
+                                              const gpump_preempted_block *block);
+/* Removes the block `handle`, which comes back on `sm`; GPUMP_NONE: it is dropped. That SM is the last to be asked next
+ * time. GPUMP_ERROR_STATE: no block has this handle. Cost: constant. */
+GPUMP_API gpump_result gpump_preempted_take(gpump_preempted *preempted, uint32_t handle, uint32_t sm);
+/* Sets *block to what is known of the block `handle`. GPUMP_ERROR_STATE: no block has this handle. */
+GPUMP_API gpump_result gpump_preempted_get(const gpump_preempted *preempted, uint32_t handle,
+                                           gpump_preempted_block *block);
+/* Returns the handle of the first block of `kernel` (0: of any kernel) that may come back on `sm` at cycle `now`, or
+ * GPUMP_NONE. `only` 1: among the blocks that may come back on no other SM; 0: among the others. Cost: linear in the
+ * blocks that wait. */
+GPUMP_API uint32_t gpump_preempted_find(const gpump_preempted *preempted, uint64_t now, uint32_t kernel, uint32_t sm,
+                                        int only);
+/* Returns the handle of the next block of `kernel` (0: of any kernel) in the order behind the block `handle`
+ * (GPUMP_NONE: the first block), or GPUMP_NONE behind the last. Cost: linear in the blocks of other kernels. */
+GPUMP_API uint32_t gpump_preempted_after(const gpump_preempted *preempted, uint32_t kernel, uint32_t handle);
+/* Returns the first cycle after `now` at which a further block may come back; GPUMP_UNKNOWN: none becomes ready by time
+ * alone. Cost: linear in the blocks that wait. */
+GPUMP_API uint64_t gpump_preempted_next_cycle(const gpump_preempted *preempted, uint64_t now);
+/* Sets order[config.sms] to the SMs in the order in which a host asks them for room: those that hold the fewest blocks
+ * first (loads[config.sms]; NULL: all alike), and among equals in turn behind the SM that took a block last. Cost:
+ * linear in the SMs while their loads are alike, quadratic at worst. */
+GPUMP_API gpump_result gpump_preempted_order(const gpump_preempted *preempted, const uint32_t *loads, uint32_t *order);
 
 GPUMP_END
 #endif
@@ -21231,6 +21317,245 @@ GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t 
     here = gpump_add_saturated(here, gpump_muldiv_up(decision->here_bytes, decision->byte_weight_q16, 65536));
     there = gpump_add_saturated(there, gpump_muldiv_up(decision->there_bytes, decision->byte_weight_q16, 65536));
     return there < here;
+}
+
+/* ---- gpump_impl/context/preempted.c ---- */
+
+
+#include <string.h>
+
+#define GPUMPI_PREEMPTED_MAGIC UINT64_C(0x67706d707072656d) /* "gpmpprem" */
+
+/* Entry 0 of the links is the list itself: its next is the first block and its previous the last. Block i is entry
+ * i + 1. Free entries are linked by next, and have kernel 0. */
+typedef struct gpumpi_preempted_link {
+    uint32_t next, previous;
+} gpumpi_preempted_link;
+struct gpump_preempted {
+    gpumpi_head head;
+    uint32_t blocks, sms;
+    uint32_t count, free; /* blocks that wait; the first free entry, 0: none */
+    uint32_t turn;        /* the SM whose turn it is */
+    uint32_t unused;
+    /* then gpump_preempted_block[blocks], then gpumpi_preempted_link[blocks + 1] */
+};
+typedef char gpumpi_preempted_has_no_padding[sizeof(gpump_preempted) == sizeof(gpumpi_head) + 6 * 4 ? 1 : -1];
+
+static gpump_preempted_block *gpumpi_preempted_blocks(gpump_preempted *preempted) {
+    return (gpump_preempted_block *)(void *)(preempted + 1);
+}
+static const gpump_preempted_block *gpumpi_preempted_blocks_const(const gpump_preempted *preempted) {
+    return (const gpump_preempted_block *)(const void *)(preempted + 1);
+}
+static gpumpi_preempted_link *gpumpi_preempted_links(gpump_preempted *preempted) {
+    return (gpumpi_preempted_link *)(void *)(gpumpi_preempted_blocks(preempted) + preempted->blocks);
+}
+static const gpumpi_preempted_link *gpumpi_preempted_links_const(const gpump_preempted *preempted) {
+    return (const gpumpi_preempted_link *)(const void *)(gpumpi_preempted_blocks_const(preempted) + preempted->blocks);
+}
+
+static gpump_result gpumpi_preempted_check_config(const gpump_preempted_config *config, gpump_diag *diag) {
+    gpump_result r;
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+    if ((r = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config))) return r;
+    if ((r = gpumpi_range(diag, "blocks", config->blocks, 1, 1u << 24))) return r;
+    return gpumpi_range(diag, "sms", config->sms, 1, 65536);
+}
+static uint64_t gpumpi_preempted_layout(const gpump_preempted_config *config) {
+    return gpump_hash_u64(gpump_hash_u64(GPUMP_HASH_SEED, config->blocks), config->sms);
+}
+
+GPUMP_API gpump_result gpump_preempted_bytes(const gpump_preempted_config *config, size_t *bytes, gpump_diag *diag) {
+    gpump_result result = gpumpi_preempted_check_config(config, diag);
+    if (result) return result;
+    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    *bytes = sizeof(gpump_preempted) + (size_t)config->blocks * sizeof(gpump_preempted_block) +
+             ((size_t)config->blocks + 1) * sizeof(gpumpi_preempted_link);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_preempted_init(void *memory, size_t bytes, const gpump_preempted_config *config,
+                                            gpump_preempted **preempted, gpump_diag *diag) {
+    gpump_preempted *fresh = (gpump_preempted *)memory;
+    size_t needed;
+    gpump_result result = gpump_preempted_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!preempted) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "preempted", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_init(memory, bytes, GPUMPI_PREEMPTED_MAGIC, gpumpi_preempted_layout(config), needed, diag);
+    if (result) return result;
+    fresh->blocks = config->blocks;
+    fresh->sms = config->sms;
+    fresh->free = 1;
+    for (uint32_t i = 1; i < config->blocks; i++) gpumpi_preempted_links(fresh)[i].next = i + 1;
+    *preempted = fresh;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_preempted_adopt(void *memory, size_t bytes, const gpump_preempted_config *config,
+                                             gpump_preempted **preempted, gpump_diag *diag) {
+    const gpump_preempted *adopted = (const gpump_preempted *)memory;
+    size_t needed;
+    gpump_result result = gpump_preempted_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!preempted) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "preempted", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_adopt(memory, bytes, GPUMPI_PREEMPTED_MAGIC, gpumpi_preempted_layout(config), needed, diag);
+    if (result) return result;
+    if (adopted->blocks != config->blocks || adopted->sms != config->sms)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    *preempted = (gpump_preempted *)memory;
+    return GPUMP_OK;
+}
+
+/* May at least one of `sms` SMs take the block? */
+static int gpumpi_preempted_may_return(const gpump_preempted_block *block, uint32_t sms) {
+    if (block->only_sm != GPUMP_NONE) return block->only_sm < sms && block->only_sm != block->not_sm;
+    return block->not_sm == GPUMP_NONE || (block->not_sm < sms && sms > 1);
+}
+static int gpumpi_preempted_is_sound(const gpump_preempted *preempted, const gpump_preempted_block *block) {
+    return block->kernel && gpumpi_preempted_may_return(block, preempted->sms) &&
+           (block->not_sm == GPUMP_NONE || block->not_sm < preempted->sms);
+}
+static int gpumpi_preempted_waits(const gpump_preempted *preempted, uint32_t handle) {
+    return handle < preempted->blocks && gpumpi_preempted_blocks_const(preempted)[handle].kernel;
+}
+
+GPUMP_API gpump_result gpump_preempted_check(const gpump_preempted *preempted, gpump_diag *diag) {
+    const gpump_preempted_block *blocks;
+    const gpumpi_preempted_link *links;
+    const char *wrong = NULL;
+    uint32_t at, previous = 0, count = 0, free_count = 0;
+    if (!preempted) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "preempted", 0, 0, 1, UINT64_MAX);
+    blocks = gpumpi_preempted_blocks_const(preempted);
+    links = gpumpi_preempted_links_const(preempted);
+    if (preempted->turn >= preempted->sms) wrong = "an SM beyond the last has its turn";
+    for (at = links[0].next; at && !wrong; previous = at, at = links[at].next, count++) {
+        if (at > preempted->blocks || count == preempted->blocks || links[at].previous != previous)
+            wrong = "the list of blocks is broken";
+        else if (!gpumpi_preempted_is_sound(preempted, &blocks[at - 1]))
+            wrong = "a block that no SM may take";
+        if (wrong) break;
+    }
+    if (!wrong && (links[0].previous != previous || count != preempted->count)) wrong = "counts of blocks differ";
+    for (at = preempted->free; at && !wrong; free_count++) {
+        if (at > preempted->blocks || free_count == preempted->blocks || blocks[at - 1].kernel)
+            wrong = "the list of free entries is broken";
+        else
+            at = links[at].next;
+    }
+    if (!wrong && count + free_count != preempted->blocks) wrong = "an entry is in no list";
+    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_preempted_hash(const gpump_preempted *preempted) {
+    const gpump_preempted_block *blocks = gpumpi_preempted_blocks_const(preempted);
+    uint64_t hash = gpump_hash_u32s(GPUMP_HASH_SEED, &preempted->blocks, 6);
+    for (uint32_t i = 0; i < preempted->blocks; i++) {
+        hash = gpump_hash_u64s(hash, &blocks[i].cookie, 2);
+        hash = gpump_hash_u32s(hash, &blocks[i].kernel, 4);
+    }
+    return gpump_hash_u32s(hash, &gpumpi_preempted_links_const(preempted)->next, 2 * ((size_t)preempted->blocks + 1));
+}
+
+GPUMP_API gpump_result gpump_preempted_bits(const gpump_preempted_config *config, uint64_t *bits, gpump_diag *diag) {
+    gpump_result result = gpumpi_preempted_check_config(config, diag);
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    /* cookie, ready cycle and kernel; two SMs or none; two links */
+    *bits = config->blocks * (64 + 64 + 32 + 2 * gpumpi_bits_for((uint64_t)config->sms + 1) +
+                              2 * gpumpi_bits_for((uint64_t)config->blocks + 1)) +
+            gpumpi_bits_for(config->sms);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_preempted_add(gpump_preempted *preempted, const gpump_preempted_block *block,
+                                           uint32_t *handle) {
+    gpumpi_preempted_link *links;
+    uint32_t at;
+    if (!preempted || !block || !handle || !gpumpi_preempted_is_sound(preempted, block)) return GPUMP_ERROR_ARGUMENT;
+    links = gpumpi_preempted_links(preempted);
+    at = preempted->free;
+    if (!at) return GPUMP_ERROR_FULL;
+    preempted->free = links[at].next;
+    gpumpi_preempted_blocks(preempted)[at - 1] = *block;
+    links[at].next = 0;
+    links[at].previous = links[0].previous;
+    links[links[0].previous].next = at; /* the list itself when it is empty */
+    links[0].previous = at;
+    preempted->count++;
+    *handle = at - 1;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_preempted_change(gpump_preempted *preempted, uint32_t handle,
+                                              const gpump_preempted_block *block) {
+    if (!preempted || !block || !gpumpi_preempted_is_sound(preempted, block)) return GPUMP_ERROR_ARGUMENT;
+    if (!gpumpi_preempted_waits(preempted, handle)) return GPUMP_ERROR_STATE;
+    gpumpi_preempted_blocks(preempted)[handle] = *block;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_preempted_take(gpump_preempted *preempted, uint32_t handle, uint32_t sm) {
+    gpumpi_preempted_link *links, *own;
+    if (!preempted || (sm != GPUMP_NONE && sm >= preempted->sms)) return GPUMP_ERROR_ARGUMENT;
+    if (!gpumpi_preempted_waits(preempted, handle)) return GPUMP_ERROR_STATE;
+    links = gpumpi_preempted_links(preempted);
+    own = &links[handle + 1];
+    links[own->previous].next = own->next;
+    links[own->next].previous = own->previous;
+    own->previous = 0;
+    own->next = preempted->free;
+    preempted->free = handle + 1;
+    preempted->count--;
+    memset(&gpumpi_preempted_blocks(preempted)[handle], 0, sizeof(gpump_preempted_block));
+    if (sm != GPUMP_NONE) preempted->turn = (sm + 1) % preempted->sms;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_preempted_get(const gpump_preempted *preempted, uint32_t handle,
+                                           gpump_preempted_block *block) {
+    if (!preempted || !block) return GPUMP_ERROR_ARGUMENT;
+    if (!gpumpi_preempted_waits(preempted, handle)) return GPUMP_ERROR_STATE;
+    *block = gpumpi_preempted_blocks_const(preempted)[handle];
+    return GPUMP_OK;
+}
+
+GPUMP_API uint32_t gpump_preempted_after(const gpump_preempted *preempted, uint32_t kernel, uint32_t handle) {
+    const gpumpi_preempted_link *links = gpumpi_preempted_links_const(preempted);
+    uint32_t at = links[handle == GPUMP_NONE ? 0 : handle + 1].next;
+    while (at && kernel && gpumpi_preempted_blocks_const(preempted)[at - 1].kernel != kernel) at = links[at].next;
+    return at ? at - 1 : GPUMP_NONE;
+}
+
+GPUMP_API uint32_t gpump_preempted_find(const gpump_preempted *preempted, uint64_t now, uint32_t kernel, uint32_t sm,
+                                        int only) {
+    const gpump_preempted_block *blocks = gpumpi_preempted_blocks_const(preempted);
+    uint32_t at = gpump_preempted_after(preempted, kernel, GPUMP_NONE);
+    for (; at != GPUMP_NONE; at = gpump_preempted_after(preempted, kernel, at)) {
+        const gpump_preempted_block *block = &blocks[at];
+        if (block->ready_cycle > now || block->ready_cycle == GPUMP_UNKNOWN || block->not_sm == sm) continue;
+        if (block->only_sm == (only ? sm : GPUMP_NONE)) break;
+    }
+    return at;
+}
+
+GPUMP_API uint64_t gpump_preempted_next_cycle(const gpump_preempted *preempted, uint64_t now) {
+    const gpump_preempted_block *blocks = gpumpi_preempted_blocks_const(preempted);
+    uint64_t next = GPUMP_UNKNOWN;
+    uint32_t at = gpump_preempted_after(preempted, 0, GPUMP_NONE);
+    for (; at != GPUMP_NONE; at = gpump_preempted_after(preempted, 0, at))
+        if (blocks[at].ready_cycle > now && blocks[at].ready_cycle < next) next = blocks[at].ready_cycle;
+    return next;
+}
+
+GPUMP_API gpump_result gpump_preempted_order(const gpump_preempted *preempted, const uint32_t *loads, uint32_t *order) {
+    if (!preempted || !order) return GPUMP_ERROR_ARGUMENT;
+    for (uint32_t i = 0; i < preempted->sms; i++) {
+        const uint32_t sm = (preempted->turn + i) % preempted->sms;
+        uint32_t at = i;
+        for (; at && loads && loads[order[at - 1]] > loads[sm]; at--) order[at] = order[at - 1];
+        order[at] = sm;
+    }
+    return GPUMP_OK;
 }
 
 /* ---- gpump_impl/sm/warp_gate.c ---- */

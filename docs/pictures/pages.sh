@@ -49,7 +49,7 @@ picture lesson_drain 1100,440 "plain&from=12&to=24&rows=3" "$minigpu" run $demo 
 picture lesson_switch 1100,440 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --preempt 20000:switch
 picture lesson_flush 1100,440 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --preempt 20000:flush
 picture lesson_compress 1100,440 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --preempt 20000:switch --context live+compress
-picture lesson_choose 1100,440 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --policy dual --limit 2
+picture lesson_choose 1100,440 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --victims dual --deadline-us 2
 picture lesson_share 1100,440 "plain&rows=10" "$tbsim" run $figure --policy equal
 for policy in fcfs npq ppq; do
     picture figure_5_1_$policy 1100,440 "plain&rows=10" "$tbsim" run $figure --policy $policy

@@ -20,8 +20,7 @@ struct launch_record {
     gpump_gpgpusim_launch host;
     uint32_t function; // index of its history
     uint32_t queue;
-    uint64_t started;                // blocks started for the first time
-    std::deque<uint32_t> comes_back; // blocks that were saved or flushed
+    uint64_t started; // blocks started for the first time
 };
 
 struct block_record {
@@ -97,7 +96,9 @@ struct gpump_gpgpusim::implementation {
     std::vector<uint32_t> free_blocks;
     std::vector<vacated> met;
     uint64_t now;
-    uint32_t away; // blocks that come back
+    uint32_t away; // blocks that come back: in the list, or by the scheduler's orders
+    std::vector<uint64_t> preempted_memory;
+    gpump_preempted *preempted; // blocks that were saved or flushed; the cookie is the block
     // options
     uint64_t stress, stress_at, urgent_stream, limit;
     uint32_t urgent_sms;
@@ -204,7 +205,32 @@ struct gpump_gpgpusim::implementation {
             s.placing.launch = none;
         }
         histories.resize(1);
-        return !schedule || create_scheduler();
+        return create_list() && (!schedule || create_scheduler());
+    }
+    bool create_list() {
+        gpump_preempted_config list = gpump_preempted_config();
+        gpump_diag diag;
+        size_t bytes = 0;
+        list.struct_size = sizeof list;
+        list.blocks = 16 * config.sms * config.block_slots; // several kernels may be away at the same time
+        list.sms = config.sms;
+        if (!good(gpump_preempted_bytes(&list, &bytes, &diag), "the blocks that come back", &diag)) return false;
+        preempted_memory.resize((bytes + 7) / 8);
+        return good(gpump_preempted_init(preempted_memory.data(), bytes, &list, &preempted, &diag),
+                    "the blocks that come back", &diag);
+    }
+    void comes_back(uint32_t at) {
+        gpump_preempted_block block = {at, 0, blocks[at].launch + 1, GPUMP_NONE, GPUMP_NONE, 0};
+        uint32_t handle;
+        good(gpump_preempted_add(preempted, &block, &handle), "a block that left");
+    }
+    // Takes the next block of a launch that comes back on an SM; none.
+    uint32_t take_preempted(uint32_t sm, uint32_t launch) {
+        uint32_t handle = gpump_preempted_find(preempted, now, launch + 1, sm, 0);
+        gpump_preempted_block block;
+        if (handle == GPUMP_NONE || gpump_preempted_get(preempted, handle, &block)) return none;
+        good(gpump_preempted_take(preempted, handle, sm), "a block that comes back");
+        return uint32_t(block.cookie);
     }
     bool create_scheduler() {
         gpump_scheduler_config tables;
@@ -277,7 +303,7 @@ struct gpump_gpgpusim::implementation {
             if (scheduler)
                 good(gpump_scheduler_report_preempted(scheduler, now, sm, r.scheduled, r.block), "a block that left");
             else
-                launch.comes_back.push_back(r.block);
+                comes_back(r.block);
             ++*launch.host.returning;
             away++;
         }
@@ -534,7 +560,8 @@ void *gpump_gpgpusim::choose_now(uint32_t sm, void *kernel) {
     if (self->scheduler) return s.orders.empty() ? NULL : self->launches[s.orders.front().launch].host.kernel;
     if (s.reserved == none) return kernel;
     launch_record &wants = self->launches[s.reserved];
-    if (wants.started == wants.host.blocks && wants.comes_back.empty()) { // it has nothing left to start
+    if (wants.started == wants.host.blocks && gpump_preempted_after(self->preempted, s.reserved + 1, GPUMP_NONE) ==
+                                                  GPUMP_NONE) { // it has nothing left to start
         s.reserved = none;
         self->update_quiet();
         return kernel;
@@ -557,10 +584,8 @@ bool gpump_gpgpusim::take_back_now(uint32_t sm, void *kernel) {
         s.orders.pop_front();
         if (s.placing.handle == new_block) return false;
         s.putting = uint32_t(s.placing.handle);
-    } else {
-        if (launch.comes_back.empty()) return false;
-        s.putting = launch.comes_back.front();
-        launch.comes_back.pop_front();
+    } else if ((s.putting = self->take_preempted(sm, found->second)) == none) {
+        return false;
     }
     --*launch.host.returning;
     self->away--;

@@ -2,7 +2,7 @@
  * name, and build it into the hosts:
  *
  *     cmake -S . -B build -DGPUMP_POLICY=/path/to/my_partition_policy.c && cmake --build build
- *     build/examples/minigpu/minigpu corun FILE --policy worst_first --policy ccbp
+ *     build/examples/minigpu/minigpu corun FILE --partition worst_first --partition ccbp
  *
  * This policy tries every combination of blocks and takes the one whose slowest kernel is fastest, measured beside the
  * kernel's speed with all blocks. It sets no limits of bandwidth. */

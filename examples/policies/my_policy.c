@@ -2,7 +2,7 @@
  * and build it into the hosts:
  *
  *     cmake -S . -B build -DGPUMP_POLICY=/path/to/my_policy.c && cmake --build build
- *     build/examples/minigpu/minigpu policies --policy hurry --policy dual
+ *     build/examples/minigpu/minigpu policies --victims hurry --victims dual
  *     build/bench/micro --only victim_hurry
  *
  * The file is also a program by itself. It asks the policy and a few published ones the same question, and prints what

@@ -15,7 +15,7 @@
 #define GPUMP_VERSION_MINOR 3
 #define GPUMP_VERSION_PATCH 0
 /* Raised whenever the same input gives other timing; reports carry it. */
-#define GPUMP_MODEL_VERSION 5
+#define GPUMP_MODEL_VERSION 6
 
 /* Define GPUMP_STATIC beside GPUMP_IMPLEMENTATION to keep the whole library inside one file. */
 #ifndef GPUMP_API

@@ -36,6 +36,7 @@ usage && /^[a-z]+ / && index($0, NAME) == 1 {
     sub(/^  /, "")
     at = match($0, /  +/)
     if (at && (begun = 1)) print ".TP\n.B " escaped(substr($0, 1, at - 1)) "\n" prose(substr($0, at + RLENGTH))
+    else if (/^--/ && (begun = 1)) print ".TP\n.B " escaped($0)
     else { print (NR == last + 1 ? "" : paragraph()) prose($0); last = NR }
     next
 }

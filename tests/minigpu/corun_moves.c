@@ -7,7 +7,7 @@
 #include "machine/machine.h"
 #include "tools/check.h"
 #include "tools/report.h"
-#include "tools/sharing_options.h"
+#include "tools/run_options.h"
 
 static machine *build(launch_file *launch, const char *path, const machine_options *options, int repeats) {
     char error[LAUNCH_ERROR_BYTES], full[512];
@@ -58,7 +58,7 @@ static void check_right(machine *m, launch_file *launch, const char *move) {
     memset(checks, 0, sizeof checks);
     if (check_results(m, launch, checks) == 0) return;
     for (i = 0; i < 3; i++)
-        if (checks[i].result == CHECK_WRONG) fail_msg("--move %s: %s", move, checks[i].text);
+        if (checks[i].result == CHECK_WRONG) fail_msg("--leave %s: %s", move, checks[i].text);
 }
 
 /* Pathfinder, of the highest priority, takes the place of backprop, of the lowest, by every way; where backprop was
@@ -78,9 +78,9 @@ static void third_kernel(void **state) {
         int ended = 0, was_out = 0;
         machine_options_default(&options);
         options.sharing.policy = gpump_partition_find("even");
-        assert_int_equal(sharing_option("unsampled", NULL, &options.sharing), 0);
-        assert_int_equal(sharing_option("places", "2", &options.sharing), 0);
-        assert_int_equal(sharing_option("move", moves[i], &options.sharing), 0);
+        options.sharing.unsampled = 1;
+        options.sharing.places = 2;
+        assert_int_equal(sharing_leave(moves[i], &options.sharing), 0);
         m = build(&launch, "corun_third.yaml", &options, 1);
         m->kernels[1].priority = 1;
         m->kernels[2].priority = 2;
@@ -92,7 +92,7 @@ static void third_kernel(void **state) {
             was_out |= m->corun->member_of[0] == NONE;
         }
         if (ended || !was_out)
-            fail_msg("--move %s: cycle %llu, %d, pathfinder %u, backprop has ended %u times", moves[i],
+            fail_msg("--leave %s: cycle %llu, %d, pathfinder %u, backprop has ended %u times", moves[i],
                      (unsigned long long)m->now, was_out, m->kernels[2].state, m->runs[0].ended);
         check_right(m, &launch, moves[i]);
         start[i] = m->kernels[2].start_cycle;
@@ -117,7 +117,7 @@ static void moves_of_samples(void **state) {
         machine *m;
         machine_options_default(&options);
         options.sharing.policy = gpump_partition_find("ccbp");
-        assert_int_equal(sharing_option("move", moves[i], &options.sharing), 0);
+        assert_int_equal(sharing_leave(moves[i], &options.sharing), 0);
         m = build(&launch, "corun_backprop_cfd.yaml", &options, 1);
         m->stop_cycle = 60000;
         while (machine_run(m, m->now + 1000) == 0) check_group(m);
@@ -159,7 +159,7 @@ static void faults_pay_once(void **state) {
         options.config = "page_service_cycles=3000";
         options.sharing.policy = &rates_policy;
         options.sharing.unsampled = 1;
-        assert_int_equal(sharing_option("move", i % 2 ? "park" : "switch", &options.sharing), 0);
+        assert_int_equal(sharing_leave(i % 2 ? "park" : "switch", &options.sharing), 0);
         options.faults.scheme = schemes[i];
         options.absent = options.faults.absent = "all";
         options.preempt_cycle = 9000;

@@ -10,6 +10,7 @@
 
 #include "parts/fault_switch/fault_switch.h"
 #include "parts/fault_unit/fault_unit.h"
+#include "preemption/preempted.h"
 #include "tools/check.h"
 
 enum { SHIFT = 11, SUMS = 1024, MULTIPLIER = 1664525, INCREMENT = 1013904223 };
@@ -105,7 +106,7 @@ static uint64_t waiting(const machine *m) {
     for (i = 0; i < m->block_count; i++)
         if (m->blocks[i].life) waits += gpump_fault_pending(m->fault_unit->fault, block_cookie(&m->blocks[i]));
     for (i = 0; i < m->kernel_count; i++)
-        for (n = m->kernels[i].first_preempted; n != NONE; n = m->preempted[n].next)
+        for (n = preempted_first(m, i); n != NONE; n = preempted_after(m, i, n))
             waits += gpump_fault_pending(m->fault_unit->fault, block_cookie_of(i, m->preempted[n].linear));
     return waits;
 }

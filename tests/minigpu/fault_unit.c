@@ -116,7 +116,8 @@ static const char served[] = GPUMP_SOURCE_DIR "/examples/minigpu/launches/faults
 static void check_nothing_left(const machine *m, const launch_file *launch) {
     uint32_t i;
     for (i = 0; i < m->block_count; i++) assert_int_equal(m->blocks[i].life, 0);
-    for (i = 0; i < m->kernel_count; i++) assert_int_equal(m->kernels[i].preempted + m->kernels[i].resident, 0);
+    for (i = 0; i < m->kernel_count; i++) assert_int_equal(m->kernels[i].resident, 0);
+    assert_int_equal(gpump_preempted_after(m->preempted_list, 0, NONE), NONE);
     assert_int_equal(m->local_count, m->local_count_free);
     assert_int_equal(gpump_context_pool_check(m->context_pool, NULL), GPUMP_OK);
     assert_int_equal(m->fault_unit->unmap[1], 0);

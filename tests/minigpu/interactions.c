@@ -11,6 +11,7 @@
 #include "parts/fault_unit/fault_unit.h"
 #include "preemption/context_forms.h"
 #include "preemption/kill.h"
+#include "preemption/preempted.h"
 #include "preemption/preemption.h"
 #include "tools/check.h"
 
@@ -124,7 +125,7 @@ static void kill_now(machine *m, const launch_file *launch, const char *what) {
     assert_true(preemption_kill_process(m, m->kernels[VICTIM].process) > 0);
     for (i = 0; i < m->block_count; i++)
         if (m->blocks[i].life) assert_int_not_equal(m->blocks[i].kernel, VICTIM);
-    assert_int_equal(m->kernels[VICTIM].preempted + m->kernels[VICTIM].resident, 0);
+    assert_true(preempted_first(m, VICTIM) == NONE && !m->kernels[VICTIM].resident);
     if (machine_run(m, NEVER) != 1) fail_msg("%s: %s", what, m->error);
     (void)check_results(m, launch, checks);
     assert_int_equal(checks[INTRUDER].result, CHECK_RIGHT);

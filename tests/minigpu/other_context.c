@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "machine/machine.h"
+#include "preemption/preempted.h"
 #include "preemption/preemption.h"
 
 /* Runs until a block of the first kernel waits in memory. */
@@ -17,12 +18,12 @@ static machine *build(launch_file *launch) {
         fail_msg("%s", error);
     assert_int_equal(machine_run(m, 400), 0);
     preemption_request(m, m->sms[0], GPUMP_TECHNIQUE_SWITCH, 2, 0);
-    while (m->kernels[0].first_preempted == NONE) assert_int_equal(machine_run(m, m->now + 1), 0);
+    while (preempted_first(m, 0) == NONE) assert_int_equal(machine_run(m, m->now + 1), 0);
     return m;
 }
 
 static uint8_t *context_of(machine *m) {
-    const preempted_block *entry = &m->preempted[m->kernels[0].first_preempted];
+    const preempted_block *entry = &m->preempted[preempted_first(m, 0)];
     assert_true(entry->context != NEVER);
     return device_memory(m, m->context_base + entry->context * m->context_stride);
 }

@@ -201,7 +201,8 @@ static void check_requests_are_named(const json_t *run) {
 
 /* A page, like a trace, is an observer's: the run is the same to the cycle. */
 static void test_observers_change_nothing(void **state) {
-    static const char *const options[] = {"--policy dual --limit 2 --preempt 9000", "--schedule equal --vacate select"};
+    static const char *const options[] = {"--victims dual --deadline-us 2 --preempt 9000",
+                                          "--schedule equal --leave select"};
     char watched[256];
     size_t i;
     (void)state;
@@ -230,9 +231,9 @@ static void test_contradictions_are_refused(void **state) {
     (void)state;
     assert_int_equal(run_command(PROGRAM " run " DEMO " --schedule equal --in-place 2>&1", output, sizeof output), 2);
     assert_non_null(strstr(output, "--in-place is not available under --schedule: the scheduler empties an SM"));
-    assert_int_equal(run_command(PROGRAM " run " DEMO " --schedule equal --policy dual 2>&1", output, sizeof output),
+    assert_int_equal(run_command(PROGRAM " run " DEMO " --schedule equal --victims dual 2>&1", output, sizeof output),
                      2);
-    assert_non_null(strstr(output, "--schedule and --policy exclude each other"));
+    assert_non_null(strstr(output, "--schedule and --victims exclude each other"));
 }
 
 static void test_demo(void **state) {

@@ -9,7 +9,7 @@
 #define MINIGPU GPUMP_BINARY_DIR "/examples/minigpu/minigpu "
 #define KERNELS GPUMP_SOURCE_DIR "/examples/minigpu/kernels/"
 #define THREE KERNELS "spmv/small.yaml " KERNELS "saxpy/small.yaml " KERNELS "pathfinder/small.yaml "
-#define QUICK "--cycles 1000 --warm 1000 --oracle 0 --policy even --policy leftover "
+#define QUICK "--cycles 1000 --warm 1000 --oracle 0 --partition even --partition leftover "
 
 static char output[1 << 16];
 
@@ -46,7 +46,7 @@ static void refused(void **state) {
         const char *command, *text;
     } cases[] = {{"pairs " KERNELS "spmv/small.yaml 2>&1", "two kernels at least make a pair"},
                  {"pairs " THREE "--shard 2/2 2>&1", "a shard is I/N with 0 <= I < N, not"},
-                 {"pairs " THREE "--policy nobody 2>&1", "ccbp"},
+                 {"pairs " THREE "--partition nobody 2>&1", "ccbp"},
                  {"pairs merge out.csv 2>&1", "merge wants OUT.csv and at least one PART.csv"},
                  {"pairs " THREE GPUMP_SOURCE_DIR "/examples/minigpu/launches/three_processes.yaml 2>&1",
                   "pairs wants one kernel in each file, this one has"},

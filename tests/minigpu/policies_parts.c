@@ -3,9 +3,9 @@
 #include "run_command.h"
 #include "test.h"
 
-#define POLICIES                                                                                                   \
-    GPUMP_BINARY_DIR "/examples/minigpu/minigpu policies --kernel nw_1 --kernel dwt2d_copy --requests 1 --policy " \
-                     "dual --policy chimera --limit 2 "
+#define POLICIES                                                                                                    \
+    GPUMP_BINARY_DIR "/examples/minigpu/minigpu policies --kernel nw_1 --kernel dwt2d_copy --requests 1 --victims " \
+                     "dual --victims chimera --deadline-us 2 "
 
 static void run(const char *command, int status, const char *text) {
     static char output[1 << 16];

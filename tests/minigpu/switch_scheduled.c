@@ -8,6 +8,7 @@
 #include "parts/fault_switch/fault_switch.h"
 #include "parts/fault_unit/fault_unit.h"
 #include "parts/schedule/schedule_facts.h"
+#include "preemption/preempted.h"
 #include "tools/check.h"
 
 typedef struct way {
@@ -49,7 +50,7 @@ static machine *build(launch_file *launch, const way *w, int valid) {
 static uint32_t off_chip(const machine *m, uint32_t process) {
     uint32_t i, n, count = 0;
     for (i = 0; i < m->kernel_count; i++)
-        for (n = m->kernels[i].first_preempted; m->kernels[i].process == process && n != NONE; n = m->preempted[n].next)
+        for (n = preempted_first(m, i); m->kernels[i].process == process && n != NONE; n = preempted_after(m, i, n))
             count += m->preempted[n].fault_sm != NONE;
     return count;
 }
@@ -97,7 +98,7 @@ static uint32_t run(machine *m, const way *w, uint32_t step_cycles, uint32_t dyi
     assert_true(ins <= outs);
     for (i = 0; i < m->block_count; i++) assert_int_equal(m->blocks[i].life, 0);
     for (i = 0; i < m->kernel_count; i++) {
-        assert_int_equal(m->kernels[i].preempted + m->kernels[i].resident, 0);
+        assert_true(preempted_first(m, i) == NONE && !m->kernels[i].resident);
         blocks += m->kernels[i].blocks;
     }
     assert_int_equal(m->local_count, m->local_count_free);

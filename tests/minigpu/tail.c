@@ -6,7 +6,7 @@
 #include "parts/corun/corun_group.h"
 #include "machine/stream.h"
 #include "tools/check.h"
-#include "tools/sharing_options.h"
+#include "tools/run_options.h"
 #include "tools/tail.h"
 
 static const char path[] = GPUMP_SOURCE_DIR "/examples/minigpu/launches/requests_beside_batch.yaml";
@@ -47,7 +47,7 @@ static void requests_in_order(void **state) {
     machine_options_default(&options);
     options.sharing.policy = gpump_partition_find("even");
     options.sharing.unsampled = options.sharing.priorities = 1;
-    assert_int_equal(sharing_option("move", "flush", &options.sharing), 0);
+    assert_int_equal(sharing_leave("flush", &options.sharing), 0);
     if (launch_file_read(&launch, path, error) || !(m = machine_build(&launch, &options, error))) fail_msg("%s", error);
     assert_int_equal(stream_make(m, 0, arrivals, 3), 0);
     m->stop_cycle = 300000;

@@ -17,12 +17,13 @@ grep -l "$source" moved/share -r | head -3 | grep . && fail "the files above nam
 for tool in minigpu tbsim; do
     page=$(find moved -name $tool.1)
     [ -s "$page" ] || fail "$tool has no manual page"
-    for command in "" $([ $tool = minigpu ] && echo run init analyze policies demo); do
+    for command in "" $([ $tool = minigpu ] && echo run init analyze tail corun pairs policies demo); do
         # shellcheck disable=SC2086
         for option in $(moved/bin/$tool $command --help | sed -n 's/^  \(--[a-z-]*\).*/\1/p'); do
             sed 's/\\-/-/g' "$page" | grep -q -e "^.B $option" || fail "$tool.1 has no $option ($tool $command --help has)"
         done
     done
+    grep -n -e '\.md' -e '\.h\b' -e 'examples/' -e 'docs/' "$page" && fail "$tool.1 names files that are not installed"
     if command -v mandoc >/dev/null; then
         mandoc -Tlint -Wwarning "$page" | grep -v 'missing date' | grep . && fail "mandoc finds the above in $tool.1"
     fi
@@ -37,9 +38,9 @@ done
 moved/bin/minigpu demo --html page.html >shown 2>&1 || { cat shown; fail "the demo does not run"; }
 grep -q "moved/.*/demo.yaml" shown || fail "the demo is not the installed one"
 [ -s page.html ] || fail "the demo wrote no page"
-moved/bin/minigpu policies --kernel bfs_2 --requests 1 --limit 5 --policy switch >shown 2>&1 || { cat shown; fail "policies does not run"; }
+moved/bin/minigpu policies --kernel bfs_2 --requests 1 --deadline-us 5 --victims switch >shown 2>&1 || { cat shown; fail "policies does not run"; }
 rm -r moved/share/gpump/minigpu/kernels/bfs_2
-moved/bin/minigpu policies --kernel bfs_2 --requests 1 --limit 5 --policy switch >shown 2>&1 && fail "policies: not the installed kernels"
+moved/bin/minigpu policies --kernel bfs_2 --requests 1 --deadline-us 5 --victims switch >shown 2>&1 && fail "policies: not the installed kernels"
 moved/bin/tbsim run moved/share/gpump/tbsim/workloads/figure_5_1.yaml --policy ppq >shown 2>&1 || { cat shown; fail "tbsim does not run"; }
 : >moved/share/gpump/data/tanasic_table_5_2.csv
 moved/bin/tbsim sweep --workloads 1 --quiet >shown 2>&1 && fail "tbsim reads another Table 5.2 than the installed one"

@@ -21,12 +21,12 @@ mkdir -p "$work"
 # The files of examples/policies in the hosts of this build.
 minigpu=$build/examples/minigpu/minigpu tbsim=$build/examples/tbsim/tbsim micro=$build/bench/micro
 if [ -x "$minigpu" ]; then
-    wants '^| hurry | 2 |' "$minigpu" policies --policy dual --policy hurry --requests 1 --kernel bfs_2 --limit 2
+    wants '^| hurry | 2 |' "$minigpu" policies --victims dual --victims hurry --requests 1 --kernel bfs_2 --deadline-us 2
     wants ' right' "$minigpu" run "$source/examples/minigpu/launches/three_processes.yaml" --schedule shortest
-    refuses 2 'hurry' "$minigpu" policies --policy nobody
+    refuses 2 'hurry' "$minigpu" policies --victims nobody
     wants 'worst_first | HSpeedup' "$minigpu" corun "$source/examples/minigpu/launches/corun_backprop_cfd.yaml" \
-        --policy worst_first --cycles 2000 --warm 2000
-    refuses 2 'worst_first' "$minigpu" corun "$source/examples/minigpu/launches/corun_backprop_cfd.yaml" --policy nobody
+        --partition worst_first --cycles 2000 --warm 2000
+    refuses 2 'worst_first' "$minigpu" corun "$source/examples/minigpu/launches/corun_backprop_cfd.yaml" --partition nobody
 fi
 if [ -x "$tbsim" ]; then
     wants 'shortest' "$tbsim" run "$source/examples/tbsim/workloads/figure_5_1.yaml" --policy shortest

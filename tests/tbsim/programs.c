@@ -113,7 +113,7 @@ static void test_no_input_is_written_over(void **state) {
            "sweep --workloads 1 --quiet --data data.csv --out data.csv 2>&1",
            2, "data.csv is read and would be written over");
     /* Nor does an option that is wrong cost the table that an earlier run has made. */
-    expect("echo kept >kept.csv; " MINIGPU "policies --csv kept.csv --limit 0 2>&1 >/dev/null; cat kept.csv", 0,
+    expect("echo kept >kept.csv; " MINIGPU "policies --csv kept.csv --deadline-us 0 2>&1 >/dev/null; cat kept.csv", 0,
            "kept");
 }
 

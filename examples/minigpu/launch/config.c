@@ -144,6 +144,18 @@ int minigpu_config_set(minigpu_config *config, const char *name, uint32_t value)
     return -1;
 }
 
+void minigpu_config_range(const char *name, uint32_t *least, uint32_t *most) {
+    *least = 0;
+    *most = UINT32_MAX;
+#define MINIGPU_RANGE_OF(number, low, high) \
+    if (strcmp(name, #number) == 0) {       \
+        *least = low;                       \
+        *most = UINT32_C(high);             \
+    }
+    MINIGPU_RANGES(MINIGPU_RANGE_OF)
+#undef MINIGPU_RANGE_OF
+}
+
 int minigpu_config_set_list(minigpu_config *config, const char *list, const char **wrong) {
     while (*list) {
         const char *equals = strchr(list, '='), *comma = list + strcspn(list, ",");

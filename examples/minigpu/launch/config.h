@@ -166,6 +166,8 @@ const char *minigpu_config_check(const minigpu_config *config);
 /* Sets several: "NAME=VALUE,NAME=VALUE". Returns 0, or -1 with what could not be read in *wrong, up to the next comma.
  */
 int minigpu_config_set_list(minigpu_config *config, const char *list, const char **wrong);
+/* The least and the most that a number may be by itself. */
+void minigpu_config_range(const char *name, uint32_t *least, uint32_t *most);
 /* Sets one of the numbers above by its name. Returns 0, or -1 when there is none of that name. */
 int minigpu_config_set(minigpu_config *config, const char *name, uint32_t value);
 

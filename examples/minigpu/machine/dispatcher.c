@@ -6,12 +6,15 @@
 #include "sm/scoreboard.h"
 #include "preemption/block_life.h"
 #include "parts/schedule/preemption_schedule.h"
+#include "preemption/preempted.h"
 #include "preemption/requests.h"
 #include "parts/schedule/schedule_group.h"
 #include "parts/victims/victims.h"
 #include "parts/trace/trace.h"
 
-static int has_blocks(const kernel *k) { return k->next_block < k->blocks || k->preempted; }
+static int has_blocks(const machine *m, uint32_t index) {
+    return m->kernels[index].next_block < m->kernels[index].blocks || preempted_first(m, index) != NONE;
+}
 
 /* Kernels of one process are ordered: one starts when those before it in the file are done. */
 static int its_turn(const machine *m, uint32_t index) {
@@ -65,18 +68,6 @@ uint64_t dispatcher_kernels(machine *m) {
     return next;
 }
 
-/* Returns the first preempted block of a kernel that may go to this SM; NULL when there is none. */
-static const preempted_block *find_preempted(const machine *m, const kernel *k, const sm *s, int own) {
-    uint32_t index;
-    for (index = k->first_preempted; index != NONE; index = m->preempted[index].next) {
-        const preempted_block *entry = &m->preempted[index];
-        int elsewhere = m->config.resume_elsewhere && m->sm_count > 1 && entry->left_sm == s->index;
-        if (entry->fault_sm != NONE) continue; /* its SM asks for it (fault_switch.h) */
-        if (own ? entry->home_sm == s->index : entry->home_sm == NONE && !elsewhere) return entry;
-    }
-    return NULL;
-}
-
 /* With blocks parked, gpump_sm knows more kernels than may run on an SM: is there room for one more that runs? */
 static int may_run_here(const machine *m, const sm *s, uint32_t index) {
     uint32_t i, kernels = 0;
@@ -93,17 +84,17 @@ static int lacks_slots(const machine *m, const sm *s, const kernel *k) {
 /* Places one block of a kernel on an SM; 1 when it did. */
 static int place_one(machine *m, sm *s, uint32_t index, int own) {
     kernel *k = &m->kernels[index];
-    const preempted_block *entry;
+    uint32_t handle;
     if (k->block_cap && s->kernel_resident[index] >= k->block_cap) return 0;
     if (lacks_slots(m, s, k)) return 0;
     if (m->corun && !corun_may_place(m, s, index, own)) return 0;
     if (!may_run_here(m, s, index)) return 0;
     if (s->whole && s->resident > s->kernel_resident[index]) return 0; /* the SM changes hands as a whole */
-    if ((entry = find_preempted(m, k, s, own))) {
-        preempted_block copy = *entry;
+    if ((handle = gpump_preempted_find(m->preempted_list, m->now, index + 1, s->index, own)) != NONE) {
+        preempted_block copy = m->preempted[handle];
         if (preemption_place(m, s, index, copy.linear, &copy) != GPUMP_REASON_YES) return 0;
         if (own && m->corun) corun_came_back(m, s);
-        block_life_dequeue(m, k, (uint32_t)(entry - m->preempted));
+        preempted_take(m, handle, s->index);
         return 1;
     }
     if (own || k->next_block == k->blocks || !fault_switch_lets_in(s)) return 0;
@@ -114,26 +105,28 @@ static int place_one(machine *m, sm *s, uint32_t index, int own) {
 
 /* An SM that was taken for a kernel is everybody's again when that kernel has no blocks left to place; under a policy,
  * where it has a deadline to meet, when it has ended (Shieh chapter 1: who was preempted resumes after it). */
-static int may_go_back(const machine *m, const kernel *k) {
-    return m->policy ? k->state == KERNEL_DONE : !has_blocks(k);
+static int may_go_back(const machine *m, uint32_t index) {
+    return m->policy ? m->kernels[index].state == KERNEL_DONE : !has_blocks(m, index);
 }
 
 void dispatcher_place(machine *m) {
+    const uint32_t *order;
     uint32_t i, n, placed = 0;
     int own;
     if (m->schedule) preemption_schedule_pump(m);
     if (m->schedule ? !m->corun : !m->dispatch_needed) return; /* the scheduler places all blocks but a group's */
+    order = preempted_order(m);
     for (i = 0; i < m->sm_count; i++) {
-        sm *s = m->sms[i];
+        sm *s = m->sms[order[i]];
         int done = 0;
-        if (m->schedule && !schedule_group_holds(m, i)) continue;
-        if (s->reserved_for && may_go_back(m, &m->kernels[s->reserved_for - 1])) preemption_unreserve(m, s);
+        if (m->schedule && !schedule_group_holds(m, s->index)) continue;
+        if (s->reserved_for && may_go_back(m, s->reserved_for - 1)) preemption_unreserve(m, s);
         for (own = 1; own >= 0 && !done; own--) {
             for (n = 0; n < m->kernel_count && !done; n++) {
                 uint32_t index = m->kernel_order[n];
-                if (own && !m->kernels[index].preempted) continue;
+                if (own && preempted_first(m, index) == NONE) continue;
                 if (m->schedule && index >= m->corun->kernels) continue;
-                if (m->kernels[index].state != KERNEL_ACTIVE || !has_blocks(&m->kernels[index])) continue;
+                if (m->kernels[index].state != KERNEL_ACTIVE || !has_blocks(m, index)) continue;
                 if (s->reserved_for ? s->reserved_for != index + 1 : m->kernels[index].only_reserved) continue;
                 done = place_one(m, s, index, own);
             }

@@ -27,6 +27,7 @@
 #include "parts/restart/recompile.h"
 #include "parts/restart/region.h"
 #include "sm/runtime_calls.h"
+#include "preemption/preempted.h"
 #include "preemption/preemption.h"
 #include "parts/schedule/preemption_schedule.h"
 #include "ptx/kernel_names.h"
@@ -341,7 +342,6 @@ static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const
     k->priority = l->priority;
     k->arrival_cycle = l->arrival_cycle;
     k->ready_cycle = k->start_cycle = k->end_cycle = NEVER;
-    k->first_preempted = k->last_preempted = NONE;
     k->block_cap = l->block_cap;
     k->registers = program->registers;
     if (threads > 1024 || l->block[2] > 64) {
@@ -851,14 +851,12 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     m->warps = (warp *)arena_take_array(&m->arena, m->warp_count, sizeof(warp));
     m->predicates =
         (uint32_t *)arena_take_array(&m->arena, (size_t)m->warp_count * (m->predicate_stride + 1), sizeof(uint32_t));
-    m->preempted = (preempted_block *)arena_take_array(&m->arena, m->preempted_count, sizeof(preempted_block));
     m->sms = (sm **)arena_take_array(&m->arena, c->gpu.sms, sizeof(sm *));
     m->memory_system = memory_make(&m->arena, c, c->gpu.sms, m->kernel_count);
-    if (!m->blocks || !m->warps || !m->predicates || !m->preempted || !m->sms || !m->memory_system ||
+    m->sm_count = c->gpu.sms;
+    if (!m->blocks || !m->warps || !m->predicates || !m->sms || !m->memory_system || preempted_make(m) ||
         make_travelling_read_sets(m))
         goto memory;
-    for (i = 0; i < m->preempted_count; i++) m->preempted[i].next = i + 1 < m->preempted_count ? i + 1 : NONE;
-    m->sm_count = c->gpu.sms;
     for (i = 0; i < m->sm_count; i++) {
         if (make_sm(m, i, shared_bytes, error)) goto done;
     }
@@ -1171,9 +1169,10 @@ void machine_dump(const machine *m, void *output) {
     uint32_t i, n, e;
     for (i = 0; i < m->kernel_count; i++) {
         const kernel *k = &m->kernels[i];
+        for (n = preempted_first(m, i), e = 0; n != NONE; n = preempted_after(m, i, n)) e++;
         fprintf(file,
                 "kernel %u %s: %" PRIu64 " of %" PRIu64 " blocks done, %" PRIu64 " started, %u on SMs, %u preempted\n",
-                i + 1, k->program->name, k->done_blocks, k->blocks, k->next_block, k->resident, k->preempted);
+                i + 1, k->program->name, k->done_blocks, k->blocks, k->next_block, k->resident, e);
     }
     for (i = 0; i < m->sm_count; i++) {
         const sm *s = m->sms[i];

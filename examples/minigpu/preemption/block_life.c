@@ -38,6 +38,7 @@
 #include "preemption/context_pipeline.h"
 #include "parts/schedule/schedule_facts.h"
 #include "parts/victims/victim_facts.h"
+#include "preemption/preempted.h"
 
 #define FREED_PATTERN 0xdeadbeefu
 #define BIT(slot) (UINT64_C(1) << (slot))
@@ -258,7 +259,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     request.cookie = block_cookie_of(kernel_index, linear);
     request.kernel = kernel_index + 1;
     request.need = k->need;
-    if (saved && saved->home_sm != NONE) { /* it is still here in part */
+    if (saved && saved->kept) { /* it is still here in part */
         ref = saved->parked;
         result = gpump_sm_unpark(s->gpump, m->now, ref, &diag);
     } else {
@@ -290,9 +291,9 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
         b->history = saved->history;
         b->context_bytes = saved->context_bytes;
         b->fault_cycle = saved->fault_cycle;
-        b->keep = saved->home_sm != NONE ? saved->kept : 0;
+        b->keep = saved->kept;
         if (restores) b->local_frame = saved->local_frame;
-        s->parked -= saved->home_sm != NONE;
+        s->parked -= saved->kept != 0;
     }
     s->block_of_entry[ref.slot] = index;
     if (s->faults && !s->resident) share_log(m, s, k);
@@ -545,68 +546,6 @@ void block_life_overwrite(const machine *m, sm *s) {
     }
 }
 
-static void queue_preempted(machine *m, const block *b, const gpump_sm_action *action) {
-    kernel *k = &m->kernels[b->kernel];
-    const gpump_read_set *set = m->sms[b->sm]->read_sets[b->ref.slot];
-    uint32_t index = m->free_preempted, i;
-    preempted_block *entry;
-    if (index == NONE) {
-        machine_fail(m, "more preempted blocks than the machine has room for");
-        return;
-    }
-    entry = &m->preempted[index];
-    m->free_preempted = entry->next;
-    entry->history = action->history;
-    entry->linear = b->linear;
-    entry->context = action->why == GPUMP_BLOCK_SAVED || action->kind == GPUMP_SM_ACTION_PARKED ? b->context : NEVER;
-    entry->context_bytes = b->context_bytes;
-    entry->fault_cycle = 0;
-    for (i = 0; i < b->warp_count; i++)
-        if (m->warps[b->warps[i]].fault_cycle > entry->fault_cycle)
-            entry->fault_cycle = m->warps[b->warps[i]].fault_cycle;
-    entry->kernel = b->kernel;
-    entry->fault_sm = NONE;
-    entry->local_frame = entry->context == NEVER ? NONE : b->local_frame;
-    entry->left_sm = b->sm;
-    entry->home_sm = NONE;
-    entry->kept = 0;
-    if (action->kind == GPUMP_SM_ACTION_PARKED) { /* it can come back only where the rest of it is */
-        entry->home_sm = b->sm;
-        entry->parked = b->ref;
-        entry->kept = action->parts;
-        m->sms[b->sm]->parked++;
-    }
-    entry->flushes = b->flushes + (action->why == GPUMP_BLOCK_FLUSHED);
-    if (entry->context != NEVER && set) /* what proves that it may still be flushed travels with it */
-        machine_must(m, "gpump_read_set_save",
-                     gpump_read_set_save(set, entry->read_segments, m->config.read_set_segments / 4 * 3,
-                                         &entry->read_segment_count),
-                     NULL);
-    entry->next = NONE;
-    if (k->last_preempted == NONE)
-        k->first_preempted = index;
-    else
-        m->preempted[k->last_preempted].next = index;
-    k->last_preempted = index;
-    k->preempted++;
-}
-
-void block_life_dequeue(machine *m, kernel *k, uint32_t entry) {
-    uint32_t at = k->first_preempted, previous = NONE, next = m->preempted[entry].next;
-    while (at != entry) {
-        previous = at;
-        at = m->preempted[at].next;
-    }
-    if (previous == NONE)
-        k->first_preempted = next;
-    else
-        m->preempted[previous].next = next;
-    if (k->last_preempted == entry) k->last_preempted = previous;
-    k->preempted--;
-    m->preempted[entry].next = m->free_preempted;
-    m->free_preempted = entry;
-}
-
 /* Does the SM change hands, so that no block of the kernel comes back to it by itself? */
 static int must_leave_for_good(const machine *m, const sm *s, uint32_t kernel) {
     if (m->schedule) return preemption_schedule_vacates(m, s);
@@ -615,7 +554,7 @@ static int must_leave_for_good(const machine *m, const sm *s, uint32_t kernel) {
 
 static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     kernel *k = &m->kernels[b->kernel];
-    uint32_t i, index = (uint32_t)(b - m->blocks);
+    uint32_t i, index = (uint32_t)(b - m->blocks), handle = NONE;
     victims_freed(m, b, action);
     overwrite(m, s, b, action->kind == GPUMP_SM_ACTION_PARKED ? action->parts : 0);
     if (duet_serves(m, b->kernel))
@@ -629,14 +568,11 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     if (action->why == GPUMP_BLOCK_DONE)
         k->done_blocks++;
     else if (action->why != GPUMP_BLOCK_KILLED)
-        queue_preempted(m, b, action);
+        handle = preempted_add(m, b, action);
     if (s->fault_switch &&
         fault_switch_left(m, s, b, action->why == GPUMP_BLOCK_SAVED && !must_leave_for_good(m, s, b->kernel)))
-        m->preempted[k->last_preempted].fault_sm = s->index;
-    if (m->schedule) {
-        const int ended = action->why == GPUMP_BLOCK_DONE || action->why == GPUMP_BLOCK_KILLED;
-        preemption_schedule_left(m, b, ended ? NONE : k->last_preempted);
-    }
+        preempted_belongs(m, handle, s->index);
+    if (m->schedule) preemption_schedule_left(m, b, handle);
     if (b->local_frame != NONE && action->why != GPUMP_BLOCK_SAVED && action->kind != GPUMP_SM_ACTION_PARKED)
         m->local_free[m->local_count_free++] = b->local_frame;
     if (b->preemption != NONE) {

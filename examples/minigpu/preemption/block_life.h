@@ -14,9 +14,6 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
  * it has ended: the warps of blocks that have been placed come, and what ended blocks leave behind is overwritten. */
 void block_life_start(machine *m, sm *s);
 void block_life_overwrite(const machine *m, sm *s);
-/* Takes entry number `entry` of m->preempted off the list of its kernel. What it holds stays valid until the next block
- * is preempted. */
-void block_life_dequeue(machine *m, kernel *k, uint32_t entry);
 /* All warps of a block have ended, and nothing of it is on the way. */
 void preemption_block_done(machine *m, sm *s, block *b);
 /* Once per cycle while blocks of the SM are stopping: tells gpump what they still wait for. */

@@ -6,6 +6,7 @@
 #include "parts/fault_switch/fault_switch.h"
 #include "parts/trace/trace.h"
 #include "preemption/block_life.h"
+#include "preemption/preempted.h"
 #include "preemption/requests.h"
 #include "parts/schedule/schedule_facts.h"
 
@@ -30,19 +31,19 @@ static uint32_t kill_on(machine *m, sm *s, uint32_t process) {
 }
 
 /* Drops what is left of a kernel's blocks off the chip. Returns how many. */
-static uint32_t kill_off_chip(machine *m, kernel *k) {
-    uint32_t count = 0;
-    for (; k->first_preempted != NONE; count++) {
-        const preempted_block *entry = &m->preempted[k->first_preempted];
+static uint32_t kill_off_chip(machine *m, uint32_t kernel) {
+    uint32_t count = 0, handle;
+    for (; (handle = preempted_first(m, kernel)) != NONE && !m->failed; count++) {
+        const preempted_block *entry = &m->preempted[handle];
         if (entry->context != NEVER)
             machine_must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, entry->context), NULL);
         if (entry->local_frame != NONE) m->local_free[m->local_count_free++] = entry->local_frame;
         if (entry->fault_sm != NONE) {
             fault_switch_dropped(m, m->sms[entry->fault_sm], block_cookie_of(entry->kernel, entry->linear));
-            if (m->schedule) preemption_schedule_off_chip_left(m, k->first_preempted, 1);
+            if (m->schedule) preemption_schedule_off_chip_left(m, handle, 1);
         }
         if (m->fault_unit) block_life_forget_faults(m, entry->kernel, entry->linear);
-        block_life_dequeue(m, k, k->first_preempted);
+        preempted_take(m, handle, NONE);
     }
     return count;
 }
@@ -55,7 +56,7 @@ uint32_t preemption_kill_process(machine *m, uint32_t process) {
         kernel *k = &m->kernels[i];
         const int was_active = k->state == KERNEL_ACTIVE;
         if (k->process != process || k->state == KERNEL_DONE) continue;
-        killed += kill_off_chip(m, k);
+        killed += kill_off_chip(m, i);
         k->next_block = k->blocks;
         k->state = KERNEL_DONE;
         k->end_cycle = m->now;

@@ -128,11 +128,9 @@ typedef struct preempted_block {
     gpump_sm_history history;
     uint64_t linear;
     uint64_t context;       /* of the context pool; NEVER: it starts anew */
-    uint32_t next;          /* in its list; NONE ends it */
     uint32_t left_sm;       /* the SM it left */
-    uint32_t home_sm;       /* the only SM it may go to; NONE: any */
-    gpump_block_ref parked; /* home_sm set: its name there; registers, shared memory or both are still in place */
-    uint32_t kept;          /* gpump_part bits of those */
+    uint32_t kept;          /* gpump_part bits of what is still in place there; 0: nothing, and it may go elsewhere */
+    gpump_block_ref parked; /* kept set: its name there */
     uint64_t context_bytes; /* what of it is in memory */
     uint64_t fault_cycle;   /* when all pages are there that its warps have faulted on */
     uint32_t flushes;       /* how often it has been flushed so far */
@@ -169,18 +167,16 @@ typedef struct kernel {
     uint32_t shared_bytes; /* static and dynamic, of one block */
     uint32_t registers;    /* 32-bit registers per thread */
     uint32_t process, priority;
-    uint32_t state;                           /* kernel_state */
-    uint32_t warps;                           /* of one block */
-    uint32_t block_cap;                       /* blocks on one SM at most */
-    uint32_t only_reserved;                   /* 1: it goes only to SMs that are reserved for it */
-    uint32_t first_preempted, last_preempted; /* list of preempted_block */
-    uint32_t preempted;                       /* its length */
-    uint32_t resident;                        /* blocks on SMs */
-    uint64_t round_cycle;                     /* when its present round became ready */
-    uint32_t iteration;                       /* rounds of its loop that it has ended (loops.h) */
-    uint64_t code_page;                       /* of its first instruction, where code is absent at first */
-    uint32_t code_pages;                      /* code_pages.h; 0: code is always there */
-    uint32_t killed;                          /* 1: its process was aborted (fault_unit.h) */
+    uint32_t state;         /* kernel_state */
+    uint32_t warps;         /* of one block */
+    uint32_t block_cap;     /* blocks on one SM at most */
+    uint32_t only_reserved; /* 1: it goes only to SMs that are reserved for it */
+    uint32_t resident;      /* blocks on SMs */
+    uint64_t round_cycle;   /* when its present round became ready */
+    uint32_t iteration;     /* rounds of its loop that it has ended (loops.h) */
+    uint64_t code_page;     /* of its first instruction, where code is absent at first */
+    uint32_t code_pages;    /* code_pages.h; 0: code is always there */
+    uint32_t killed;        /* 1: its process was aborted (fault_unit.h) */
 } kernel;
 
 #endif

@@ -291,8 +291,10 @@ typedef struct machine {
     uint32_t warp_count;
     uint32_t *predicates; /* predicate_stride lane masks per warp */
     uint32_t predicate_stride;
-    preempted_block *preempted;
-    uint32_t preempted_count, free_preempted;
+    gpump_preempted *preempted_list; /* the blocks that come back (preemption/preempted.h) ... */
+    preempted_block *preempted;      /* ... and by handle what else is known of them: preempted_count entries */
+    uint32_t preempted_count;
+    uint32_t *sm_order; /* scratch of preempted_order */
     gpump_context_pool *context_pool;
     uint64_t context_base; /* device address of the saved contexts */
     uint64_t context_stride;

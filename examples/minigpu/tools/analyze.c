@@ -4,7 +4,6 @@
 #include "tools/analyze.h"
 
 #include <dirent.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@
 
 #include "analysis/analysis.h"
 #include "progress.h"
-#include "tools/options.h"
 #include "ptx/ptx_reader.h"
 #include "analysis/sm75_registers.h"
 
@@ -24,7 +22,7 @@
 typedef struct analyze_options {
     const char *kernel; /* only this one; NULL: all */
     uint32_t registers; /* of the file to allocate onto */
-    int csv, survey, listing;
+    uint32_t csv, survey, listing;
 } analyze_options;
 
 /* What is reported of one kernel. */
@@ -486,73 +484,91 @@ static void print_totals(const totals *all) {
     for (i = 0; i < all->kinds; i++) printf("  refused for %-12s %u\n", all->opcodes[i], all->counts[i]);
 }
 
-static const char usage[] =
-    "usage: minigpu analyze FILE.ptx [options]\n"
-    "       minigpu analyze --survey FOLDER [--csv]\n"
-    "  --kernel NAME    only this kernel\n"
-    "  --registers N    32-bit registers per thread to allocate onto (2 to 1024; default 255)\n"
-    "  --listing        the decoded instructions too, with the registers live before each\n"
-    "  --csv            one line per kernel\n"
-    "  --survey FOLDER  every .ptx file in it and below: which kernels are read, which refused and why\n"
-    "exit status: 0 done, 2 bad input, or no kernel could be read\n";
-
-int command_analyze(int argc, char **argv) {
-    static const struct option longs[] = {{"kernel", required_argument, NULL, 'k'},
-                                          {"registers", required_argument, NULL, 'r'},
-                                          {"survey", required_argument, NULL, 's'},
-                                          {"csv", no_argument, NULL, 'c'},
-                                          {"listing", no_argument, NULL, 'l'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+typedef struct analyze_arguments {
     analyze_options options;
-    totals all;
-    const char *folder = NULL;
+    const char *folder;
+} analyze_arguments;
+
+static const option_row analyze_rows[] = {
+    {.name = "kernel",
+     .argument = "NAME",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(analyze_arguments, options.kernel),
+     .group = "Options",
+     .text = "Only this kernel."},
+    {.name = "registers",
+     .argument = "N",
+     .kind = OPTION_NUMBER,
+     .low = 2,
+     .high = 1024,
+     .offset = offsetof(analyze_arguments, options.registers),
+     .group = "Options",
+     .text = "Allocates onto N 32-bit registers per thread (255)."},
+    {.name = "listing",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(analyze_arguments, options.listing),
+     .group = "Options",
+     .text = "Prints the decoded instructions, too, with the registers live before each."},
+    {.name = "csv",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(analyze_arguments, options.csv),
+     .group = "Options",
+     .text = "Prints one line per kernel."},
+    {.name = "survey",
+     .argument = "FOLDER",
+     .kind = OPTION_FOLDER,
+     .offset = offsetof(analyze_arguments, folder),
+     .group = "Options",
+     .text = "Every .ptx file in FOLDER and below: which kernels can be read, which are refused, and why."},
+    {.name = NULL}};
+static const option_set analyze_sets[] = {{analyze_rows, 0}, {NULL, 0}};
+
+/* Checks what is to be read. Returns an exit status. */
+static int check_operands(const analyze_arguments *a, int operands, char **argv) {
     struct stat state;
-    uint64_t number;
-    int option, status = STATUS_RIGHT;
-    memset(&options, 0, sizeof options);
+    if (a->folder && operands)
+        return option_misuse("analyze", "--survey FOLDER stands alone; one too many is", argv[1]);
+    if (!a->folder && !operands) return option_misuse("analyze", "which FILE.ptx, or --survey FOLDER?", NULL);
+    if (operands > 1) return option_misuse("analyze", "one FILE.ptx; one too many is", argv[2]);
+    if (!a->folder || (stat(a->folder, &state) == 0 && S_ISDIR(state.st_mode))) return STATUS_RIGHT;
+    fprintf(stderr, "%s: not a folder\n", a->folder);
+    return STATUS_BAD_INPUT;
+}
+
+static int survey(const analyze_arguments *a, totals *all) {
+    progress_begin(&all->shown, "minigpu analyze");
+    all->per_entry = 1;
+    survey_folder(a->folder, &a->options, all, 0);
+    progress_end(&all->shown);
+    if (!a->options.csv) print_totals(all);
+    if (all->files) return STATUS_RIGHT;
+    fprintf(stderr, "%s: no .ptx file in it or below\n", a->folder);
+    return STATUS_BAD_INPUT;
+}
+
+static int analyze(const option_command *command, int argc, char **argv) {
+    analyze_arguments a;
+    totals all;
+    int operands, status;
+    memset(&a, 0, sizeof a);
     memset(&all, 0, sizeof all);
-    options.registers = 255;
-    while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-        switch (option) {
-        case 'k': options.kernel = optarg; break;
-        case 'r':
-            if (option_number("--registers", optarg, 2, 1024, &number)) return STATUS_BAD_INPUT;
-            options.registers = (uint32_t)number;
-            break;
-        case 's':
-            folder = optarg;
-            options.survey = 1;
-            break;
-        case 'c': options.csv = 1; break;
-        case 'l': options.listing = 1; break;
-        case 'h': fputs(usage, stdout); return STATUS_RIGHT;
-        default: return option_misuse("analyze", NULL, NULL);
-        }
-    }
-    if (folder && optind < argc)
-        return option_misuse("analyze", "--survey FOLDER stands alone; one too many is", argv[optind]);
-    if (!folder && optind == argc) return option_misuse("analyze", "which FILE.ptx, or --survey FOLDER?", NULL);
-    if (!folder && optind < argc - 1)
-        return option_misuse("analyze", "one FILE.ptx; one too many is", argv[optind + 1]);
-    if (folder && (stat(folder, &state) != 0 || !S_ISDIR(state.st_mode))) {
-        fprintf(stderr, "%s: not a folder\n", folder);
-        return STATUS_BAD_INPUT;
-    }
-    if (options.csv) print_csv_header();
-    if (folder) {
-        progress_begin(&all.shown, "minigpu analyze");
-        all.per_entry = 1;
-        survey_folder(folder, &options, &all, 0);
-        progress_end(&all.shown);
-    } else
-        status = analyze_file(argv[optind], &options, &all);
-    if (folder && !options.csv) print_totals(&all);
-    if (folder && !all.files) {
-        fprintf(stderr, "%s: no .ptx file in it or below\n", folder);
-        status = STATUS_BAD_INPUT;
-    }
+    a.options.registers = 255;
+    status = options_read(command, argc, argv, &a, &operands);
+    if (status != OPTIONS_GO_ON) return status;
+    if ((status = check_operands(&a, operands, argv)) != STATUS_RIGHT) return status;
+    a.options.survey = a.folder != NULL;
+    if (a.options.csv) print_csv_header();
+    status = a.folder ? survey(&a, &all) : analyze_file(argv[1], &a.options, &all);
     free(all.opcodes);
     free(all.counts);
     return status;
 }
+
+const option_command analyze_command = {
+    .name = "analyze",
+    .what = "what the analyses find in PTX files",
+    .usage = "minigpu analyze FILE.ptx [options]\nminigpu analyze --survey FOLDER [--csv]",
+    .sets = analyze_sets,
+    .notes = "exit status: 0 done, 2 bad input, or no kernel could be read",
+    .run = analyze,
+};

@@ -2,6 +2,8 @@
 #ifndef MINIGPU_ANALYZE_H
 #define MINIGPU_ANALYZE_H
 
-/* `minigpu analyze ...`; argv[0] is the command's name. Returns the exit status. */
-int command_analyze(int argc, char **argv);
+#include "options.h"
+
+extern const option_command analyze_command;
+
 #endif

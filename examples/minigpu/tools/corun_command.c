@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "tools/corun_command.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,29 +9,14 @@
 #include "tools/corun_experiment.h"
 #include "tools/corun_explain.h"
 #include "progress.h"
-#include "tools/options.h"
-#include "tools/sharing_options.h"
+#include "tools/run_options.h"
 
 enum { POLICIES_MAX = 16 };
 
-static const char usage[] =
-    "usage: minigpu corun FILE [options]\n"
-    "  FILE               launch file with two to eight kernels, each in a process of its own with repeat\n"
-    "  --policy NAME      who divides the SMs: ccbp, smk, ws, ws+dai, crisp, spatial, even, leftover, slack, one\n"
-    "                     of GPUMP_POLICY, or a fixed division: green:A:B (SMs), mps:P:Q (percent of the SMs),\n"
-    "                     mig:1g+3g, blocks:A:B (on each SM); may be repeated (default: all but those)\n"
-    "  --cycles N         how long is measured, once the division holds (default 200000)\n"
-    "  --warm N           cycles before a kernel alone is measured (default 30000)\n" SHARING_USAGE
-    "  --explain          also what slows each kernel down: cycles that its requests wait in each part, beside a copy "
-    "of\n"
-    "                     the machine in which the others are held; and an estimate of its speed there without the "
-    "copy\n"
-    "  --gpu PRESET       the GPU (default: the launch file's)\n"
-    "  --config NAME=VALUE,...  numbers of the machine (config.h lists them)\n"
-    "Each kernel runs alone, then all run together under each policy. speed is warp instructions per cycle beside "
-    "those\n"
-    "of the kernel alone; HSpeedup is the harmonic mean of the speeds, WSpeedup their sum (Lin 4.3.3).\n"
-    "exit status: 0 done, 1 a run failed, 2 bad input\n";
+typedef struct corun_arguments {
+    corun_experiment experiment;
+    option_texts names; /* of policies; none: all */
+} corun_arguments;
 
 static void print_outcome(const launch_file *launch, const gpump_partition_policy *policy, const double *alone,
                           const corun_outcome *o) {
@@ -55,95 +39,153 @@ static void print_outcome(const launch_file *launch, const gpump_partition_polic
            o->metrics.weighted_speedup);
 }
 
-int corun_command(int argc, char **argv) {
-    static const struct option longs[] = {{"policy", required_argument, NULL, 'o'},
-                                          {"cycles", required_argument, NULL, 'c'},
-                                          {"warm", required_argument, NULL, 'w'},
-                                          SHARING_LONGS,
-                                          {"gpu", required_argument, NULL, 'g'},
-                                          {"config", required_argument, NULL, 'n'},
-                                          {"explain", no_argument, NULL, 'x'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+/* The policies that are compared. */
+typedef struct policy_list {
     const gpump_partition_policy *policies[POLICIES_MAX];
-    static gpump_partition_fixed fixed[POLICIES_MAX];
-    const char *names[POLICIES_MAX], *gpu;
-    uint32_t count = 0, given, i;
-    char error[LAUNCH_ERROR_BYTES];
+    gpump_partition_fixed fixed[POLICIES_MAX];
+    uint32_t count;
+} policy_list;
+
+/* Fills the list with the named policies, or all. Returns an exit status. */
+static int choose_policies(policy_list *list, const option_texts *names, const char *gpu) {
+    uint32_t i;
+    for (i = 0; i < names->count; i++)
+        if (!(list->policies[i] = policies_read_partition("minigpu", names->texts[i], gpu, &list->fixed[i]))) return 2;
+    for (i = 0; !names->count && i < POLICIES_MAX && policies_partition_name(i); i++)
+        list->policies[i] = policies_partition_at(i);
+    list->count = names->count ? names->count : i;
+    return 0;
+}
+
+/* Measures every kernel alone. Returns an exit status. */
+static int run_alone(const corun_experiment *e, uint32_t policies, double *alone, progress *shown) {
+    const launch_file *launch = e->launch;
+    gpump_traffic traffic;
+    uint32_t i;
+    int status = 0;
+    for (i = 0; i < launch->kernel_count && !status; i++) {
+        progress_show(shown, (double)i / (launch->kernel_count + policies), launch->kernels[i].name);
+        status = corun_alone(e, i, &alone[i], &traffic);
+    }
+    progress_end(shown);
+    return status;
+}
+
+static int run_policies(const corun_experiment *e, const policy_list *list, const char *gpu, progress *shown) {
+    const launch_file *launch = e->launch;
     double alone[CORUN_KERNELS];
-    launch_file launch;
-    corun_experiment e;
+    corun_outcome outcome;
+    uint32_t i;
+    int status = run_alone(e, list->count, alone, shown);
+    if (!status)
+        printf("| policy | kernel | class | SMs | blocks | network %% | DRAM %% | misses per unit | alone | shared | "
+               "speed |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+    for (i = 0; i < list->count && !status; i++) {
+        progress_show(shown, (double)(launch->kernel_count + i) / (launch->kernel_count + list->count),
+                      list->policies[i]->name);
+        status = corun_together(e, list->policies[i], alone, &outcome);
+        progress_end(shown);
+        if (!status) print_outcome(launch, list->policies[i], alone, &outcome);
+        if (!status && e->explain) corun_explain_print(launch, gpu, list->policies[i]->name, alone, &outcome);
+        fflush(stdout);
+    }
+    return status;
+}
+
+/* Compares the policies on a launch file that has been read. Returns an exit status. */
+static int compare(const corun_arguments *a) {
+    static policy_list list;
+    const corun_experiment *e = &a->experiment;
+    const char *gpu = e->options.gpu ? e->options.gpu : e->launch->gpu ? e->launch->gpu : "maxwell_ccbp";
     progress shown;
-    int option, found, status = 0;
-    memset(&e, 0, sizeof e);
-    e.launch = &launch;
-    machine_options_default(&e.options);
-    e.cycles = 200000;
-    e.warm = 30000;
-    while ((option = getopt_long(argc, argv, "", longs, &found)) != -1) {
-        switch (option) {
-        case 'o':
-            if (count == POLICIES_MAX) return option_misuse("corun", "too many --policy", NULL);
-            names[count++] = optarg;
-            break;
-        case 'c':
-            if (option_number("--cycles", optarg, 1000, UINT64_C(1000000000), &e.cycles)) return 2;
-            break;
-        case 'w':
-            if (option_number("--warm", optarg, 0, UINT64_C(1000000000), &e.warm)) return 2;
-            break;
-        case 'Z':
-            if (sharing_option(longs[found].name, optarg, &e.options.sharing)) return 2;
-            break;
-        case 'g': e.options.gpu = optarg; break;
-        case 'n': e.options.config = optarg; break;
-        case 'x': e.explain = 1; break;
-        case 'h': fputs(usage, stdout); return 0;
-        default: return option_misuse("corun", NULL, NULL);
-        }
-    }
-    if (optind == argc) return option_misuse("corun", "which launch FILE?", NULL);
-    given = count;
-    if (optind < argc - 1) return option_misuse("corun", "one launch FILE; one too many is", argv[optind + 1]);
-    for (i = 0; !given && count < POLICIES_MAX && policies_partition_name(i); i++)
-        policies[count++] = policies_partition_at(i);
-    if (launch_file_read(&launch, argv[optind], error)) {
-        fprintf(stderr, "%s\n", error);
-        return 2;
-    }
-    gpu = e.options.gpu ? e.options.gpu : launch.gpu ? launch.gpu : "maxwell_ccbp";
-    for (i = 0; i < given; i++) {
-        if ((policies[i] = policies_read_partition("minigpu", names[i], gpu, &fixed[i])) != NULL) continue;
-        launch_file_free(&launch);
-        return 2;
-    }
-    if (launch.kernel_count < 2 || launch.kernel_count > GPUMP_PARTITION_KERNELS) {
-        fprintf(stderr, "%s: minigpu corun wants 2 to %u kernels, the file has %u\n", argv[optind],
-                GPUMP_PARTITION_KERNELS, launch.kernel_count);
-        launch_file_free(&launch);
+    int status;
+    if (choose_policies(&list, &a->names, gpu)) return 2;
+    if (e->launch->kernel_count < 2 || e->launch->kernel_count > GPUMP_PARTITION_KERNELS) {
+        fprintf(stderr, "%s: minigpu corun wants 2 to %u kernels, the file has %u\n", e->launch->path,
+                GPUMP_PARTITION_KERNELS, e->launch->kernel_count);
         return 2;
     }
     progress_begin(&shown, "minigpu corun");
     progress_watch(&shown, "the policies printed so far are complete");
-    for (i = 0; i < launch.kernel_count && !status; i++) {
-        gpump_traffic traffic;
-        progress_show(&shown, (double)i / (launch.kernel_count + count), launch.kernels[i].name);
-        status = corun_alone(&e, i, &alone[i], &traffic);
-    }
-    progress_end(&shown);
-    if (!status)
-        printf("| policy | kernel | class | SMs | blocks | network %% | DRAM %% | misses per unit | alone | shared | "
-               "speed |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
-    for (i = 0; i < count && !status; i++) {
-        corun_outcome outcome;
-        progress_show(&shown, (double)(launch.kernel_count + i) / (launch.kernel_count + count), policies[i]->name);
-        status = corun_together(&e, policies[i], alone, &outcome);
-        progress_end(&shown);
-        if (!status) print_outcome(&launch, policies[i], alone, &outcome);
-        if (!status && e.explain) corun_explain_print(&launch, gpu, policies[i]->name, alone, &outcome);
-        fflush(stdout);
-    }
+    status = run_policies(e, &list, gpu, &shown);
     progress_unwatch(&shown);
+    return status;
+}
+
+static int corun(const option_command *command, int argc, char **argv) {
+    static corun_arguments a;
+    char error[LAUNCH_ERROR_BYTES];
+    launch_file launch;
+    int operands, status;
+    a.experiment.launch = &launch;
+    machine_options_default(&a.experiment.options);
+    a.experiment.cycles = 200000;
+    a.experiment.warm = 30000;
+    status = options_read(command, argc, argv, &a, &operands);
+    if (status != OPTIONS_GO_ON) return status;
+    if (!operands) return option_misuse("corun", "which launch FILE?", NULL);
+    if (operands > 1) return option_misuse("corun", "one launch FILE; one too many is", argv[2]);
+    if (launch_file_read(&launch, argv[1], error)) {
+        fprintf(stderr, "%s\n", error);
+        return 2;
+    }
+    status = compare(&a);
     launch_file_free(&launch);
     return status;
 }
+
+static const option_row corun_rows[] = {
+    {.name = "partition",
+     .argument = "POLICY",
+     .kind = OPTION_TEXTS,
+     .high = POLICIES_MAX,
+     .many = 1,
+     .often = 1,
+     .offset = offsetof(corun_arguments, names),
+     .names = policies_partition_name,
+     .group = "Policies",
+     .text = "Who divides the SMs: %N. Or a fixed division: green:A:B (SMs), mps:P:Q (percent of the SMs), mig:1g+3g, "
+             "blocks:A:B (on each SM). May be repeated (default: all but the fixed ones)."},
+    {.name = "policy", .now = "partition"},
+    {.name = "cycles",
+     .argument = "N",
+     .kind = OPTION_NUMBER64,
+     .low = 1000,
+     .high = 1000000000,
+     .offset = offsetof(corun_arguments, experiment.cycles),
+     .group = "Measuring",
+     .text = "Measures N cycles, once the division holds (200000)."},
+    {.name = "warm",
+     .argument = "N",
+     .kind = OPTION_NUMBER64,
+     .high = 1000000000,
+     .offset = offsetof(corun_arguments, experiment.warm),
+     .group = "Measuring",
+     .text = "A kernel alone runs N cycles before it is measured (30000)."},
+    {.name = "explain",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(corun_arguments, experiment.explain),
+     .group = "Measuring",
+     .text =
+         "Prints also what slows each kernel down: the cycles that its requests wait in each part, beside a copy of "
+         "the machine in which the other kernels are held; and an estimate of its speed without such a copy."},
+    {.name = NULL}};
+static const option_set corun_sets[] = {{corun_rows, 0},
+                                        {gpu_rows, offsetof(corun_arguments, experiment.options)},
+                                        {sharing_rows, offsetof(corun_arguments, experiment.options.sharing)},
+                                        {group_leave_rows, offsetof(corun_arguments, experiment.options.sharing)},
+                                        {NULL, 0}};
+
+const option_command corun_command = {
+    .name = "corun",
+    .what = "kernels that share SMs, under each partition policy: Lin chapter 4",
+    .usage = "minigpu corun FILE [options]",
+    .operands = "FILE|launch file with two to eight kernels, each in a process of its own with repeat",
+    .sets = corun_sets,
+    .notes = "Each kernel runs alone, then all run together under each policy. speed is the kernel's warp instructions "
+             "per cycle over those that it has alone. HSpeedup is the harmonic mean of the speeds, WSpeedup their sum "
+             "(Lin 4.3.3).\n"
+             "exit status: 0 done, 1 a run failed, 2 bad input",
+    .bit = COMMAND_CORUN,
+    .run = corun,
+};

@@ -2,6 +2,8 @@
 #ifndef MINIGPU_CORUN_COMMAND_H
 #define MINIGPU_CORUN_COMMAND_H
 
-int corun_command(int argc, char **argv);
+#include "options.h"
+
+extern const option_command corun_command;
 
 #endif

@@ -2,7 +2,6 @@
 #include "tools/init_command.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,20 +12,12 @@
 #include "output.h"
 #include "ptx/demangle.h"
 #include "ptx/kernel_names.h"
-#include "tools/options.h"
 
 #define STATUS_RIGHT 0
 #define STATUS_WRONG 1
 #define STATUS_BAD_INPUT 2
 #define GUESSED_BLOCKS 4u
 #define GUESSED_THREADS 256u
-
-static const char usage[] =
-    "usage: minigpu init FILE.ptx [--kernel NAME] [--out LAUNCH.yaml]\n"
-    "  writes a launch file to begin with: every kernel (or one), its parameters with their types, sizes as guesses\n"
-    "  --kernel NAME    only this kernel, by its name in the file or in C++; may be repeated, and is the order\n"
-    "  --out FILE       write there (default: standard output); a file that exists is not overwritten\n"
-    "exit status: 0 done, 1 the output could not be written, 2 bad input, or no kernel can be run\n";
 
 /* What the kernel does with the buffer behind a pointer parameter. */
 typedef struct pointer_use {
@@ -218,82 +209,111 @@ static char *relative_path(const char *ptx, const char *out) {
     return realpath(ptx, NULL);
 }
 
-int init_command(int argc, char **argv) {
-    static const struct option longs[] = {{"kernel", required_argument, NULL, 'k'},
-                                          {"out", required_argument, NULL, 'o'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    const kernel_program **kernels = (const kernel_program **)calloc((size_t)argc + 1, sizeof *kernels), **grown;
-    const char **names = (const char **)calloc((size_t)argc + 1, sizeof *names), *out_path = NULL;
-    ptx_module module;
-    ptx_error wrong;
-    uint32_t count = 0, name_count = 0, i;
-    int option, status = STATUS_BAD_INPUT, several;
-    char *ptx = NULL;
+typedef struct init_arguments {
+    option_texts names; /* of kernels, in this order; none: all */
+    const char *out;
+} init_arguments;
+
+static const option_row init_rows[] = {
+    {.name = "kernel",
+     .argument = "NAME",
+     .kind = OPTION_TEXTS,
+     .high = OPTION_TEXTS_MAX,
+     .many = 1,
+     .offset = offsetof(init_arguments, names),
+     .group = "Options",
+     .text = "Only this kernel, by its name in the file or in C++. May be repeated; the launch file has the same "
+             "order."},
+    {.name = "out",
+     .argument = "FILE",
+     .kind = OPTION_OUTPUT,
+     .offset = offsetof(init_arguments, out),
+     .group = "Options",
+     .text = "Writes there (default: standard output). A file that exists is not overwritten."},
+    {.name = NULL}};
+static const option_set init_sets[] = {{init_rows, 0}, {NULL, 0}};
+
+/* Kernels of a file that a launch file shall have. */
+typedef struct chosen_kernels {
+    const kernel_program **kernels;
+    uint32_t count;
+} chosen_kernels;
+
+/* Finds one kernel by its name. Returns NULL after a report. */
+static const kernel_program *find_kernel(const ptx_module *module, const char *path, const char *name) {
+    int several;
+    const char *found = kernel_name_find(module, name, &several);
+    const ptx_refusal *refusal = found ? ptx_find_refusal(module, found) : NULL;
+    char list[1024];
+    if (found && !refusal) return ptx_find_kernel(module, found);
+    kernel_name_list(module, list, sizeof list);
+    if (refusal)
+        fprintf(stderr, "%s\n", refusal->text);
+    else
+        fprintf(stderr, "minigpu: %s has %s kernel named \"%s\"; it has: %s\n", path, several ? "more than one" : "no",
+                name, list);
+    return NULL;
+}
+
+/* Chooses the kernels that are named, or all. Returns 0, or -1 after a report. */
+static int choose_kernels(const ptx_module *module, const char *path, const option_texts *names, chosen_kernels *to) {
+    uint32_t i;
+    to->kernels = (const kernel_program **)calloc(names->count + module->kernel_count + 1u, sizeof *to->kernels);
+    if (!to->kernels) return -1;
+    for (i = 0; i < names->count; i++)
+        if (!(to->kernels[to->count++] = find_kernel(module, path, names->texts[i]))) return -1;
+    for (i = 0; !names->count && i < module->kernel_count; i++) to->kernels[to->count++] = &module->kernels[i];
+    if (to->count) return 0;
+    fprintf(stderr, "minigpu: %s has no kernel that can be run%s%s\n", path, module->refusal_count ? ": " : "",
+            module->refusal_count ? module->refusals[0].text : "");
+    return -1;
+}
+
+/* Writes the launch file. Returns the exit status. */
+static int write_out(const ptx_module *module, const chosen_kernels *chosen, const char *path, const char *out_path) {
+    char *ptx = relative_path(path, out_path);
     FILE *out = stdout;
-    memset(&module, 0, sizeof module);
-    memset(&wrong, 0, sizeof wrong);
-    if (!kernels || !names) goto done;
-    while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-        switch (option) {
-        case 'k': names[name_count++] = optarg; break;
-        case 'o': out_path = optarg; break;
-        case 'h':
-            fputs(usage, stdout);
-            status = STATUS_RIGHT;
-            goto done;
-        default: option_misuse("init", NULL, NULL); goto done;
-        }
-    }
-    if (optind != argc - 1) {
-        option_misuse("init", optind == argc ? "which FILE.ptx?" : "one FILE.ptx; one too many is",
-                      optind == argc ? NULL : argv[optind + 1]);
-        goto done;
-    }
-    if (ptx_read_file(argv[optind], &module, &wrong)) {
-        fprintf(stderr, "%s\n", wrong.text);
-        goto done;
-    }
-    ptx_link(&module, UINT64_C(0x10000000), UINT64_C(0x20000000));
-    for (i = 0; i < name_count; i++) {
-        const char *found = kernel_name_find(&module, names[i], &several);
-        const ptx_refusal *refusal = found ? ptx_find_refusal(&module, found) : NULL;
-        char list[1024];
-        if (found && !refusal) {
-            kernels[count++] = ptx_find_kernel(&module, found);
-            continue;
-        }
-        kernel_name_list(&module, list, sizeof list);
-        if (refusal)
-            fprintf(stderr, "%s\n", refusal->text);
-        else
-            fprintf(stderr, "minigpu: %s has %s kernel named \"%s\"; it has: %s\n", argv[optind],
-                    several ? "more than one" : "no", names[i], list);
-        goto done;
-    }
-    if (!name_count) {
-        grown = (const kernel_program **)realloc(kernels, (module.kernel_count + 1u) * sizeof *kernels);
-        if (!grown) goto done;
-        kernels = grown;
-        for (count = 0; count < module.kernel_count; count++) kernels[count] = &module.kernels[count];
-    }
-    if (!count) {
-        fprintf(stderr, "minigpu: %s has no kernel that can be run%s%s\n", argv[optind],
-                module.refusal_count ? ": " : "", module.refusal_count ? module.refusals[0].text : "");
-        goto done;
-    }
-    if (!(ptx = relative_path(argv[optind], out_path))) goto done;
+    if (!ptx) return STATUS_BAD_INPUT;
     if (out_path && !(out = fopen(out_path, "wx"))) {
         fprintf(stderr, "minigpu: init: cannot write %s: %s\n", out_path, strerror(errno));
-        goto done;
+        free(ptx);
+        return STATUS_BAD_INPUT;
     }
-    write_launch(out, &module, kernels, count, ptx);
-    status = STATUS_RIGHT;
-    if (out_path && output_close(out, "minigpu", out_path)) status = STATUS_WRONG;
-done:
+    write_launch(out, module, chosen->kernels, chosen->count, ptx);
     free(ptx);
-    free(kernels);
-    free(names);
+    return out_path && output_close(out, "minigpu", out_path) ? STATUS_WRONG : STATUS_RIGHT;
+}
+
+static int init(const option_command *command, int argc, char **argv) {
+    static init_arguments a;
+    chosen_kernels chosen = {NULL, 0};
+    ptx_module module;
+    ptx_error wrong;
+    int operands, status = options_read(command, argc, argv, &a, &operands);
+    if (status != OPTIONS_GO_ON) return status;
+    if (operands != 1)
+        return option_misuse("init", operands ? "one FILE.ptx; one too many is" : "which FILE.ptx?",
+                             operands ? argv[2] : NULL);
+    memset(&module, 0, sizeof module);
+    memset(&wrong, 0, sizeof wrong);
+    status = STATUS_BAD_INPUT;
+    if (ptx_read_file(argv[1], &module, &wrong)) {
+        fprintf(stderr, "%s\n", wrong.text);
+    } else {
+        ptx_link(&module, UINT64_C(0x10000000), UINT64_C(0x20000000));
+        if (!choose_kernels(&module, argv[1], &a.names, &chosen)) status = write_out(&module, &chosen, argv[1], a.out);
+    }
+    free(chosen.kernels);
     ptx_free(&module);
     return status;
 }
+
+const option_command init_command = {
+    .name = "init",
+    .what = "a launch file to begin with, from a PTX file",
+    .usage = "minigpu init FILE.ptx [--kernel NAME] [--out LAUNCH.yaml]",
+    .sets = init_sets,
+    .notes = "Writes a launch file with every kernel (or one), its parameters with their types, and sizes as guesses.\n"
+             "exit status: 0 done, 1 the output could not be written, 2 bad input, or no kernel can be run",
+    .run = init,
+};

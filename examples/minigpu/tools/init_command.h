@@ -2,6 +2,8 @@
 #ifndef MINIGPU_INIT_COMMAND_H
 #define MINIGPU_INIT_COMMAND_H
 
-int init_command(int argc, char **argv);
+#include "options.h"
+
+extern const option_command init_command;
 
 #endif

@@ -2,115 +2,25 @@
 #include "tools/pairs_command.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "csv_merge.h"
 #include "gpump.h"
 #include "input.h"
+#include "installed.h"
 #include "output.h"
 #include "policies.h"
 #include "progress.h"
-#include "tools/options.h"
 #include "tools/pairs.h"
+#include "tools/run_options.h"
 
-static const char usage[] =
-    "usage: minigpu pairs [FILE or FOLDER]... [options]\n"
-    "       minigpu pairs merge OUT.csv PART.csv...   the parts of a sharded table, as one file\n"
-    "       minigpu pairs summary TABLE.csv           the last table again\n"
-    "  FILE               launch file with one kernel; FOLDER: every .yaml in it but launch.yaml and small.yaml\n"
-    "                     (default: kernels/demand, one synthetic kernel for each row of Lin Table 4.2)\n"
-    "  --pairs N          so many pairs, an equal part from each combination of two classes (default: all)\n"
-    "  --seed N           of the choice of pairs (default 1)\n"
-    "  --policy NAME      as corun has them; may be repeated (default: smk, ws, ws+dai, ccbp, even, leftover)\n"
-    "  --oracle N         also the best combination of blocks, each tried for N cycles (default 20000; 0: left out)\n"
-    "  --cycles N         how long is measured (default 60000)\n"
-    "  --warm N           cycles before a kernel alone, or with fixed blocks, is measured (default 30000)\n"
-    "  --in-turn          kernels are sampled one after the other on all SMs\n"
-    "  --dram-sustainable N  what policies take for DRAM's sustainable bandwidth, in thousandths of its peak (default "
-    "650)\n"
-    "  --shard I/N        only pairs i with i mod N = I, 0 <= I < N\n"
-    "  --csv FILE         the table, one row per pair and policy\n"
-    "  --gpu PRESET       default maxwell_ccbp\n"
-    "  --config NAME=VALUE,...  numbers of the machine (config.h lists them)\n"
-    "Prints each kernel alone, the table, and what each policy's mean HSpeedup is beside ccbp's, with intervals of "
-    "95%\n"
-    "(bootstrap over kernels). With --shard the summary is that of the part.\n"
-    "exit status: 0 done, 1 a run failed, 2 bad input\n";
-
-typedef struct arguments {
+typedef struct pairs_arguments {
+    pairs_experiment experiment;
     const char *csv;
-    uint64_t pairs, shard, shards;
-    const char *policies[PAIRS_POLICIES];
-} arguments;
-
-static int read_shard(const char *text, arguments *a) {
-    unsigned shard, shards;
-    char extra;
-    if (sscanf(text, "%u/%u%c", &shard, &shards, &extra) != 2 || !shards || shard >= shards)
-        return option_misuse("pairs", "a shard is I/N with 0 <= I < N, not", text);
-    a->shard = shard;
-    a->shards = shards;
-    return 0;
-}
-
-static int read_options(int argc, char **argv, pairs_experiment *e, arguments *a) {
-    static const struct option longs[] = {{"pairs", required_argument, NULL, 'p'},
-                                          {"seed", required_argument, NULL, 's'},
-                                          {"policy", required_argument, NULL, 'o'},
-                                          {"oracle", required_argument, NULL, 'b'},
-                                          {"cycles", required_argument, NULL, 'c'},
-                                          {"warm", required_argument, NULL, 'w'},
-                                          {"dram-sustainable", required_argument, NULL, 'd'},
-                                          {"in-turn", no_argument, NULL, 't'},
-                                          {"shard", required_argument, NULL, 'i'},
-                                          {"csv", required_argument, NULL, 'v'},
-                                          {"gpu", required_argument, NULL, 'g'},
-                                          {"config", required_argument, NULL, 'n'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-        uint64_t number;
-        switch (option) {
-        case 'p':
-            if (option_number("--pairs", optarg, 1, PAIRS_KERNELS * PAIRS_KERNELS, &a->pairs)) return 2;
-            break;
-        case 's':
-            if (option_number("--seed", optarg, 0, UINT32_MAX, &number)) return 2;
-            e->seed = (uint32_t)number;
-            break;
-        case 'o':
-            if (e->policy_count == PAIRS_POLICIES) return option_misuse("pairs", "too many --policy", NULL);
-            a->policies[e->policy_count++] = optarg;
-            break;
-        case 'b':
-            if (option_number("--oracle", optarg, 0, UINT64_C(1000000000), &e->oracle_cycles)) return 2;
-            break;
-        case 'c':
-            if (option_number("--cycles", optarg, 1000, UINT64_C(1000000000), &e->run.cycles)) return 2;
-            break;
-        case 'w':
-            if (option_number("--warm", optarg, 0, UINT64_C(1000000000), &e->run.warm)) return 2;
-            break;
-        case 'i':
-            if (read_shard(optarg, a)) return 2;
-            break;
-        case 'd':
-            if (option_number("--dram-sustainable", optarg, 1, 1000, &number)) return 2;
-            e->run.options.sharing.dram_sustainable_permille = (uint32_t)number;
-            break;
-        case 't': e->run.options.sharing.in_turn = 1; break;
-        case 'v': a->csv = optarg; break;
-        case 'g': e->run.options.gpu = optarg; break;
-        case 'n': e->run.options.config = optarg; break;
-        case 'h': fputs(usage, stdout); return -1;
-        default: return option_misuse("pairs", NULL, NULL);
-        }
-    }
-    return 0;
-}
+    option_texts policies;
+    uint32_t pairs, shard, shards;
+} pairs_arguments;
 
 static void print_alone(const pairs_experiment *e) {
     static const char *const classes[] = {"LS", "NBI", "DBI"};
@@ -173,16 +83,17 @@ static int summarise(const char *path) {
     return status;
 }
 
-static int run_pairs(pairs_experiment *e, const arguments *a, FILE *csv, progress *shown) {
+static int run_pairs(const pairs_arguments *a, FILE *csv, progress *shown) {
     static uint32_t chosen[PAIRS_KERNELS * PAIRS_KERNELS][2];
+    const pairs_experiment *e = &a->experiment;
     pairs_table table;
     uint32_t count, i, row, status = 0;
     memset(&table, 0, sizeof table);
-    count = pairs_choose(e, (uint32_t)a->pairs, chosen);
+    count = pairs_choose(e, a->pairs, chosen);
     if (csv) pairs_write_header(csv);
     printf("\n| pair | policy | blocks | SMs | speeds | HSpeedup | WSpeedup | network, DRAM %% of sustainable, peak |\n"
            "|---|---|---|---|---|---|---|---|\n");
-    for (i = (uint32_t)a->shard; i < count && !status; i += (uint32_t)a->shards) {
+    for (i = a->shard; i < count && !status; i += a->shards) {
         progress_show(shown, (double)i / count, e->kernels[chosen[i][0]].label);
         row = table.count;
         status = (uint32_t)pairs_run(e, i, chosen[i][0], chosen[i][1], &table);
@@ -203,16 +114,61 @@ static int run_pairs(pairs_experiment *e, const arguments *a, FILE *csv, progres
     return (int)status;
 }
 
-int pairs_command(int argc, char **argv, const char *kernels) {
+/* Chooses policies and kernels. Returns an exit status. */
+static int choose(pairs_arguments *a, char **paths, int path_count) {
     static const char *const usual[] = {"smk", "ws", "ws+dai", "ccbp", "even", "leftover"};
     static gpump_partition_fixed fixed[PAIRS_POLICIES];
-    static pairs_experiment e;
-    char folder[512];
-    arguments a = {NULL, PAIRS_KERNELS * PAIRS_KERNELS, 0, 1, {NULL}};
+    static char kernels[4096], folder[4200];
+    pairs_experiment *e = &a->experiment;
+    uint32_t i;
+    int n, status = 0;
+    e->policy_count = a->policies.count ? a->policies.count : (uint32_t)(sizeof usual / sizeof *usual);
+    for (i = 0; i < e->policy_count; i++)
+        if (!(e->policies[i] = policies_read_partition("minigpu", a->policies.count ? a->policies.texts[i] : usual[i],
+                                                       e->run.options.gpu, &fixed[i])))
+            return 2;
+    snprintf(folder, sizeof folder, "%s/demand",
+             installed_folder("minigpu/kernels", MINIGPU_SOURCE_DIR "/kernels", kernels, sizeof kernels));
+    if (!path_count) status = pairs_add(e, folder);
+    for (n = 0; n < path_count && !status; n++)
+        status = output_is_input("minigpu", a->csv, paths[n]) ? 2 : pairs_add(e, paths[n]);
+    if (!status && e->kernel_count < 2) status = option_misuse("pairs", "two kernels at least make a pair", NULL);
+    return status;
+}
+
+static int measure(pairs_arguments *a) {
     FILE *csv = NULL;
     progress shown;
     int status;
-    uint32_t i;
+    if (a->csv && !(csv = fopen(a->csv, "w"))) return output_cannot_open("minigpu", a->csv), 2;
+    progress_begin(&shown, "minigpu pairs");
+    progress_watch(&shown, csv ? "the pairs printed so far are complete and in the file of --csv"
+                               : "the pairs printed so far are complete; --csv keeps them, --shard splits the work");
+    progress_show(&shown, -1, "each kernel alone");
+    status = pairs_measure_alone(&a->experiment);
+    progress_end(&shown);
+    if (!status) print_alone(&a->experiment);
+    if (!status) status = run_pairs(a, csv, &shown);
+    progress_unwatch(&shown);
+    if (csv && output_close(csv, "minigpu", a->csv) && !status) status = 1;
+    return status;
+}
+
+static void defaults(pairs_arguments *a) {
+    machine_options_default(&a->experiment.run.options);
+    a->experiment.run.options.gpu = "maxwell_ccbp";
+    a->experiment.run.cycles = 60000;
+    a->experiment.run.warm = 30000;
+    a->experiment.oracle_cycles = 20000;
+    a->experiment.oracle_warm = 10000;
+    a->experiment.seed = 1;
+    a->pairs = PAIRS_KERNELS * PAIRS_KERNELS;
+    a->shards = 1;
+}
+
+static int pairs(const option_command *command, int argc, char **argv) {
+    static pairs_arguments a;
+    int operands, status;
     if (argc > 1 && !strcmp(argv[1], "merge")) {
         if (argc < 4) return option_misuse("pairs", "merge wants OUT.csv and at least one PART.csv", NULL);
         return csv_merge("minigpu", argv[2], argv + 3, argc - 3);
@@ -221,35 +177,114 @@ int pairs_command(int argc, char **argv, const char *kernels) {
         if (argc != 3) return option_misuse("pairs", "summary wants one TABLE.csv", NULL);
         return summarise(argv[2]);
     }
-    memset(&e, 0, sizeof e);
-    machine_options_default(&e.run.options);
-    e.run.options.gpu = "maxwell_ccbp";
-    e.run.cycles = 60000;
-    e.run.warm = 30000;
-    e.oracle_cycles = 20000;
-    e.oracle_warm = 10000;
-    e.seed = 1;
-    if ((status = read_options(argc, argv, &e, &a)) != 0) return status < 0 ? 0 : status;
-    for (i = 0; !e.policy_count && i < sizeof usual / sizeof *usual; i++) a.policies[i] = usual[i];
-    if (!e.policy_count) e.policy_count = i;
-    for (i = 0; i < e.policy_count; i++)
-        if (!(e.policies[i] = policies_read_partition("minigpu", a.policies[i], e.run.options.gpu, &fixed[i])))
-            return 2;
-    snprintf(folder, sizeof folder, "%s/demand", kernels);
-    if (optind == argc) status = pairs_add(&e, folder);
-    for (; optind < argc && !status; optind++)
-        status = output_is_input("minigpu", a.csv, argv[optind]) ? 2 : pairs_add(&e, argv[optind]);
-    if (!status && e.kernel_count < 2) status = option_misuse("pairs", "two kernels at least make a pair", NULL);
-    if (!status && a.csv && !(csv = fopen(a.csv, "w"))) return output_cannot_open("minigpu", a.csv), 2;
-    progress_begin(&shown, "minigpu pairs");
-    progress_watch(&shown, csv ? "the pairs printed so far are complete and in the file of --csv"
-                               : "the pairs printed so far are complete; --csv keeps them, --shard splits the work");
-    progress_show(&shown, -1, "each kernel alone");
-    if (!status) status = pairs_measure_alone(&e);
-    progress_end(&shown);
-    if (!status) print_alone(&e);
-    if (!status) status = run_pairs(&e, &a, csv, &shown);
-    progress_unwatch(&shown);
-    if (csv && output_close(csv, "minigpu", a.csv) && !status) status = 1;
-    return status;
+    defaults(&a);
+    status = options_read(command, argc, argv, &a, &operands);
+    if (status != OPTIONS_GO_ON) return status;
+    status = choose(&a, argv + 1, operands);
+    return status ? status : measure(&a);
 }
+
+static int read_shard(const option_row *row, const char *text, void *target) {
+    pairs_arguments *a = (pairs_arguments *)target;
+    (void)row;
+    return option_shard("--shard", text, &a->shard, &a->shards);
+}
+
+#define PAIRS "Pairs and policies"
+#define MEASURING "Measuring"
+#define WORK "Work and output"
+
+static const option_row pairs_rows[] = {
+    {.name = "pairs",
+     .argument = "N",
+     .kind = OPTION_NUMBER,
+     .low = 1,
+     .high = PAIRS_KERNELS * PAIRS_KERNELS,
+     .offset = offsetof(pairs_arguments, pairs),
+     .group = PAIRS,
+     .text = "So many pairs, an equal part from each combination of two classes (default: all)."},
+    {.name = "seed",
+     .argument = "N",
+     .kind = OPTION_NUMBER,
+     .high = UINT32_MAX,
+     .offset = offsetof(pairs_arguments, experiment.seed),
+     .group = PAIRS,
+     .text = "Seed of the choice of pairs (1)."},
+    {.name = "partition",
+     .argument = "POLICY",
+     .kind = OPTION_TEXTS,
+     .high = PAIRS_POLICIES,
+     .many = 1,
+     .offset = offsetof(pairs_arguments, policies),
+     .names = policies_partition_name,
+     .group = PAIRS,
+     .text = "Who divides the SMs: %N, or a fixed division, as in corun. May be repeated (default: smk, ws, ws+dai, "
+             "ccbp, even, leftover)."},
+    {.name = "policy", .now = "partition"},
+    {.name = "oracle",
+     .argument = "N",
+     .kind = OPTION_NUMBER64,
+     .high = 1000000000,
+     .offset = offsetof(pairs_arguments, experiment.oracle_cycles),
+     .group = PAIRS,
+     .text = "Finds also the best combination of blocks, each tried for N cycles (20000; 0: left out)."},
+    {.name = "cycles",
+     .argument = "N",
+     .kind = OPTION_NUMBER64,
+     .low = 1000,
+     .high = 1000000000,
+     .offset = offsetof(pairs_arguments, experiment.run.cycles),
+     .group = MEASURING,
+     .text = "Measures N cycles (60000)."},
+    {.name = "warm",
+     .argument = "N",
+     .kind = OPTION_NUMBER64,
+     .high = 1000000000,
+     .offset = offsetof(pairs_arguments, experiment.run.warm),
+     .group = MEASURING,
+     .text = "A kernel alone, or with fixed blocks, runs N cycles before it is measured (30000)."},
+    {.name = "dram-sustainable",
+     .argument = "N",
+     .kind = OPTION_NUMBER,
+     .low = 1,
+     .high = 1000,
+     .offset = offsetof(pairs_arguments, experiment.run.options.sharing.dram_sustainable_permille),
+     .group = MEASURING,
+     .text = "DRAM's sustainable bandwidth as policies see it, in thousandths of its peak (650)."},
+    {.name = "shard",
+     .argument = "I/N",
+     .kind = OPTION_READ,
+     .read = read_shard,
+     .samples = "0/1|0/2|1/2",
+     .group = WORK,
+     .text = "Only pairs i with i mod N = I, 0 <= I < N. The summary is then that of the part."},
+    {.name = "csv",
+     .argument = "FILE",
+     .kind = OPTION_OUTPUT,
+     .offset = offsetof(pairs_arguments, csv),
+     .group = WORK,
+     .text = "Writes the table there, one row per pair and policy."},
+    {.name = NULL}};
+static const option_set pairs_sets[] = {{pairs_rows, 0},
+                                        {sharing_rows, offsetof(pairs_arguments, experiment.run.options.sharing)},
+                                        {gpu_rows, offsetof(pairs_arguments, experiment.run.options)},
+                                        {NULL, 0}};
+
+const option_command pairs_command = {
+    .name = "pairs",
+    .what = "pairs of kernels alone and together: the table of Lin 4.5",
+    .usage = "minigpu pairs [FILE or FOLDER]... [options]\n"
+             "minigpu pairs merge OUT.csv PART.csv...   the parts of a sharded table, as one file\n"
+             "minigpu pairs summary TABLE.csv           the last table again",
+    .operands =
+        "FILE|launch file with one kernel\n"
+        "FOLDER|every .yaml in it but launch.yaml and small.yaml (default: kernels/demand, one synthetic kernel "
+        "for each row of Lin Table 4.2)",
+    .sets = pairs_sets,
+    .notes =
+        "Prints each kernel alone, the table, and each policy's mean HSpeedup beside ccbp's, with intervals of 95% "
+        "(bootstrap over kernels).\n"
+        "exit status: 0 done, 1 a run failed, 2 bad input",
+    .bit = COMMAND_PAIRS,
+    .run = pairs,
+};

@@ -2,7 +2,8 @@
 #ifndef MINIGPU_PAIRS_COMMAND_H
 #define MINIGPU_PAIRS_COMMAND_H
 
-/* `kernels` is the folder of the kernels that are measured when no file is named. */
-int pairs_command(int argc, char **argv, const char *kernels);
+#include "options.h"
+
+extern const option_command pairs_command;
 
 #endif

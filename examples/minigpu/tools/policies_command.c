@@ -1,125 +1,50 @@
+/* policies_command: see policies_command.h. */
 #define _GNU_SOURCE
 #include "tools/policies_command.h"
 
 #include <errno.h>
-#include <getopt.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "preemption/context_forms.h"
 #include "gpump.h"
-#include "policies.h"
-#include "tools/html_page.h"
+#include "installed.h"
 #include "output.h"
-#include "tools/options.h"
+#include "policies.h"
+#include "preemption/context_forms.h"
+#include "tools/html_page.h"
 #include "tools/policies_parts.h"
-#include "tools/victim_experiment.h"
+#include "tools/policies_tables.h"
 
-#define CLOCK_MHZ 1400u /* gtx480_shieh */
-#define POLICIES_MAX 12
-#define LIMITS_MAX 5
+typedef struct policies_arguments {
+    victim_experiment experiment;
+    option_texts policies; /* NAME or NAME@P */
+    uint32_t limits[LIMITS_MAX], limit_count;
+    uint32_t only[VICTIM_EXPERIMENT_KERNELS], some; /* some: only those kernels */
+    uint32_t form;                                  /* 0: a switch stalls; else context_form + 1 */
+    uint32_t shard, shards, merge;
+    const char *html, *csv;
+} policies_arguments;
 
-static const char usage[] =
-    "usage: minigpu policies [options]\n"
-    "  Kernels of Shieh Table 4.2 run on gtx480_shieh; at random times a kernel of high priority asks for room for 90 "
-    "blocks within a limit. Every\n"
-    "  policy meets every request in a copy of the same machine. Prints a table over all kernels and one per kernel, "
-    "in Markdown.\n"
-    "  --requests N       per kernel (default 16)\n"
-    "  --kernel NAME      only this one, as its folder is called; may be repeated\n"
-    "  --policy NAME[@P]  only these policies; may be repeated (default: dual, chimera, chimera+, joint, oracle, "
-    "switch, drain, drain-then-switch);\n"
-    "                     joint@P: a cycle of a late request is worth P warp instructions (without P the limit comes "
-    "first, whatever it costs)\n"
-    "  --limit US         only these limits, whole microseconds; may be repeated (default: 2, 3, 4, 5)\n"
-    "  --switch MODEL     stall: a switched block stalls for its estimate, as in the paper (default); naive, live, "
-    "live+compress, tb: its context\n"
-    "                     travels through the memory path in that form\n"
-    "  --regions R        sparse, or the most instructions of a short region: kernels have idempotent regions, and the "
-    "policy rewind may use them\n"
-    "  --in-place         switched blocks keep in place what the incoming kernel's positions do not reach, and move "
-    "only the rest\n"
-    "  --seed N           of the request times (default 1)\n"
-    "  --processes N      at the same time (default: one per processor)\n"
-    "  --html FILE        also a page: the policies side by side at one request of the first kernel, in the middle of "
-    "its "
-    "run, at the first limit\n"
-    "  --csv FILE         also one row per kernel, request, policy and limit\n"
-    "  --shard I/N        only kernels i with i mod N = I, 0 <= I < N; prints a part instead of tables\n"
-    "  --merge PART...    runs nothing: the tables of these parts, with the options that their shards were given\n"
-    "exit status: 0 done, 1 a run failed, 2 bad input\n";
+/* A run of the command. */
+typedef struct policies_run {
+    const policies_arguments *arguments;
+    victim_experiment e;
+    char names[POLICIES_MAX][32];
+    victim_outcome *outcomes;   /* of one kernel */
+    victim_drain_error *errors; /* of one kernel */
+    policies_parts parts;       /* for --merge */
+    policies_tables tables;
+    uint64_t own_cycles; /* of the high-priority kernel alone */
+    FILE *csv;
+    victim_show show;
+    json_t *rows;   /* of the page */
+    uint32_t shown; /* the kernel on the page; GPUMP_NONE */
+    progress bar;
+} policies_run;
 
-/* Sums over requests. */
-typedef struct cell {
-    double violated, warm, warm_violated, in_use, wasted, idle, flush, start, waste_share, by[4], error[4], truth[4],
-        error_blocks[4], bytes;
-    double late_truth; /* last block began past the limit */
-    uint32_t requests, waits, kernels;
-    double regret_violations, regret_waste; /* beyond the oracle's at the same request */
-    double beside[3][2]; /* beyond the first policy's at the same request, and squares: violations, late starts, waste
-                            with idle slots */
-} cell;
-
-static void add(cell *sum, const victim_outcome *o, const victim_outcome *first, const victim_outcome *oracle,
-                uint64_t limit) {
-    double beside[3];
-    uint32_t t;
-    beside[0] = (double)o->violated - (double)first->violated;
-    beside[1] = (double)(o->start_cycles > limit) - (double)(first->start_cycles > limit);
-    beside[2] = (double)(o->wasted + o->idle) - (double)(first->wasted + first->idle);
-    for (t = 0; t < 3; t++) {
-        sum->beside[t][0] += beside[t];
-        sum->beside[t][1] += beside[t] * beside[t];
-    }
-    sum->requests++;
-    sum->violated += o->violated;
-    sum->warm += o->warm;
-    sum->warm_violated += o->warm && o->violated;
-    sum->wasted += (double)o->wasted;
-    sum->idle += (double)o->idle;
-    sum->flush += (double)o->flush_waste;
-    sum->start += (double)o->start_cycles;
-    sum->bytes += (double)o->bytes_saved;
-    sum->late_truth += o->start_cycles > limit;
-    if (o->in_use >= 0) {
-        sum->in_use += o->in_use;
-        sum->waits++;
-    }
-    for (t = 0; t < 4; t++) {
-        sum->by[t] += o->by[t];
-        sum->error[t] += (double)o->error_cycles[t];
-        sum->truth[t] += (double)o->true_cycles[t];
-        sum->error_blocks[t] += (double)o->error_blocks[t];
-    }
-    if (oracle) {
-        sum->regret_violations += (double)o->violated - (double)oracle->violated;
-        sum->regret_waste += (double)o->wasted - (double)oracle->wasted;
-    }
-}
-
-static const char *switch_model(uint32_t index) { return index ? context_form_name(index - 1) : "stall"; }
-
-static double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
-
-static void print_row(const cell *c) {
-    double blocks = c->by[0] + c->by[1] + c->by[2] + c->by[3];
-    printf(" %.1f | %.1f | %.1f | %.1f | %.1f | %.0f | %.2f | %.0f / %.0f / %.0f", percent(c->violated, c->requests),
-           percent(c->warm_violated, c->warm), percent(c->late_truth, c->requests), percent(c->wasted, c->flush),
-           percent(c->idle, c->flush), c->waits ? 100 * c->in_use / c->waits : 0,
-           c->requests ? c->start / c->requests / CLOCK_MHZ : 0, percent(c->by[0], blocks), percent(c->by[1], blocks),
-           percent(c->by[2], blocks));
-    if (c->by[3] > 0) printf(" / rewind %.0f", percent(c->by[3], blocks));
-    printf(" |\n");
-}
-
-/* A mean difference over n requests, as a percentage of `whole` per request, and half the width of its 95% interval. */
-static void print_difference(const double sums[2], double n, double whole) {
-    double mean = sums[0] / n, variance = n > 1 ? (sums[1] - n * mean * mean) / (n - 1) : 0;
-    printf(" %+.1f +- %.1f |", percent(mean, whole), percent(1.96 * sqrt(variance > 0 ? variance / n : 0), whole));
-}
+static const char *context_model(uint32_t index) { return index ? context_form_name(index - 1) : "stall"; }
 
 static void print_csv(FILE *csv, const victim_experiment *e, const victim_outcome *o, uint32_t limit, uint32_t c) {
     fprintf(csv, "%s,%llu,%s,%u,%u,%u,%llu,%llu,%llu,%llu,%llu,%u,%u,%u,%u,%llu\n", victim_experiment_kernel(e->kernel),
@@ -168,313 +93,375 @@ static int write_page(const char *path, const victim_experiment *e, victim_show 
     return page_close(p);
 }
 
-#define COLUMNS                                                                                                       \
-    " violations % | after warm-up | last start late % | wasted, % of flushing | idle until the SM is empty, % | in " \
-    "use % | last start, us | flush / switch / drain % |\n"
-#define RULE "---|---|---|---|---|---|---|---|\n"
+/* ---- running ---- */
 
-int policies_command(int argc, char **argv, const char *kernels_dir) {
-    static const struct option longs[] = {{"requests", required_argument, NULL, 'r'},
-                                          {"kernel", required_argument, NULL, 'k'},
-                                          {"policy", required_argument, NULL, 'p'},
-                                          {"limit", required_argument, NULL, 'l'},
-                                          {"switch", required_argument, NULL, 's'},
-                                          {"seed", required_argument, NULL, 'S'},
-                                          {"regions", required_argument, NULL, 'R'},
-                                          {"in-place", no_argument, NULL, 'i'},
-                                          {"processes", required_argument, NULL, 'P'},
-                                          {"html", required_argument, NULL, 'H'},
-                                          {"csv", required_argument, NULL, 'c'},
-                                          {"shard", required_argument, NULL, 'h' + 256},
-                                          {"merge", no_argument, NULL, 'm'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    static const char *const usual[] = {"dual",   "chimera", "chimera+", "joint",
-                                        "oracle", "switch",  "drain",    "drain-then-switch"};
-    static cell per_kernel[VICTIM_EXPERIMENT_KERNELS][POLICIES_MAX * LIMITS_MAX];
-    cell total[POLICIES_MAX * LIMITS_MAX];
-    const char *policies[POLICIES_MAX], *labels[POLICIES_MAX], *at, *model = "stall";
-    char names[POLICIES_MAX][32];
-    uint64_t prices[POLICIES_MAX] = {0};
-    uint32_t policy_count = 0, limit_count = 0, limits[LIMITS_MAX], only[VICTIM_EXPERIMENT_KERNELS] = {0}, some = 0, p,
-             l, c, k, r, shown = GPUMP_NONE, form = 0, stalls = 1, oracle = GPUMP_NONE;
-    victim_experiment e;
-    victim_outcome *outcomes;
-    victim_drain_error *errors;
-    uint64_t own = 0;
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    progress bar;
-    const char *csv_path = NULL;
-    FILE *csv = NULL;
-    const char *html_path = NULL;
-    victim_show show;
-    policies_parts parts;
-    uint32_t shard = 0, shards = 0, merges = 0, chosen = 0;
-    char extra;
-    json_t *rows = NULL;
-    int option, status = 0;
-    double drain[2] = {0, 0}, drain_blocks = 0;
-    memset(&e, 0, sizeof e);
-    e.requests = 16;
-    e.seed = 1;
-    e.parallel = processors > 1 ? (uint32_t)processors : 1;
-    while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-        uint64_t number;
-        switch (option) {
-        case 'r':
-            if (option_number("--requests", optarg, 1, 10000, &number)) return 2;
-            e.requests = (uint32_t)number;
-            break;
-        case 'S':
-            if (option_number("--seed", optarg, 0, UINT64_MAX, &e.seed)) return 2;
-            break;
-        case 'l':
-            if (limit_count == LIMITS_MAX) return option_misuse("policies", "too many --limit; the last is", optarg);
-            if (option_number("--limit", optarg, 1, 1000, &number)) return 2;
-            limits[limit_count++] = (uint32_t)number;
-            break;
-        case 'p':
-            if (policy_count == POLICIES_MAX)
-                return option_misuse("policies", "too many --policy; the last is", optarg);
-            labels[policy_count] = optarg;
-            if ((at = strchr(optarg, '@')) != NULL) {
-                if (option_number("--policy NAME@", at + 1, 1, 1000000, &prices[policy_count])) return 2;
-                snprintf(names[policy_count], sizeof names[0], "%.*s", (int)(at - optarg), optarg);
-            } else
-                snprintf(names[policy_count], sizeof names[0], "%s", optarg);
-            policies[policy_count] = names[policy_count];
-            if (option_choice("--policy", policies[policy_count++], policies_victim_name, &k)) return 2;
-            break;
-        case 'k':
-            if (option_choice("--kernel", optarg, victim_experiment_kernel, &k)) return 2;
-            only[k] = some = 1;
-            break;
-        case 's':
-            if (option_choice("--switch", optarg, switch_model, &k)) return 2;
-            model = optarg;
-            stalls = k == 0;
-            form = stalls ? 0 : k - 1;
-            break;
-        case 'R':
-            if (launch_regions(optarg, &e.regions)) {
-                fprintf(stderr,
-                        "minigpu: --regions wants sparse or a number of instructions from 2 to 4096, not \"%s\"\n",
-                        optarg);
-                return 2;
-            }
-            break;
-        case 'H': html_path = optarg; break;
-        case 'i': e.in_place = 1; break;
-        case 'P':
-            if (option_number("--processes", optarg, 1, 1024, &number)) return 2;
-            e.parallel = (uint32_t)number;
-            break;
-        case 'c':
-            if (csv_path) return option_misuse("policies", "--csv wants one file; the second is", optarg);
-            csv_path = optarg;
-            break;
-        case 'm': merges = 1; break;
-        case 'h' + 256:
-            if (sscanf(optarg, "%u/%u%c", &shard, &shards, &extra) != 2 || shard >= shards)
-                return option_misuse("policies", "a shard is I/N with 0 <= I < N, not", optarg);
-            break;
-        case 'h': fputs(usage, stdout); return 0;
-        default: return option_misuse("policies", NULL, NULL);
-        }
-    }
-    if (merges ? optind == argc : optind != argc)
-        return option_misuse("policies", merges ? "--merge wants parts" : "options only; not one is",
-                             merges ? NULL : argv[optind]);
-    if (shards && (merges || csv_path || html_path))
-        return option_misuse("policies", "--shard comes without --merge, --csv and --html", NULL);
-    if (merges && html_path) return option_misuse("policies", "--merge has no runs to show: leave out --html", NULL);
-    if (!limit_count)
-        for (l = 2; l <= 5; l++) limits[limit_count++] = l;
-    if (!policy_count)
-        for (p = 0; p < sizeof usual / sizeof *usual; p++)
-            policies[policy_count] = labels[policy_count] = usual[p], policy_count++;
-    if (policy_count * limit_count > VICTIM_EXPERIMENT_CASES) {
+/* Makes the cases: every policy with every limit. Returns an exit status. */
+static int make_cases(policies_run *r) {
+    const policies_arguments *a = r->arguments;
+    policies_tables *t = &r->tables;
+    uint32_t p, l;
+    memcpy(t->limits, a->limits, sizeof t->limits);
+    t->limit_count = a->limit_count;
+    t->policy_count = a->policies.count;
+    t->oracle = GPUMP_NONE;
+    r->e.case_count = t->policy_count * t->limit_count;
+    if (r->e.case_count > VICTIM_EXPERIMENT_CASES) {
         fprintf(stderr, "minigpu: policies: at most %d policies and limits together\n", VICTIM_EXPERIMENT_CASES);
         return 2;
     }
-    for (r = (uint32_t)optind; r < (uint32_t)argc; r++)
-        if (output_is_input("minigpu", csv_path, argv[r])) return 2;
-    if (csv_path) { /* before the hours that the runs take */
-        if (!(csv = fopen(csv_path, "w"))) return output_cannot_open("minigpu", csv_path), 2;
+    for (p = 0; p < t->policy_count; p++) {
+        const char *label = a->policies.texts[p], *price = strchr(label, '@');
+        snprintf(r->names[p], sizeof r->names[p], "%.*s", (int)strcspn(label, "@"), label);
+        t->labels[p] = label;
+        if (strcmp(r->names[p], "oracle") == 0) t->oracle = p;
+        for (l = 0; l < t->limit_count; l++) {
+            victim_case *one = &r->e.cases[p * t->limit_count + l];
+            one->policy = r->names[p];
+            one->limit_cycles = (uint64_t)t->limits[l] * CLOCK_MHZ;
+            one->label = label;
+            one->late_price = price ? strtoull(price + 1, NULL, 10) : 0;
+            one->switch_stalls = !a->form;
+            one->context_form = a->form ? a->form - 1 : 0;
+        }
+    }
+    return 0;
+}
+
+/* Opens what is written before the hours that the runs take. Returns an exit status. */
+static int open_outputs(policies_run *r) {
+    const policies_arguments *a = r->arguments;
+    uint32_t p;
+    FILE *file;
+    if (a->csv) {
+        if (!(r->csv = fopen(a->csv, "w"))) return output_cannot_open("minigpu", a->csv), 2;
         fputs("kernel,request_cycle,policy,limit_us,violated,warm,end_cycles,start_cycles,wasted,idle,of_flushing,"
               "flushed,switched,drained,rewound,bytes_saved\n",
-              csv);
+              r->csv);
     }
-    e.kernels_dir = kernels_dir;
-    e.case_count = policy_count * limit_count;
-    for (p = 0; p < policy_count; p++) {
-        if (strcmp(policies[p], "oracle") == 0) oracle = p;
-        for (l = 0; l < limit_count; l++) {
-            victim_case *one = &e.cases[p * limit_count + l];
-            one->policy = policies[p];
-            one->limit_cycles = (uint64_t)limits[l] * CLOCK_MHZ;
-            one->label = labels[p];
-            one->late_price = prices[p];
-            one->switch_stalls = stalls;
-            one->context_form = form;
-        }
-    }
-    outcomes = (victim_outcome *)calloc((size_t)e.requests * e.case_count, sizeof *outcomes);
-    errors = (victim_drain_error *)calloc(e.requests, sizeof *errors);
-    if (!outcomes || !errors) {
-        fprintf(stderr, "minigpu: out of memory\n");
+    if (!a->html) return 0;
+    if (!(file = fopen(a->html, "a")))
+        return option_misuse("policies", "--html wants a file that can be written, not", a->html);
+    fclose(file);
+    r->show.request = r->e.requests / 2;
+    r->rows = json_array();
+    for (p = 0; p < r->tables.policy_count; p++) r->show.runs[p * r->tables.limit_count] = tmpfile();
+    r->e.show = &r->show;
+    return 0;
+}
+
+/* Gets the outcomes of r->e.kernel: from the parts, or by running it. Returns an exit status. */
+static int measure_kernel(policies_run *r) {
+    const uint32_t k = r->e.kernel;
+    char error[LAUNCH_ERROR_BYTES] = "";
+    if (!r->arguments->merge) {
+        if (!victim_experiment_run(&r->e, r->outcomes, r->errors, &r->own_cycles, error)) return 0;
+        fprintf(stderr, "minigpu: %s\n", error);
         return 1;
     }
-    if (html_path) {
-        FILE *file = fopen(html_path, "a"); /* before the hours that the runs take */
-        if (!file) return option_misuse("policies", "--html wants a file that can be written, not", html_path);
-        fclose(file);
-        memset(&show, 0, sizeof show);
-        show.request = e.requests / 2;
-        rows = json_array();
-        for (p = 0; p < policy_count; p++) show.runs[p * limit_count] = tmpfile();
-        e.show = &show;
+    if (!r->parts.outcomes[k]) {
+        fprintf(stderr, "minigpu: no part has kernel %s\n", victim_experiment_kernel(k));
+        return 2;
     }
-    memset(total, 0, sizeof total);
-    memset(&parts, 0, sizeof parts);
-    progress_begin(&bar, "minigpu policies");
-    while (merges && optind < argc)
-        if (policies_parts_read(&parts, argv[optind++], &e)) goto refused;
-    if (shards) policies_parts_begin(stdout, &e);
-    for (k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) e.all_requests += !some || only[k] ? e.requests : 0;
-    progress_watch(&bar, csv_path ? "the file of --csv has the kernels that were done, and no table is printed"
-                         : shards ? "what is printed lacks kernels; run this shard again"
-                                  : "no table is printed; --shard splits the work, --csv keeps rows");
-    e.progress = &bar;
-    for (k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) {
-        char error[LAUNCH_ERROR_BYTES] = "";
-        if (some && !only[k]) continue;
-        e.kernel = k;
-        if (shards && chosen++ % shards != shard) continue;
-        if (merges) {
-            if (!parts.outcomes[k]) {
-                fprintf(stderr, "minigpu: no part has kernel %s\n", victim_experiment_kernel(k));
-                goto refused;
-            }
-            memcpy(outcomes, parts.outcomes[k], (size_t)e.requests * e.case_count * sizeof *outcomes);
-            memcpy(errors, parts.errors[k], e.requests * sizeof *errors);
-            own = parts.own_cycles;
-        } else if (victim_experiment_run(&e, outcomes, errors, &own, error)) {
-            fprintf(stderr, "minigpu: %s\n", error);
-            status = 1;
-            break;
-        }
-        if (shards) {
-            policies_parts_write(stdout, &e, outcomes, errors, own);
-            continue;
-        }
-        if (html_path && shown == GPUMP_NONE) shown = k;
-        e.show = NULL; /* one kernel is enough to look at */
-        for (r = 0; r < e.requests; r++) {
-            for (c = 0; c < e.case_count; c++) {
-                const victim_outcome *row = outcomes + (size_t)r * e.case_count;
-                if (row[c].failed) status = 1;
-                if (rows) json_array_append_new(rows, outcome_row(&e, &row[c], limits[c % limit_count], c));
-                if (csv) print_csv(csv, &e, &row[c], limits[c % limit_count], c);
-                add(&per_kernel[k][c], &row[c], &row[c % limit_count],
-                    oracle == GPUMP_NONE ? NULL : &row[oracle * limit_count + c % limit_count],
-                    e.cases[c].limit_cycles);
-                add(&total[c], &row[c], &row[c % limit_count],
-                    oracle == GPUMP_NONE ? NULL : &row[oracle * limit_count + c % limit_count],
-                    e.cases[c].limit_cycles);
-            }
-            drain[0] += errors[r].relative[0];
-            drain[1] += errors[r].relative[1];
-            drain_blocks += errors[r].blocks;
-        }
-        if (csv) fflush(csv);
-        e.earlier_requests += e.requests;
-    }
-    progress_unwatch(&bar);
-    policies_parts_free(&parts);
-    if (shards) {
-        free(outcomes);
-        free(errors);
-        return status;
-    }
-    printf("Switches: %s%s. %u requests per kernel, seed %llu; the high-priority kernel alone takes %.2f us.\n\n",
-           model, e.in_place ? ", in place" : "", e.requests, (unsigned long long)e.seed, (double)own / CLOCK_MHZ);
-    fputs("| policy | limit, us |" COLUMNS "|---|---|" RULE, stdout);
-    for (c = 0; c < e.case_count; c++) {
-        printf("| %s | %u |", e.cases[c].label, limits[c % limit_count]);
-        print_row(&total[c]);
-    }
-    if (drain_blocks > 0)
-        printf("\nDrain estimates over %.0f resident blocks, mean error of the truth: own CPI %.1f%%, source of "
-               "smaller deviation %.1f%%.\n",
-               drain_blocks, 100 * drain[0] / drain_blocks, 100 * drain[1] / drain_blocks);
-    printf("\nEstimate and truth of what was chosen, and regret beyond the oracle at the same requests:\n\n"
-           "| policy | limit, us | drain: off by, cycles | of | switch: off by | of | KB saved per request | "
-           "violations beyond the oracle's, points | waste beyond, %% of flushing |\n"
-           "|---|---|---|---|---|---|---|---|---|\n");
-    for (c = 0; c < e.case_count; c++) {
-        const cell *t = &total[c];
-        printf("| %s | %u |", e.cases[c].label, limits[c % limit_count]);
-        printf(" %.0f | %.0f | %.0f | %.0f | %.0f |", t->error_blocks[2] > 0 ? t->error[2] / t->error_blocks[2] : 0,
-               t->error_blocks[2] > 0 ? t->truth[2] / t->error_blocks[2] : 0,
-               t->error_blocks[1] > 0 ? t->error[1] / t->error_blocks[1] : 0,
-               t->error_blocks[1] > 0 ? t->truth[1] / t->error_blocks[1] : 0,
-               t->requests ? t->bytes / t->requests / 1024 : 0);
-        if (oracle == GPUMP_NONE)
-            printf(" - | - |\n");
-        else
-            printf(" %+.1f | %+.1f |\n", percent(t->regret_violations, t->requests),
-                   percent(t->regret_waste, t->flush));
-    }
-    if (policy_count > 1) {
-        printf("\nBeside %s at the same requests, with 95%% intervals:\n\n"
-               "| policy | limit, us | violations, points | last start late, points | wasted, idle slots included, %% "
-               "of what %s would have flushed |\n|---|---|---|---|---|\n",
-               labels[0], labels[0]);
-        for (c = limit_count; c < e.case_count; c++) {
-            const cell *t = &total[c];
-            if (!t->requests) continue;
-            printf("| %s | %u |", e.cases[c].label, limits[c % limit_count]);
-            print_difference(t->beside[0], t->requests, 1);
-            print_difference(t->beside[1], t->requests, 1);
-            print_difference(t->beside[2], t->requests, total[c % limit_count].flush / t->requests);
-            printf("\n");
-        }
-    }
-    for (l = 0; l < limit_count; l++) {
-        printf("\nPer kernel at %u us: violations %% / wasted, %% of flushing (with the idle slots of whole SMs)\n\n| "
-               "kernel |",
-               limits[l]);
-        for (p = 0; p < policy_count; p++) printf(" %s |", labels[p]);
-        printf("\n|---|");
-        for (p = 0; p < policy_count; p++) printf("---|");
-        printf("\n");
-        for (k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) {
-            if (!per_kernel[k][0].requests) continue;
-            printf("| %s |", victim_experiment_kernel(k));
-            for (p = 0; p < policy_count; p++) {
-                const cell *one = &per_kernel[k][p * limit_count + l];
-                printf(" %.0f / %.0f |", percent(one->violated, one->requests),
-                       percent(one->wasted + one->idle, one->flush));
-            }
-            printf("\n");
-        }
-    }
-    if (csv && output_close(csv, "minigpu", csv_path)) status = 1;
-    if (shown != GPUMP_NONE) {
-        if (write_page(html_path, &e, &show, shown, limits[0], rows)) {
-            fprintf(stderr, "minigpu: cannot write %s: %s\n", html_path, strerror(errno));
-            status = 1;
-        } else
-            printf("\nPage: %s (open it in a browser)\n", html_path);
-    }
-    free(outcomes);
-    free(errors);
-    return status;
-refused:
-    progress_unwatch(&bar);
-    policies_parts_free(&parts);
-    free(outcomes);
-    free(errors);
-    return 2;
+    memcpy(r->outcomes, r->parts.outcomes[k], (size_t)r->e.requests * r->e.case_count * sizeof *r->outcomes);
+    memcpy(r->errors, r->parts.errors[k], r->e.requests * sizeof *r->errors);
+    r->own_cycles = r->parts.own_cycles;
+    return 0;
 }
+
+/* Adds the outcomes of r->e.kernel to the tables, the file and the page. Returns 1 if a simulation failed. */
+static int add_kernel(policies_run *r) {
+    uint32_t request, c;
+    int failed = 0;
+    if (r->arguments->html && r->shown == GPUMP_NONE) r->shown = r->e.kernel;
+    r->e.show = NULL; /* the page shows one kernel */
+    for (request = 0; request < r->e.requests; request++) {
+        const victim_outcome *row = r->outcomes + (size_t)request * r->e.case_count;
+        for (c = 0; c < r->e.case_count; c++) {
+            const uint32_t limit = r->tables.limits[c % r->tables.limit_count];
+            failed |= row[c].failed != 0;
+            if (r->rows) json_array_append_new(r->rows, outcome_row(&r->e, &row[c], limit, c));
+            if (r->csv) print_csv(r->csv, &r->e, &row[c], limit, c);
+        }
+        policies_tables_add(&r->tables, &r->e, row, &r->errors[request]);
+    }
+    if (r->csv) fflush(r->csv);
+    r->e.earlier_requests += r->e.requests;
+    return failed;
+}
+
+/* Runs or merges every chosen kernel. Returns an exit status. */
+static int run_kernels(policies_run *r) {
+    const policies_arguments *a = r->arguments;
+    uint32_t k, chosen = 0;
+    int status = 0, one;
+    if (a->shards) policies_parts_begin(stdout, &r->e);
+    for (k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) r->e.all_requests += !a->some || a->only[k] ? r->e.requests : 0;
+    progress_watch(&r->bar, a->csv      ? "the file of --csv has the kernels that were done, and no table is printed"
+                            : a->shards ? "what is printed lacks kernels; run this shard again"
+                                        : "no table is printed; --shard splits the work, --csv keeps rows");
+    r->e.progress = &r->bar;
+    for (k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) {
+        if (a->some && !a->only[k]) continue;
+        r->e.kernel = k;
+        if (a->shards && chosen++ % a->shards != a->shard) continue;
+        if ((one = measure_kernel(r)) != 0) return one;
+        if (a->shards)
+            policies_parts_write(stdout, &r->e, r->outcomes, r->errors, r->own_cycles);
+        else if (add_kernel(r))
+            status = 1;
+    }
+    return status;
+}
+
+/* Prints the tables, and closes the file and the page. Returns `status`, or 1 if something cannot be written. */
+static int finish(policies_run *r, int status) {
+    const policies_arguments *a = r->arguments;
+    policies_tables_print(&r->tables, &r->e, context_model(a->form), r->own_cycles);
+    if (r->csv && output_close(r->csv, "minigpu", a->csv)) status = 1;
+    if (r->shown == GPUMP_NONE) return status;
+    if (write_page(a->html, &r->e, &r->show, r->shown, r->tables.limits[0], r->rows)) {
+        fprintf(stderr, "minigpu: cannot write %s: %s\n", a->html, strerror(errno));
+        return 1;
+    }
+    if (!options_quiet()) printf("\nPage: %s (open it in a browser)\n", a->html);
+    return status;
+}
+
+/* Runs the command. parts: files to merge. Returns an exit status. */
+static int run_command(policies_run *r, char **parts, int part_count) {
+    int status, i;
+    if ((status = make_cases(r)) != 0) return status;
+    for (i = 0; i < part_count; i++)
+        if (output_is_input("minigpu", r->arguments->csv, parts[i])) return 2;
+    if ((status = open_outputs(r)) != 0) return status;
+    r->outcomes = (victim_outcome *)calloc((size_t)r->e.requests * r->e.case_count, sizeof *r->outcomes);
+    r->errors = (victim_drain_error *)calloc(r->e.requests, sizeof *r->errors);
+    if (!r->outcomes || !r->errors) return fprintf(stderr, "minigpu: out of memory\n"), 1;
+    progress_begin(&r->bar, "minigpu policies");
+    for (i = 0; i < part_count; i++)
+        if (policies_parts_read(&r->parts, parts[i], &r->e)) return 2;
+    status = run_kernels(r);
+    progress_unwatch(&r->bar);
+    return status == 2 || r->arguments->shards ? status : finish(r, status);
+}
+
+/* ---- options ---- */
+
+static int read_victims(const option_row *row, const char *text, void *target) {
+    policies_arguments *a = (policies_arguments *)target;
+    const char *at = strchr(text, '@');
+    char name[32];
+    uint64_t price;
+    uint32_t which;
+    (void)row;
+    if (a->policies.count == POLICIES_MAX)
+        return option_misuse("policies", "too many --victims; the last is", text), -1;
+    if (at && option_number("--victims POLICY@", at + 1, 1, 1000000, &price)) return -1;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "@"), text);
+    a->policies.texts[a->policies.count++] = text;
+    return option_choice("--victims", name, policies_victim_name, &which);
+}
+
+static int read_deadline(const option_row *row, const char *text, void *target) {
+    policies_arguments *a = (policies_arguments *)target;
+    uint64_t number;
+    if (a->limit_count == LIMITS_MAX) return option_misuse("policies", "too many --deadline-us; the last is", text), -1;
+    if (option_number("--deadline-us", text, row->low, row->high, &number)) return -1;
+    a->limits[a->limit_count++] = (uint32_t)number;
+    return 0;
+}
+
+static int read_kernel(const option_row *row, const char *text, void *target) {
+    policies_arguments *a = (policies_arguments *)target;
+    uint32_t which;
+    (void)row;
+    if (option_choice("--kernel", text, victim_experiment_kernel, &which)) return -1;
+    a->only[which] = a->some = 1;
+    return 0;
+}
+
+static int read_regions(const option_row *row, const char *text, void *target) {
+    policies_arguments *a = (policies_arguments *)target;
+    (void)row;
+    if (!launch_regions(text, &a->experiment.regions)) return 0;
+    fprintf(stderr, "minigpu: --regions wants sparse or a number of instructions from 2 to 4096, not \"%s\"\n", text);
+    return -1;
+}
+
+static int read_shard(const option_row *row, const char *text, void *target) {
+    policies_arguments *a = (policies_arguments *)target;
+    (void)row;
+    return option_shard("--shard", text, &a->shard, &a->shards);
+}
+
+#define EXPERIMENT "The experiment"
+#define WORK "Work and output"
+
+static const option_row policies_rows[] = {
+    {.name = "victims",
+     .argument = "POLICY[@P]",
+     .kind = OPTION_READ,
+     .read = read_victims,
+     .many = 1,
+     .names = policies_victim_name,
+     .samples = "dual|chimera|joint@5|oracle|switch|drain",
+     .group = EXPERIMENT,
+     .text = "Only this policy: %N. joint@P: a cycle of a late request costs P warp instructions (without P the "
+             "deadline comes first, whatever it costs). May be repeated (default: dual, chimera, chimera+, joint, "
+             "oracle, switch, drain, drain-then-switch)."},
+    {.name = "policy", .now = "victims"},
+    {.name = "deadline-us",
+     .argument = "US",
+     .kind = OPTION_READ,
+     .read = read_deadline,
+     .low = 1,
+     .high = 1000,
+     .many = 1,
+     .samples = "1|5|1000",
+     .group = EXPERIMENT,
+     .text = "Only this deadline, whole microseconds from 1 to 1000. May be repeated (default: 2, 3, 4, 5)."},
+    {.name = "limit", .now = "deadline-us"},
+    {.name = "kernel",
+     .argument = "NAME",
+     .kind = OPTION_READ,
+     .read = read_kernel,
+     .many = 1,
+     .names = victim_experiment_kernel,
+     .group = EXPERIMENT,
+     .text = "Only this kernel, as its folder is called. May be repeated."},
+    {.name = "requests",
+     .argument = "N",
+     .kind = OPTION_NUMBER,
+     .low = 1,
+     .high = 10000,
+     .offset = offsetof(policies_arguments, experiment.requests),
+     .group = EXPERIMENT,
+     .text = "So many requests per kernel (16)."},
+    {.name = "seed",
+     .argument = "N",
+     .kind = OPTION_NUMBER64,
+     .high = UINT64_MAX,
+     .offset = offsetof(policies_arguments, experiment.seed),
+     .group = EXPERIMENT,
+     .text = "Seed of the request times (1)."},
+    {.name = "context",
+     .argument = "FORM",
+     .kind = OPTION_CHOICE,
+     .names = context_model,
+     .offset = offsetof(policies_arguments, form),
+     .group = EXPERIMENT,
+     .text = "stall: a switched block stalls for its estimate, as in the paper (default). naive, live, live+compress, "
+             "tb: its context is saved through the memory path in that form."},
+    {.name = "switch", .now = "context"},
+    {.name = "regions",
+     .argument = "R",
+     .kind = OPTION_READ,
+     .read = read_regions,
+     .samples = "sparse|32|2|4096",
+     .group = EXPERIMENT,
+     .text = "Kernels have idempotent regions, and the policy rewind may use them: sparse, or the most instructions of "
+             "a short region."},
+    {.name = "in-place",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(policies_arguments, experiment.in_place),
+     .group = EXPERIMENT,
+     .text = "Switched blocks keep in place what the incoming kernel's positions do not reach, and move only the "
+             "rest."},
+    {.name = "processes",
+     .argument = "N",
+     .kind = OPTION_NUMBER,
+     .low = 1,
+     .high = 1024,
+     .offset = offsetof(policies_arguments, experiment.parallel),
+     .group = WORK,
+     .text = "N processes run at the same time (default: one per processor)."},
+    {.name = "shard",
+     .argument = "I/N",
+     .kind = OPTION_READ,
+     .read = read_shard,
+     .samples = "0/1|0/2|1/2",
+     .group = WORK,
+     .text = "Only kernels i with i mod N = I, 0 <= I < N. Prints a part instead of tables."},
+    {.name = "merge",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(policies_arguments, merge),
+     .group = WORK,
+     .text = "Runs nothing: prints the tables of the parts PART..., with the options that their shards were given."},
+    {.name = "html",
+     .argument = "FILE",
+     .kind = OPTION_OUTPUT,
+     .offset = offsetof(policies_arguments, html),
+     .group = WORK,
+     .text = "Writes also a page: the policies side by side at one request of the first kernel, in the middle of its "
+             "run, at the first deadline."},
+    {.name = "csv",
+     .argument = "FILE",
+     .kind = OPTION_OUTPUT,
+     .offset = offsetof(policies_arguments, csv),
+     .group = WORK,
+     .text = "Writes also one row per kernel, request, policy and deadline."},
+    {.name = NULL}};
+static const option_set policies_sets[] = {{policies_rows, 0}, {NULL, 0}};
+
+static const option_rule policies_rules[] = {
+    {"shard merge|csv|html", NULL, "--shard comes without --merge, --csv and --html"},
+    {"merge html", NULL, "--merge has no runs to show: leave out --html"},
+    {NULL, NULL, NULL}};
+static const option_rule *const policies_rule_arrays[] = {policies_rules, NULL};
+
+static void defaults(policies_arguments *a) {
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    memset(a, 0, sizeof *a);
+    a->experiment.requests = 16;
+    a->experiment.seed = 1;
+    a->experiment.parallel = processors > 1 ? (uint32_t)processors : 1;
+}
+
+/* What is usual where no policy and no deadline is named. */
+static void complete(policies_arguments *a) {
+    static const char *const usual[] = {"dual",   "chimera", "chimera+", "joint",
+                                        "oracle", "switch",  "drain",    "drain-then-switch"};
+    uint32_t l;
+    if (!a->limit_count)
+        for (l = 2; l <= 5; l++) a->limits[a->limit_count++] = l;
+    if (a->policies.count) return;
+    memcpy(a->policies.texts, usual, sizeof usual);
+    a->policies.count = sizeof usual / sizeof *usual;
+}
+
+static int policies(const option_command *command, int argc, char **argv) {
+    static char folder[4096];
+    static policies_arguments a;
+    static policies_run r;
+    int operands, status;
+    defaults(&a);
+    status = options_read(command, argc, argv, &a, &operands);
+    if (status != OPTIONS_GO_ON) return status;
+    if (a.merge ? !operands : operands)
+        return option_misuse("policies", a.merge ? "--merge wants parts" : "options only; not one is",
+                             a.merge ? NULL : argv[1]);
+    complete(&a);
+    r.arguments = &a;
+    r.e = a.experiment;
+    r.e.kernels_dir = installed_folder("minigpu/kernels", MINIGPU_SOURCE_DIR "/kernels", folder, sizeof folder);
+    r.shown = GPUMP_NONE;
+    status = run_command(&r, argv + 1, operands);
+    policies_parts_free(&r.parts);
+    free(r.outcomes);
+    free(r.errors);
+    return status;
+}
+
+const option_command policies_command = {
+    .name = "policies",
+    .what = "victim-selection policies at the same requests: the tables of Shieh chapter 4",
+    .usage = "minigpu policies [options]\nminigpu policies --merge PART... [options]",
+    .sets = policies_sets,
+    .rules = policies_rule_arrays,
+    .notes =
+        "Kernels of Shieh Table 4.2 run on gtx480_shieh. At random times a kernel of high priority asks for room "
+        "for 90 blocks within a deadline. Every policy meets every request in a copy of the same machine. Prints a "
+        "table over all kernels and one per kernel, in Markdown.\n"
+        "exit status: 0 done, 1 a run failed, 2 bad input",
+    .run = policies,
+};

@@ -2,7 +2,6 @@
 #include "tools/tail_command.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,89 +10,18 @@
 #include "policies.h"
 #include "input.h"
 #include "progress.h"
-#include "tools/options.h"
-#include "tools/sharing_options.h"
+#include "tools/run_options.h"
 #include "tools/tail.h"
 
 enum { NAMES_MAX = 16, REQUESTS_MAX = 100000 };
 
-static const char usage[] =
-    "usage: minigpu tail FILE [options]\n"
-    "  FILE               launch file with two processes of one kernel each, both with repeat: runs of the first are\n"
-    "                     requests, the second is the batch\n"
-    "  --requests N       how many (default 100)\n"
-    "  --every US         mean distance of a Poisson stream (default 8)\n"
-    "  --seed N           of the stream (default 1)\n"
-    "  --arrivals FILE    the stream: a cycle on each line, ascending, instead\n"
-    "  --limit US         a request that takes longer is late (default: twice the median alone)\n"
-    "  --policy NAME      who divides the SMs while a request runs: none (no division: whole SMs are preempted), "
-    "even,\n"
-    "                     spatial, leftover, green:A:B, mps:P:Q, mig:..., blocks:A:B, or hold, a controller that "
-    "gives\n"
-    "                     the batch what keeps 99% of the requests in time; may be repeated (default: none, even,\n"
-    "                     spatial, hold)\n"
-    "  --move NAME        how the batch's blocks leave: drain, switch, flush, chimera, park (the last two not with "
-    "none);\n"
-    "                     may be repeated (default: drain, switch, flush)\n"
-    "  --gpu PRESET       the GPU (default: the launch file's)\n"
-    "  --config NAME=VALUE,...  numbers of the machine (config.h lists them)\n"
-    "Prints a row per partition and way of moving: latencies of requests, those that were late, and the batch's speed\n"
-    "beside that alone.\n"
-    "exit status: 0 done, 1 a run failed, 2 bad input\n";
-
-typedef struct arguments {
-    const char *policies[NAMES_MAX], *moves[NAMES_MAX], *trace;
-    uint32_t policy_count, move_count;
-    uint64_t requests, every_ns, limit_ns, seed;
-} arguments;
-
-static int read_options(int argc, char **argv, arguments *a, machine_options *options) {
-    static const struct option longs[] = {{"requests", required_argument, NULL, 'r'},
-                                          {"every", required_argument, NULL, 'e'},
-                                          {"seed", required_argument, NULL, 's'},
-                                          {"arrivals", required_argument, NULL, 't'},
-                                          {"limit", required_argument, NULL, 'l'},
-                                          {"policy", required_argument, NULL, 'o'},
-                                          {"move", required_argument, NULL, 'm'},
-                                          {"gpu", required_argument, NULL, 'g'},
-                                          {"config", required_argument, NULL, 'n'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    corun_options checked;
-    int option;
-    while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-        switch (option) {
-        case 'r':
-            if (option_number("--requests", optarg, 1, REQUESTS_MAX, &a->requests)) return 2;
-            break;
-        case 'e':
-            if (option_microseconds("--every", optarg, 0.01, &a->every_ns)) return 2;
-            break;
-        case 's':
-            if (option_number("--seed", optarg, 0, UINT32_MAX, &a->seed)) return 2;
-            break;
-        case 't': a->trace = optarg; break;
-        case 'l':
-            if (option_microseconds("--limit", optarg, 0.001, &a->limit_ns)) return 2;
-            break;
-        case 'o':
-            if (a->policy_count == NAMES_MAX) return option_misuse("tail", "too many --policy", NULL);
-            a->policies[a->policy_count++] = optarg;
-            break;
-        case 'm':
-            if (a->move_count == NAMES_MAX) return option_misuse("tail", "too many --move", NULL);
-            if (sharing_option("move", optarg, &checked)) return 2;
-            a->moves[a->move_count++] = optarg;
-            break;
-        case 'g': options->gpu = optarg; break;
-        case 'n': options->config = optarg; break;
-        case 'h': fputs(usage, stdout); return -1;
-        default: return option_misuse("tail", NULL, NULL);
-        }
-    }
-    if (optind != argc - 1) return option_misuse("tail", "one launch FILE is wanted", NULL);
-    return 0;
-}
+typedef struct tail_arguments {
+    option_texts policies, moves;
+    const char *arrivals;
+    uint64_t every_ns, limit_ns, seed;
+    uint32_t requests;
+    machine_options options;
+} tail_arguments;
 
 /* Reads a cycle from each line. Returns how many, or 0 after a report. */
 static uint32_t read_arrivals(const char *path, uint64_t *arrivals, uint32_t most) {
@@ -150,14 +78,15 @@ static int run_row(tail_experiment e, const char *policy, const char *move, tail
     }
     if (!is_none) {
         e.options.sharing.unsampled = e.options.sharing.priorities = 1;
-        (void)sharing_option("move", move, &e.options.sharing);
+        (void)sharing_leave(move, &e.options.sharing);
     }
     return tail_run(&e, o);
 }
 
 #define ALONE_CYCLES 300000u /* for which the batch runs alone */
 
-static int run_table(tail_experiment *e, const arguments *a, const gpump_gpu *gpu, tail_outcome *o, progress *shown) {
+static int run_table(tail_experiment *e, const tail_arguments *a, const gpump_gpu *gpu, tail_outcome *o,
+                     progress *shown) {
     const double clock_mhz = gpu->clock_khz / 1000.0;
     uint64_t limit;
     double batch_alone;
@@ -185,12 +114,13 @@ static int run_table(tail_experiment *e, const arguments *a, const gpump_gpu *gp
     if (status) return status;
     printf("| partition | blocks leave by | p50 us | p99 us | longest us | late | speed of the batch |\n"
            "|---|---|---|---|---|---|---|\n");
-    for (p = 0; p < a->policy_count && !status; p++)
-        for (v = 0; v < a->move_count && !status; v++) {
-            progress_show(shown, (double)(p * a->move_count + v) / (a->policy_count * a->move_count), a->policies[p]);
-            status = run_row(*e, a->policies[p], a->moves[v], o, limit);
+    for (p = 0; p < a->policies.count && !status; p++)
+        for (v = 0; v < a->moves.count && !status; v++) {
+            progress_show(shown, (double)(p * a->moves.count + v) / (a->policies.count * a->moves.count),
+                          a->policies.texts[p]);
+            status = run_row(*e, a->policies.texts[p], a->moves.texts[v], o, limit);
             progress_end(shown);
-            if (!status) print_row(a->policies[p], a->moves[v], e->count, o, limit, batch_alone, clock_mhz);
+            if (!status) print_row(a->policies.texts[p], a->moves.texts[v], e->count, o, limit, batch_alone, clock_mhz);
             if (status < 0) status = 0;
         }
     return status;
@@ -207,47 +137,169 @@ static int check_launch(const launch_file *launch) {
     return 2;
 }
 
-int tail_command(int argc, char **argv) {
+static void use_default(option_texts *list, const char *const *texts, uint32_t count) {
+    if (list->count) return;
+    memcpy(list->texts, texts, count * sizeof *texts);
+    list->count = count;
+}
+
+/* Policies and techniques: those that are usual where none is named. Returns an exit status. */
+static int complete(tail_arguments *a) {
     static const char *const usual[] = {"none", "even", "spatial", "hold"}, *const moves[] = {"drain", "switch",
                                                                                               "flush"};
-    arguments a = {{NULL}, {NULL}, NULL, 0, 0, 100, 8000, 0, 1};
-    char error[LAUNCH_ERROR_BYTES];
+    corun_options checked;
+    uint32_t i;
+    use_default(&a->policies, usual, sizeof usual / sizeof *usual);
+    use_default(&a->moves, moves, sizeof moves / sizeof *moves);
+    for (i = 0; i < a->moves.count; i++)
+        if (sharing_leave(a->moves.texts[i], &checked)) return 2;
+    return 0;
+}
+
+/* Runs the table of an experiment whose stream of requests is not filled yet. Returns an exit status. */
+static int run_experiment(tail_experiment *e, const tail_arguments *a, const gpump_gpu *gpu, uint64_t *arrivals,
+                          tail_outcome *o) {
+    progress shown;
+    int status;
+    e->arrivals = arrivals;
+    e->count = a->requests;
+    if (a->arrivals && !(e->count = read_arrivals(a->arrivals, arrivals, REQUESTS_MAX))) return 2;
+    if (!a->arrivals) tail_poisson(a->seed, gpump_gpu_cycles_from_ns(gpu, a->every_ns), e->count, arrivals);
+    progress_begin(&shown, "minigpu tail");
+    progress_watch(&shown, "the rows printed so far are complete");
+    status = run_table(e, a, gpu, o, &shown);
+    progress_unwatch(&shown);
+    return status;
+}
+
+/* Measures a launch file that has been read. Returns an exit status. */
+static int measure(launch_file *launch, tail_arguments *a) {
     tail_experiment e;
     tail_outcome o;
-    launch_file launch;
-    progress shown;
     gpump_gpu gpu;
-    uint64_t *arrivals;
-    int status;
+    uint64_t *arrivals = (uint64_t *)malloc(REQUESTS_MAX * sizeof *arrivals);
+    int status = check_launch(launch);
     memset(&e, 0, sizeof e);
-    memset(&launch, 0, sizeof launch);
     memset(&o, 0, sizeof o);
-    machine_options_default(&e.options);
-    if ((status = read_options(argc, argv, &a, &e.options)) != 0) return status < 0 ? 0 : status;
-    if (!a.policy_count) memcpy(a.policies, usual, sizeof usual), a.policy_count = sizeof usual / sizeof *usual;
-    if (!a.move_count) memcpy(a.moves, moves, sizeof moves), a.move_count = sizeof moves / sizeof *moves;
-    if (launch_file_read(&launch, argv[optind], error)) {
+    e.launch = launch;
+    e.options = a->options;
+    if (!e.options.gpu) e.options.gpu = launch->gpu ? launch->gpu : "maxwell_ccbp";
+    if (!status && gpump_gpu_config_preset(&gpu, e.options.gpu))
+        status = option_misuse("tail", "no GPU preset is named", e.options.gpu);
+    o.latencies = (uint64_t *)malloc(REQUESTS_MAX * sizeof *o.latencies);
+    if (!status && (!arrivals || !o.latencies)) status = 1;
+    if (!status) status = run_experiment(&e, a, &gpu, arrivals, &o);
+    free(arrivals);
+    free(o.latencies);
+    return status;
+}
+
+static int command_tail(const option_command *command, int argc, char **argv) {
+    static tail_arguments a;
+    char error[LAUNCH_ERROR_BYTES];
+    launch_file launch;
+    int operands, status;
+    a.requests = 100;
+    a.every_ns = 8000;
+    a.seed = 1;
+    machine_options_default(&a.options);
+    status = options_read(command, argc, argv, &a, &operands);
+    if (status != OPTIONS_GO_ON) return status;
+    if (operands != 1) return option_misuse("tail", "one launch FILE is wanted", NULL);
+    if ((status = complete(&a)) != 0) return status;
+    if (launch_file_read(&launch, argv[1], error)) {
         fprintf(stderr, "%s\n", error);
         return 2;
     }
-    e.launch = &launch;
-    if (!e.options.gpu) e.options.gpu = launch.gpu ? launch.gpu : "maxwell_ccbp";
-    status = check_launch(&launch);
-    if (!status && gpump_gpu_config_preset(&gpu, e.options.gpu))
-        status = option_misuse("tail", "no GPU preset is named", e.options.gpu);
-    arrivals = malloc(REQUESTS_MAX * sizeof *arrivals);
-    o.latencies = malloc(REQUESTS_MAX * sizeof *o.latencies);
-    if (!status && (!arrivals || !o.latencies)) status = 1;
-    e.arrivals = arrivals;
-    e.count = (uint32_t)a.requests;
-    if (!status && a.trace && !(e.count = read_arrivals(a.trace, arrivals, REQUESTS_MAX))) status = 2;
-    if (!status && !a.trace) tail_poisson(a.seed, gpump_gpu_cycles_from_ns(&gpu, a.every_ns), e.count, arrivals);
-    progress_begin(&shown, "minigpu tail");
-    progress_watch(&shown, "the rows printed so far are complete");
-    if (!status) status = run_table(&e, &a, &gpu, &o, &shown);
-    progress_unwatch(&shown);
-    free(arrivals);
-    free(o.latencies);
+    status = measure(&launch, &a);
     launch_file_free(&launch);
     return status;
 }
+
+static const char *leave_name(uint32_t index) {
+    static const char *const names[] = {"drain", "switch", "flush", "chimera", "park"};
+    return index < sizeof names / sizeof *names ? names[index] : NULL;
+}
+
+#define REQUESTS "Requests"
+#define COMPARED "What is compared"
+
+static const option_row tail_rows[] = {
+    {.name = "requests",
+     .argument = "N",
+     .kind = OPTION_NUMBER,
+     .low = 1,
+     .high = REQUESTS_MAX,
+     .offset = offsetof(tail_arguments, requests),
+     .group = REQUESTS,
+     .text = "So many requests (100)."},
+    {.name = "every",
+     .argument = "US",
+     .kind = OPTION_MICROSECONDS,
+     .low = 10,
+     .high = 1000000000,
+     .offset = offsetof(tail_arguments, every_ns),
+     .group = REQUESTS,
+     .text = "Mean distance of a Poisson stream, in microseconds (8)."},
+    {.name = "seed",
+     .argument = "N",
+     .kind = OPTION_NUMBER64,
+     .high = UINT32_MAX,
+     .offset = offsetof(tail_arguments, seed),
+     .group = REQUESTS,
+     .text = "Seed of the stream (1)."},
+    {.name = "arrivals",
+     .argument = "FILE",
+     .kind = OPTION_INPUT,
+     .offset = offsetof(tail_arguments, arrivals),
+     .group = REQUESTS,
+     .text = "The stream instead: a cycle on each line, ascending."},
+    {.name = "deadline-us",
+     .argument = "US",
+     .kind = OPTION_MICROSECONDS,
+     .low = 1,
+     .high = 1000000000,
+     .offset = offsetof(tail_arguments, limit_ns),
+     .group = REQUESTS,
+     .text = "A request that takes longer is late (default: twice the median alone)."},
+    {.name = "limit", .now = "deadline-us"},
+    {.name = "partition",
+     .argument = "POLICY",
+     .kind = OPTION_TEXTS,
+     .high = NAMES_MAX,
+     .many = 1,
+     .offset = offsetof(tail_arguments, policies),
+     .names = policies_partition_name,
+     .group = COMPARED,
+     .text =
+         "Who divides the SMs while a request runs: none (whole SMs are preempted), even, spatial, leftover, "
+         "green:A:B, mps:P:Q, mig:..., blocks:A:B, or hold, a controller that gives the batch what keeps 99% of the "
+         "requests in time. May be repeated (default: none, even, spatial, hold)."},
+    {.name = "policy", .now = "partition"},
+    {.name = "leave",
+     .argument = "TECHNIQUE",
+     .kind = OPTION_TEXTS,
+     .high = NAMES_MAX,
+     .many = 1,
+     .names = leave_name,
+     .offset = offsetof(tail_arguments, moves),
+     .group = COMPARED,
+     .text = "How the batch's blocks leave: %N (the last two not with none). May be repeated (default: drain, switch, "
+             "flush)."},
+    {.name = "move", .now = "leave"},
+    {.name = NULL}};
+static const option_set tail_sets[] = {{tail_rows, 0}, {gpu_rows, offsetof(tail_arguments, options)}, {NULL, 0}};
+
+const option_command tail_command = {
+    .name = "tail",
+    .what = "how long requests take beside a batch kernel, for each partition and technique",
+    .usage = "minigpu tail FILE [options]",
+    .operands = "FILE|launch file with two processes of one kernel each, both with repeat: runs of the first are "
+                "requests, the second is the batch",
+    .sets = tail_sets,
+    .notes = "Prints a row per partition and technique: latencies of requests, those that were late, and the batch's "
+             "speed over that alone.\n"
+             "exit status: 0 done, 1 a run failed, 2 bad input",
+    .bit = COMMAND_TAIL,
+    .run = command_tail,
+};

@@ -2,7 +2,8 @@
 #ifndef MINIGPU_TAIL_COMMAND_H
 #define MINIGPU_TAIL_COMMAND_H
 
-/* Returns an exit status. */
-int tail_command(int argc, char **argv);
+#include "options.h"
+
+extern const option_command tail_command;
 
 #endif

@@ -119,8 +119,9 @@ int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]) {
     if (m->regions || m->in_place)
         return refuse(error, "not with regions or --in-place, which name warps by their slots");
     if (m->policy && !(m->policy->flags & GPUMP_VICTIM_WHOLE_SM))
-        return refuse(error,
-                      "an SM serves one kernel: take a --policy that gives SMs over as a whole, such as chimera");
+        return refuse(
+            error,
+            "an SM serves one kernel: take --victims POLICY with one that gives SMs over as a whole, such as chimera");
     if (m->config.kernels_per_sm > 1 && (m->kernel_count != 2 || m->config.kernels_per_sm != 2))
         return refuse(error, "an SM serves one kernel, alone or beside one other: not with more kernels on an SM");
     if (!d) return refuse(error, "out of memory");

@@ -3,6 +3,7 @@
 #include "parts/fault_switch/fault_switch.h"
 #include "preemption/block_life.h"
 #include "parts/schedule/preemption_schedule.h"
+#include "preemption/preempted.h"
 #include "preemption/requests.h"
 #include "parts/schedule/schedule_facts.h"
 
@@ -13,7 +14,7 @@ static kernel *kernel_of(const machine *m, const sm *s) {
         kernel *k = &m->kernels[i];
         if (k->state != KERNEL_ACTIVE) continue;
         if (s->kernel_resident[i]) return k;
-        for (n = k->first_preempted; n != NONE; n = m->preempted[n].next)
+        for (n = preempted_first(m, i); n != NONE; n = preempted_after(m, i, n))
             if (m->preempted[n].fault_sm == s->index) return k;
     }
     return NULL;
@@ -31,11 +32,9 @@ static void leave(machine *m, sm *s, uint64_t cookie) {
 
 /* The block that is to come back does so as soon as the SM has room. */
 static void come_back(machine *m, sm *s) {
-    kernel *k = &m->kernels[cookie_kernel(s->fault_switch->coming)];
     const uint64_t linear = cookie_linear(s->fault_switch->coming);
-    uint32_t i = k->first_preempted;
+    const uint32_t i = preempted_find(m, cookie_kernel(s->fault_switch->coming), linear);
     preempted_block copy;
-    while (i != NONE && m->preempted[i].linear != linear) i = m->preempted[i].next;
     if (i == NONE) { /* dropped meanwhile */
         s->fault_switch->coming = NEVER;
         return;
@@ -44,7 +43,7 @@ static void come_back(machine *m, sm *s) {
     if (preemption_place(m, s, copy.kernel, linear, &copy) != GPUMP_REASON_YES) return;
     s->fault_switch->coming = NEVER;
     if (m->schedule) preemption_schedule_came_back(m, s, i);
-    block_life_dequeue(m, k, i);
+    preempted_take(m, i, s->index);
 }
 
 /* Places a block beyond those that the SM has; 1 when it did. */

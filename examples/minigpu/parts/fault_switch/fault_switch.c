@@ -6,6 +6,7 @@
 #include "parts/faults/fault_facts.h"
 #include "parts/fault_unit/fault_unit.h"
 #include "parts/issue_queue/issue_queue.h"
+#include "preemption/preempted.h"
 
 #define BIT(index) (UINT64_C(1) << (index))
 
@@ -92,10 +93,8 @@ static sm *home_of(const machine *m, uint64_t cookie) {
     for (i = 0; i < m->block_count; i++)
         if (m->blocks[i].life && m->blocks[i].kernel == kernel && m->blocks[i].linear == linear)
             return m->sms[m->blocks[i].sm];
-    for (i = m->kernels[kernel].first_preempted; i != NONE; i = m->preempted[i].next)
-        if (m->preempted[i].linear == linear)
-            return m->preempted[i].fault_sm == NONE ? NULL : m->sms[m->preempted[i].fault_sm];
-    return NULL;
+    i = preempted_find(m, kernel, linear);
+    return i == NONE || m->preempted[i].fault_sm == NONE ? NULL : m->sms[m->preempted[i].fault_sm];
 }
 
 void fault_switch_pending(machine *m, uint64_t cookie) {
@@ -148,10 +147,10 @@ void fault_switch_dropped(machine *m, sm *s, uint64_t cookie) {
 uint32_t fault_switch_give_up(machine *m, sm *s, uint32_t to) {
     uint32_t i, n;
     for (i = 0; i < m->kernel_count && s->fault_switch->off_chip; i++)
-        for (n = m->kernels[i].first_preempted; n != NONE && i != to; n = m->preempted[n].next) {
-            preempted_block *entry = &m->preempted[n];
+        for (n = preempted_first(m, i); n != NONE && i != to; n = preempted_after(m, i, n)) {
+            const preempted_block *entry = &m->preempted[n];
             if (entry->fault_sm != s->index) continue;
-            entry->fault_sm = NONE;
+            preempted_belongs(m, n, NONE);
             fault_switch_dropped(m, s, block_cookie_of(entry->kernel, entry->linear));
             return n;
         }

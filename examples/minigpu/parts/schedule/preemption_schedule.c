@@ -21,6 +21,7 @@
 #include "parts/fault_unit/fault_unit.h"
 #include "sm/memory_path.h"
 #include "preemption/block_life.h"
+#include "preemption/preempted.h"
 #include "preemption/requests.h"
 #include "parts/schedule/schedule_facts.h"
 #include "parts/schedule/schedule_group.h"
@@ -126,7 +127,7 @@ static void issue(machine *m, const gpump_scheduler_action *action) {
     }
     if (action->saved) {
         preempted_block saved = m->preempted[action->handle];
-        block_life_dequeue(m, k, (uint32_t)action->handle);
+        preempted_take(m, (uint32_t)action->handle, s->index);
         reason = preemption_place(m, s, kernel_index, saved.linear, &saved);
     } else {
         reason = preemption_place(m, s, kernel_index, action->index, NULL);

@@ -4,6 +4,7 @@
 
 #include "parts/corun/corun.h"
 #include "parts/schedule/schedule_facts.h"
+#include "preemption/preempted.h"
 
 void schedule_group_submit(machine *m) {
     struct schedule *c = m->schedule;
@@ -39,7 +40,7 @@ static int is_more_to_come(const machine *m) {
         const kernel *k = &m->kernels[i];
         const uint64_t repeat = m->launch->processes[k->process].repeat;
         if (k->state == KERNEL_DONE) continue;
-        if (k->state == KERNEL_WAITING || k->next_block < k->blocks || k->preempted) return 1;
+        if (k->state == KERNEL_WAITING || k->next_block < k->blocks || preempted_first(m, i) != NONE) return 1;
         if (m->runs[k->process].ended + 1 != repeat) return 1;
     }
     return 0;

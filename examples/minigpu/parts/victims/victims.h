@@ -1,6 +1,6 @@
 /* victims: a kernel with a latency limit arrives, and a policy of gpump_victim says which blocks make room, and how.
  *
- * Only with machine.policy set (`minigpu run --policy NAME --limit US`). Every arrival of a kernel of higher priority
+ * Only with machine.policy set (`minigpu run --victims POLICY`). Every arrival of a kernel of higher priority
  * is one request, and every request keeps a record: what was estimated for each block, and what came of it. */
 #ifndef MINIGPU_VICTIMS_H
 #define MINIGPU_VICTIMS_H

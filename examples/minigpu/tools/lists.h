@@ -1,0 +1,9 @@
+/* lists: what `minigpu --list NAME` prints. */
+#ifndef MINIGPU_LISTS_H
+#define MINIGPU_LISTS_H
+
+#include "options.h"
+
+extern const option_list lists[];
+
+#endif

@@ -1,0 +1,143 @@
+/* run_command: see run_command.h. */
+#include "tools/run_command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sm/runtime_calls.h"
+#include "output.h"
+#include "tools/dump.h"
+#include "tools/html_page.h"
+#include "tools/recovery.h"
+#include "tools/run_machine.h"
+#include "tools/run_options.h"
+
+/* The page of one run. Returns 0, or -1 with errno. */
+static int write_page(const char *path, const run_result *result, const machine_options *options,
+                      const timeline *recorded) {
+    char title[256];
+    const char *file = strrchr(result->launch->path, '/');
+    page *p;
+    snprintf(title, sizeof title, "minigpu run: %s", file ? file + 1 : result->launch->path);
+    p = page_open(path, html_page_about(result->machine, result->launch, title, ""));
+    if (!p) return -1;
+    page_run(p,
+             options->policy                     ? options->policy->name
+             : options->schedule                 ? options->schedule
+             : result->machine->preemption_count ? technique_name(result->machine->technique)
+                                                 : "run",
+             recorded, html_page_facts(result));
+    return page_close(p);
+}
+
+/* What only a built machine shows: a technique or a scheme without the regions that it needs. NULL: nothing is wrong.
+ */
+static const char *missing_regions(const machine *m, const machine_options *options) {
+    if (m->regions) return NULL;
+    if (m->fault_scheme == GPUMP_REPLAY_REGIONS)
+        return "--faults regions: warps can only go back to the start of a region where there are regions: add "
+               "--regions sparse";
+    if (options->technique == GPUMP_TECHNIQUE_REWIND)
+        return "blocks can only go back to the start of a region where there are regions: add --regions sparse";
+    return NULL;
+}
+
+/* Builds the machine and prepares its outputs. Returns NULL after a report: bad input. */
+static machine *build(const run_arguments *a, launch_file *launch, race_log **races) {
+    char error[LAUNCH_ERROR_BYTES];
+    const char *why;
+    machine *m = machine_build(launch, &a->machine, error);
+    if (!m) {
+        fprintf(stderr, "%s\n", error);
+        return NULL;
+    }
+    if (a->deadline_ns != NEVER) m->limit_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, a->deadline_ns);
+    m->late_price = a->late_price;
+    why = missing_regions(m, &a->machine);
+    if (!why && a->races && !(*races = races_watch(m, error))) why = error;
+    if (why) fprintf(stderr, "minigpu: %s\n", why);
+    if (!why && !try_to_write(a->trace) && !try_to_write(a->html) && !(a->dump && dump_prepare(a->dump))) return m;
+    machine_free(m);
+    return NULL;
+}
+
+/* Writes the trace and the page. Returns `status`, or what has gone wrong. */
+static int write_recorded(const run_arguments *a, const run_result *result, const timeline *recorded, int status) {
+    const int notes = !a->json && !options_quiet();
+    if (a->trace && timeline_write_trace(recorded, a->trace))
+        status = cannot_write(a->trace);
+    else if (a->trace && notes)
+        printf("trace: %s (open it at https://ui.perfetto.dev)\n", a->trace);
+    if (a->html && write_page(a->html, result, &a->machine, recorded))
+        status = cannot_write(a->html);
+    else if (a->html && notes)
+        printf("page: %s (open it in a browser)\n", a->html);
+    return status;
+}
+
+/* Runs the machine, and writes everything that was asked for. Returns the exit status. */
+static int run_and_report(const run_arguments *a, machine *m, launch_file *launch, race_log *races) {
+    char error[LAUNCH_ERROR_BYTES];
+    timeline *recorded = NULL;
+    kernel_check *checks;
+    run_result result;
+    int status = run_machine(m, launch, a->trace || a->html ? &recorded : NULL, &result, &checks);
+    result.races = races;
+    if (a->machine.errors.detection && status != EXIT_INTERRUPTED &&
+        recovery_baseline(launch->path, a->sms, &a->machine, &result.baseline_cycles, error))
+        fprintf(stderr, "minigpu: the run without errors, for the energy: %s\n", error);
+    runtime_calls_print(m, a->json ? stderr : stdout);
+    if (a->json) {
+        if (report_json(&result, stdout)) status = EXIT_WRONG;
+    } else {
+        report_text(&result, stdout);
+        if (a->stats) report_statistics(m, stdout);
+    }
+    if (recorded) status = write_recorded(a, &result, recorded, status);
+    timeline_free(recorded);
+    if (a->dump && dump_buffers(m, launch, a->dump)) status = EXIT_WRONG;
+    free(checks);
+    return status;
+}
+
+static int run(const option_command *command, int argc, char **argv) {
+    char error[LAUNCH_ERROR_BYTES];
+    run_arguments a;
+    launch_file launch;
+    race_log *races = NULL;
+    machine *m;
+    int operands, status;
+    run_arguments_default(&a);
+    status = options_read(command, argc, argv, &a, &operands);
+    if (status != OPTIONS_GO_ON) return status;
+    if (!operands) return option_misuse("run", "which launch FILE?", NULL);
+    if (operands > 1)
+        return option_misuse("run", "one launch FILE, and values of --points follow a =; one too many is", argv[2]);
+    if ((status = run_arguments_finish(&a)) != 0) return status;
+    if (output_is_input("minigpu", a.trace, argv[1]) || output_is_input("minigpu", a.html, argv[1]))
+        return EXIT_BAD_INPUT;
+    if (launch_file_read(&launch, argv[1], error)) {
+        fprintf(stderr, "%s\n", error);
+        return EXIT_BAD_INPUT;
+    }
+    if (a.sms) launch.sms = a.sms;
+    status = EXIT_BAD_INPUT;
+    if ((m = build(&a, &launch, &races)) != NULL) status = run_and_report(&a, m, &launch, races);
+    races_free(races);
+    if (m) machine_free(m);
+    launch_file_free(&launch);
+    return status;
+}
+
+const option_command command_run = {
+    .name = "run",
+    .what = "run a launch file, check the result, report",
+    .usage = "minigpu run FILE [options]",
+    .operands = "FILE|launch file (YAML); minigpu init writes one to begin with",
+    .sets = run_sets,
+    .rules = run_rule_arrays,
+    .notes = "exit status: 0 done and right, 1 something is wrong, 2 bad input, 130 interrupted (Ctrl-C; the report is "
+             "written)",
+    .bit = COMMAND_RUN,
+    .run = run,
+};

@@ -1,0 +1,818 @@
+/* run_options: see run_options.h. */
+#include "tools/run_options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analysis.h"
+#include "parts/fault_unit/fault_unit.h"
+#include "parts/faults/faults.h"
+#include "parts/shared_log/shared_log.h"
+#include "policies.h"
+#include "preemption/context_forms.h"
+#include "tools/report.h"
+
+/* ==== names ==== */
+
+static const char *name_of(const char *const *names, uint32_t count, uint32_t index) {
+    return index < count ? names[index] : NULL;
+}
+#define NAMES(function, ...)                                                    \
+    static const char *function(uint32_t index) {                               \
+        static const char *const names[] = {__VA_ARGS__};                       \
+        return name_of(names, (uint32_t)(sizeof names / sizeof *names), index); \
+    }
+NAMES(technique_names, "switch", "drain", "flush", "rewind")
+NAMES(vacate_names, "switch", "drain", "select")
+NAMES(group_names, "drain", "switch", "flush", "chimera", "park")
+NAMES(leave_names, "switch", "drain", "flush", "rewind", "select", "chimera", "park")
+NAMES(trap_names, "division", "invalid", "all")
+NAMES(cure_names, "split", "step")
+NAMES(spilling_names, "all", "changed")
+
+/* ==== values ==== */
+
+static int refuse(const option_row *row, const char *wants, const char *text) {
+    fprintf(stderr, "minigpu: --%s wants %s, not \"%s\"\n", row->name, wants, text);
+    return -1;
+}
+
+/* The technique of a name; GPUMP_TECHNIQUES: there is none. */
+static uint32_t technique_of(const char *name) {
+    uint32_t i;
+    for (i = GPUMP_TECHNIQUE_FLUSH; i <= GPUMP_TECHNIQUE_REWIND; i++)
+        if (strcmp(technique_name(i), name) == 0) return i;
+    return GPUMP_TECHNIQUES;
+}
+
+static int read_preempt(const option_row *row, const char *text, void *target) {
+    machine_options *options = (machine_options *)target;
+    char *end;
+    errno = 0;
+    options->preempt_cycle = strtoull(text, &end, 10);
+    if (end != text && !errno && *text != '-' && !*end) return 0;
+    if (end != text && !errno && *text != '-' && *end == ':')
+        if ((options->technique = technique_of(end + 1)) != GPUMP_TECHNIQUES) return 0;
+    return refuse(row, "CYCLE, CYCLE:switch, CYCLE:drain, CYCLE:flush or CYCLE:rewind", text);
+}
+
+/* N, or N:M, both from 1. */
+static int read_every(const char *text, uint64_t *first, uint64_t *interval) {
+    char *end;
+    errno = 0;
+    *first = strtoull(text, &end, 10);
+    if (end == text || errno || *text == '-' || !*first) return -1;
+    if (!*end) return 0;
+    if (*end != ':' || end[1] < '1' || end[1] > '9') return -1;
+    *interval = strtoull(end + 1, &end, 10);
+    return *end || errno ? -1 : 0;
+}
+
+static int read_fault_at(const option_row *row, const char *text, void *target) {
+    faults_options *faults = (faults_options *)target;
+    if (!read_every(text, &faults->check, &faults->interval)) return 0;
+    return refuse(row, "N or N:M, both from 1", text);
+}
+
+static int read_gpu_memory(const option_row *row, const char *text, void *target) {
+    faults_options *faults = (faults_options *)target;
+    const uint64_t least = 32 * fault_unit_granule_bytes();
+    char *end;
+    uint64_t shift;
+    errno = 0;
+    faults->memory = strtoull(text, &end, 10);
+    shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    if (end != text && !errno && *text != '-' && faults->memory <= (UINT64_C(1) << 40) >> shift) {
+        faults->memory <<= shift;
+        end += shift != 0;
+        faults->unpinned = !strcmp(end, ":unpinned");
+        if ((!*end || faults->unpinned) && faults->memory >= least) return 0;
+    }
+    return refuse(row,
+                  "bytes, such as 64M or 64M:unpinned, from 2M (32 granules of 64 KB, which one instruction may touch) "
+                  "to 1024G",
+                  text);
+}
+
+static int read_victims(const option_row *row, const char *text, void *target) {
+    machine_options *options = (machine_options *)target;
+    uint32_t which;
+    (void)row;
+    if (option_choice("--victims", text, policies_victim_name, &which)) return -1;
+    options->policy = policies_victim_at(which);
+    return 0;
+}
+
+static int read_partition(const option_row *row, const char *text, void *target) {
+    machine_options *options = (machine_options *)target;
+    uint32_t which;
+    (void)row;
+    if (option_choice("--partition", text, policies_partition_name, &which)) return -1;
+    options->sharing.policy = policies_partition_at(which);
+    return 0;
+}
+
+static int read_spilling(const option_row *row, const char *text, void *target) {
+    machine_options *options = (machine_options *)target;
+    (void)row;
+    if (option_choice("--spilling", text, spilling_names, &options->spilling)) return -1;
+    options->spilling = options->spilling ? SPILLING_CHANGED : SPILLING_ALL;
+    return 0;
+}
+
+/* Copies the text before a colon. Returns what follows the colon, or NULL. */
+static const char *before_colon(const char *text, char *copy, size_t bytes) {
+    const size_t length = strcspn(text, ":");
+    snprintf(copy, bytes, "%.*s", (int)length, text);
+    return text[length] ? text + length + 1 : NULL;
+}
+
+static int read_regions(const option_row *row, const char *text, void *target) {
+    machine_options *options = (machine_options *)target;
+    char what[32];
+    const char *shared = before_colon(text, what, sizeof what);
+    options->shared_restart = SHARED_CUTS;
+    if (launch_regions(what, &options->regions))
+        return refuse(row, "sparse or a number of instructions from 2 to 4096", text);
+    return shared ? option_choice("--regions WHAT:", shared, shared_restart_name, &options->shared_restart) : 0;
+}
+
+static int read_errors(const option_row *row, const char *text, void *target) {
+    errors_options *errors = (errors_options *)target;
+    char *end;
+    const double rate = strtod(text, &end);
+    if (end == text || *end || !(rate >= 0 && rate < 1))
+        return refuse(row, "the part of instructions that err, from 0 to below 1", text);
+    errors->rate_q32 = (uint64_t)(rate * 4294967296.0);
+    return 0;
+}
+
+static int read_detection(const option_row *row, const char *text, void *target) {
+    errors_options *errors = (errors_options *)target;
+    char name[32];
+    const char *latency = before_colon(text, name, sizeof name);
+    uint64_t cycles;
+    uint32_t which;
+    (void)row;
+    if (option_choice("--detection", name, gpump_restart_detection_name, &which)) return -1;
+    errors->detection = gpump_restart_detection_name(which);
+    if (!latency) return 0;
+    if (option_number("--detection NAME:", latency, 1, 64, &cycles)) return -1;
+    errors->latency_cycles = (uint32_t)cycles;
+    return 0;
+}
+
+/* --error-at and --trap-at. */
+static int read_error_at(const option_row *row, const char *text, void *target) {
+    errors_options *errors = (errors_options *)target;
+    if (errors->at != NEVER) {
+        fprintf(stderr, "minigpu: --error-at and --trap-at are given once, and exclude each other\n");
+        return -1;
+    }
+    if (!strcmp(row->name, "trap-at")) errors->traps |= ERRORS_TRAP_AT;
+    return read_every(text, &errors->at, &errors->interval) ? refuse(row, "N or N:M, both from 1", text) : 0;
+}
+
+static int read_trap(const option_row *row, const char *text, void *target) {
+    errors_options *errors = (errors_options *)target;
+    uint64_t line;
+    uint32_t which;
+    (void)row;
+    if (*text >= '0' && *text <= '9') {
+        if (option_number("--trap", text, 1, UINT32_MAX, &line)) return -1;
+        errors->lines[errors->lines[0] != 0] = (uint32_t)line;
+        errors->traps |= ERRORS_TRAP_LINES;
+        return 0;
+    }
+    if (option_choice("--trap", text, trap_names, &which)) return -1;
+    errors->traps |= which + 1; /* the bits in this order */
+    return 0;
+}
+
+/* ==== --leave ==== */
+
+int sharing_leave(const char *technique, corun_options *options) {
+    uint32_t which;
+    if (option_choice("--leave, for blocks of a group,", technique, group_names, &which)) return 2;
+    options->parks = !strcmp(technique, "park");
+    options->leave = which ? gpump_victim_find(options->parks ? "switch" : technique) : NULL;
+    return 0;
+}
+
+static int read_leave(const option_row *row, const char *text, void *target) {
+    const char **place = (const char **)((char *)target + row->offset);
+    char first[16];
+    const char *second = before_colon(text, first, sizeof first);
+    uint32_t which;
+    if (option_choice("--leave", first, leave_names, &which)) return -1;
+    if (second && option_choice("--leave SCHEDULE:", second, group_names, &which)) return -1;
+    *place = text;
+    return 0;
+}
+
+static int read_vacate(const option_row *row, const char *text, void *target) {
+    uint32_t which;
+    *(const char **)((char *)target + row->offset) = text;
+    return option_choice("--vacate", text, vacate_names, &which);
+}
+
+static int read_move(const option_row *row, const char *text, void *target) {
+    uint32_t which;
+    *(const char **)((char *)target + row->offset) = text;
+    return option_choice("--move", text, group_names, &which);
+}
+
+static int read_group_leave(const option_row *row, const char *text, void *target) {
+    (void)row;
+    return sharing_leave(text, (corun_options *)target) ? -1 : 0;
+}
+
+/* A scheduler's SMs, blocks of a group, or everybody who is preempted: --leave is about the first that there is. */
+static int finish_leave(run_arguments *a) {
+    machine_options *o = &a->machine;
+    char first[16];
+    const char *second = a->leave ? before_colon(a->leave, first, sizeof first) : NULL;
+    uint32_t which;
+    if (second && !(o->schedule && o->sharing.policy))
+        return option_misuse("run",
+                             "--leave SCHEDULE:GROUP needs --schedule and --partition; without them one technique "
+                             "is enough, not",
+                             a->leave);
+    if (a->leave && o->schedule) {
+        if (option_choice("--leave, with --schedule,", first, vacate_names, &o->mechanism)) return 2;
+    } else if (a->leave && o->sharing.policy)
+        second = first;
+    else if (a->leave) {
+        if (option_choice("--leave, without --schedule and --partition,", first, technique_names, &which)) return 2;
+        o->technique = technique_of(first);
+    }
+    if (a->leave_group) second = a->leave_group;
+    return second ? sharing_leave(second, &o->sharing) : 0;
+}
+
+int run_arguments_finish(run_arguments *a) {
+    machine_options *o = &a->machine;
+    o->faults.absent = o->absent;
+    if (errors_wanted(&o->errors) && !o->regions) o->regions = 32; /* iGPU 5.1 */
+    return finish_leave(a);
+}
+
+void run_arguments_default(run_arguments *a) {
+    memset(a, 0, sizeof *a);
+    machine_options_default(&a->machine);
+    a->deadline_ns = NEVER;
+}
+
+/* ==== tables ==== */
+
+#define GPU "The GPU"
+#define PREEMPTION "Preemption"
+#define SCHEDULING "Processes under a scheduler"
+#define SHARING "Kernels that share SMs"
+#define PAGES "Absent pages and faults"
+#define ERRORS "Errors and exceptions"
+#define OUTPUT "Output"
+#define SPEED "How the simulation runs"
+
+#define MICROSECOND UINT64_C(1000)
+#define SECOND UINT64_C(1000000000)
+
+const option_row gpu_rows[] = {
+    {.name = "gpu",
+     .argument = "PRESET",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(machine_options, gpu),
+     .names = gpump_gpu_preset_name,
+     .group = GPU,
+     .often = 1,
+     .text = "The GPU, such as gtx480_shieh, k20c or v100 (default: the launch file's); minigpu --list presets "
+             "prints all."},
+    {.name = "config",
+     .argument = "NAME=VALUE,...",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(machine_options, config),
+     .samples = "memory_model=1|l1_cycles=30,l2_cycles=80|kernels_per_sm=2",
+     .group = GPU,
+     .often = 1,
+     .text = "Numbers of the machine, such as memory_model=1; minigpu --list config prints all."},
+    {.name = NULL}};
+
+static const option_row run_gpu_rows[] = {
+    {.name = "sms",
+     .argument = "N",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(run_arguments, sms),
+     .low = 1,
+     .high = SMS_MAX,
+     .group = GPU,
+     .often = 1,
+     .text = "So many SMs; the memory bandwidth follows their number (default: the launch file's, or the preset's)."},
+    {.name = NULL}};
+
+static const option_row preempt_rows[] = {
+    {.name = "preempt",
+     .argument = "CYCLE[:T]",
+     .kind = OPTION_READ,
+     .read = read_preempt,
+     .samples = "1000|1000:switch|1000:drain|1000:flush",
+     .group = PREEMPTION,
+     .often = 1,
+     .text = "Lets the waiting kernel of higher priority arrive at CYCLE. If the launch file has none, empties every "
+             "SM. T: the technique, as --leave T."},
+    {.name = "victims",
+     .argument = "POLICY",
+     .kind = OPTION_READ,
+     .read = read_victims,
+     .names = policies_victim_name,
+     .group = PREEMPTION,
+     .often = 1,
+     .text = "Chooses the blocks that make room for a kernel of higher priority, and a technique for each: %N. "
+             "rewind needs --regions."},
+    {.name = "points",
+     .argument = "K",
+     .kind = OPTION_NUMBER,
+     .missing = "100",
+     .low = 1,
+     .high = 1000000,
+     .offset = offsetof(machine_options, point_interval),
+     .group = PREEMPTION,
+     .text = "Switched blocks stop only at preemption points. The compiler puts these instructions into loops, at "
+             "barriers, and once per K (100) instructions elsewhere. Without it blocks stop anywhere."},
+    {.name = "choose",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(machine_options, choose),
+     .group = PREEMPTION,
+     .text = "With --points: each warp stops at once or runs on to its next point, whichever is estimated to end "
+             "earlier."},
+    {.name = "context",
+     .argument = "FORM",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(machine_options, context_form),
+     .names = context_form_name,
+     .group = PREEMPTION,
+     .text = "The registers that a switch saves: naive (all; default), live (those still needed), live+compress (and "
+             "compressed within a warp), tb (and compressed over the whole block)."},
+    {.name = "in-place",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(machine_options, in_place),
+     .group = PREEMPTION,
+     .text = "A switch leaves registers and shared memory in place that the next kernel does not need."},
+    {.name = "regions",
+     .argument = "R[:SHARED]",
+     .kind = OPTION_READ,
+     .read = read_regions,
+     .samples = "sparse|32|8|sparse:saved|sparse:buffered|16:versioned",
+     .group = PREEMPTION,
+     .text = "The compiler forms idempotent regions (iGPU). R: sparse, or N for short ones of at most N instructions "
+             "too. SHARED: regions do not end where shared memory is overwritten; a restart restores the words: "
+             "saved, buffered or versioned."},
+    {.name = "spilling",
+     .argument = "WHAT",
+     .kind = OPTION_READ,
+     .read = read_spilling,
+     .names = spilling_names,
+     .group = PREEMPTION,
+     .text = "With --regions: a sparse boundary stores the live registers whenever a warp crosses it: all (and loads "
+             "them again), or changed (those that have changed). Without it a preemption stores them."},
+    {.name = NULL}};
+
+static const option_row deadline_rows[] = {
+    {.name = "leave",
+     .argument = "TECHNIQUE",
+     .kind = OPTION_READ,
+     .read = read_leave,
+     .names = leave_names,
+     .samples = "switch|drain|flush|rewind|select|chimera|park|switch:drain|select:park",
+     .offset = offsetof(run_arguments, leave),
+     .group = PREEMPTION,
+     .often = 1,
+     .text = "How blocks leave their SM. Preempted: switch (default), drain, flush, rewind (needs --regions). With "
+             "--schedule: switch (default), drain, select (block by block). With --partition, blocks above their "
+             "kernel's cap: drain (default), switch, flush, chimera (block by block, what costs least), park (switch "
+             "with --in-place). With both: SCHEDULE:GROUP."},
+    {.name = "deadline-us",
+     .argument = "US",
+     .kind = OPTION_MICROSECONDS,
+     .high = SECOND,
+     .offset = offsetof(run_arguments, deadline_ns),
+     .group = PREEMPTION,
+     .text = "With --victims: room is needed within US microseconds (default: no deadline)."},
+    {.name = "late-price",
+     .argument = "N",
+     .kind = OPTION_NUMBER64,
+     .low = 1,
+     .high = 1000000,
+     .offset = offsetof(run_arguments, late_price),
+     .group = PREEMPTION,
+     .text = "With --deadline-us and --victims joint: a cycle beyond the deadline costs N warp instructions (default: "
+             "the deadline comes first)."},
+    {.name = "policy", .now = "victims"},
+    {.name = "limit", .now = "deadline-us"},
+    {.name = "vacate",
+     .argument = "TECHNIQUE",
+     .kind = OPTION_READ,
+     .read = read_vacate,
+     .names = vacate_names,
+     .offset = offsetof(run_arguments, leave),
+     .now = "leave"},
+    {.name = "move",
+     .argument = "TECHNIQUE",
+     .kind = OPTION_READ,
+     .read = read_move,
+     .names = group_names,
+     .offset = offsetof(run_arguments, leave_group),
+     .now = "leave"},
+    {.name = NULL}};
+
+static const option_row schedule_rows[] = {
+    {.name = "schedule",
+     .argument = "POLICY",
+     .kind = OPTION_NAME,
+     .offset = offsetof(machine_options, schedule),
+     .names = policies_scheduler_name,
+     .group = SCHEDULING,
+     .often = 1,
+     .text = "Processes share the GPU as this scheduler says: %N."},
+    {.name = "slice",
+     .argument = "US",
+     .kind = OPTION_MICROSECONDS,
+     .low = 1,
+     .high = SECOND,
+     .offset = offsetof(machine_options, slice_ns),
+     .group = SCHEDULING,
+     .text = "With --schedule time_slice: a turn lasts US microseconds (1000)."},
+    {.name = "partition",
+     .argument = "POLICY",
+     .kind = OPTION_READ,
+     .read = read_partition,
+     .names = policies_partition_name,
+     .group = SHARING,
+     .often = 1,
+     .text = "The kernels share SMs as a group. The group measures them, and this policy divides the SMs: %N."},
+    {.name = "group",
+     .argument = "N",
+     .kind = OPTION_NUMBER,
+     .low = 1,
+     .high = GPUMP_PARTITION_KERNELS,
+     .offset = offsetof(machine_options, sharing.group),
+     .group = SHARING,
+     .text =
+         "With --schedule and --partition: the first N kernels are one command of the scheduler, and divide the SMs "
+         "that it gets."},
+    {.name = "duet",
+     .argument = "PRESET[:EXTRA[:PORT]]",
+     .kind = OPTION_TEXT,
+     .missing = "maxwell_duet",
+     .offset = offsetof(machine_options, duet),
+     .group = SHARING,
+     .samples = "maxwell_duet|duet_block|virtual_thread|maxwell_duet:2|maxwell_duet:all|maxwell_duet:monitor:64",
+     .text =
+         "SMs hold more blocks than fit, and switch stalled warps in on-chip memory: maxwell_duet (default), "
+         "duet_block, virtual_thread. EXTRA: how many more blocks, a number, all, or monitor. PORT: bytes per cycle "
+         "(128)."},
+    {.name = NULL}};
+
+const option_row sharing_rows[] = {
+    {.name = "places",
+     .argument = "N",
+     .kind = OPTION_NUMBER,
+     .low = 1,
+     .high = GPUMP_PARTITION_KERNELS,
+     .offset = offsetof(corun_options, places),
+     .group = SHARING,
+     .commands = COMMAND_RUN | COMMAND_CORUN,
+     .text = "At most N kernels share the SMs at a time (default: all). One more of higher priority takes the place of "
+             "the member of the lowest priority, whose blocks leave."},
+    {.name = "window",
+     .argument = "CYCLES",
+     .kind = OPTION_NUMBER,
+     .low = 1,
+     .high = 1000000000,
+     .offset = offsetof(corun_options, window_cycles),
+     .group = SHARING,
+     .commands = COMMAND_RUN | COMMAND_CORUN,
+     .text = "Measures the classes of kernels every CYCLES cycles while they run (default: never). When two windows in "
+             "a row find another class, all kernels are measured anew."},
+    {.name = "in-turn",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(corun_options, in_turn),
+     .group = SHARING,
+     .commands = COMMAND_RUN | COMMAND_CORUN | COMMAND_PAIRS,
+     .text = "Measures kernels one after the other on all SMs, not at the same time on a part of the SMs each."},
+    {.name = "unsampled",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(corun_options, unsampled),
+     .group = SHARING,
+     .commands = COMMAND_RUN | COMMAND_CORUN,
+     .text = "The policy decides at once, without measuring (spatial, even, leftover, green, mps, mig, blocks)."},
+    {.name = NULL}};
+
+const option_row group_leave_rows[] = {
+    {.name = "leave",
+     .argument = "TECHNIQUE",
+     .kind = OPTION_READ,
+     .read = read_group_leave,
+     .names = group_names,
+     .group = SHARING,
+     .text = "How blocks above their kernel's cap leave: drain (default), switch, flush, chimera (block by block, what "
+             "costs least), park (switch, and what nobody needs stays in place)."},
+    {.name = "move", .now = "leave"},
+    {.name = NULL}};
+
+static const option_row page_rows[] = {
+    {.name = "absent",
+     .argument = "LIST",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(machine_options, absent),
+     .samples = "all|code|local|all,code",
+     .group = PAGES,
+     .text = "Pages that are absent at first: all (buffers), NAMES of buffers, code (of kernels and of the fault "
+             "handler), local (arrays in local memory, with --page-checks), as in a,b,code."},
+    {.name = "page-checks",
+     .argument = "FORM",
+     .kind = OPTION_CHOICE,
+     .names = page_check_form_name,
+     .offset = offsetof(machine_options, page_checks),
+     .group = PAGES,
+     .text = "The compiler inserts page checks (Kim): every (before each access), array (where a walk through an array "
+             "enters a page), pointer (the loads of loops that follow pointers check), kim (array and pointer), none "
+             "(default)."},
+    {.name = "fault-service",
+     .argument = "US",
+     .kind = OPTION_MICROSECONDS,
+     .low = 1,
+     .high = SECOND,
+     .offset = offsetof(machine_options, fault_service_ns),
+     .group = PAGES,
+     .text = "With --faults: a page comes after US microseconds (default: page_service_cycles)."},
+    {.name = NULL}};
+
+static const option_row fault_rows[] = {
+    {.name = "faults",
+     .argument = "SCHEME",
+     .kind = OPTION_NAME,
+     .names = faults_scheme_name,
+     .offset = offsetof(faults_options, scheme),
+     .group = PAGES,
+     .often = 1,
+     .text = "An access to an absent page faults. The scheme says how the faulted warp can leave its SM: stall (it "
+             "cannot), wd_commit, wd_check, queue, log8 to log64 (KB of operand log), regions (needs --regions)."},
+    {.name = "fault-at",
+     .argument = "N[:M]",
+     .kind = OPTION_READ,
+     .read = read_fault_at,
+     .samples = "1|7|100:50",
+     .group = PAGES,
+     .text = "With --faults: the N-th look-up of a page, and then every M-th, evicts that page first."},
+    {.name = "fault-order",
+     .argument = "NAME",
+     .kind = OPTION_CHOICE,
+     .names = faults_order_name,
+     .offset = offsetof(faults_options, order),
+     .group = PAGES,
+     .text = "With --faults: the accesses of a warp that stay in order: class (default), address, printed (as in the "
+             "thesis)."},
+    {.name = "fault-lazy",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(faults_options, lazy),
+     .group = PAGES,
+     .text = "With --faults: a faulted access waits in place until its block is preempted."},
+    {.name = "link",
+     .argument = "NAME",
+     .kind = OPTION_NAME,
+     .names = fault_unit_link_name,
+     .offset = offsetof(faults_options, link),
+     .group = PAGES,
+     .text = "With --faults or --page-checks: the CPU serves faults over this link, in granules of 64 KB: %N. uvm595 "
+             "serves in batches, as NVIDIA's driver does. Buffers with owner: cpu or unallocated are absent at first "
+             "(with --absent all: all)."},
+    {.name = "switch-on-fault",
+     .argument = "N",
+     .kind = OPTION_NUMBER,
+     .low = 1,
+     .high = 64,
+     .offset = offsetof(faults_options, extra),
+     .group = PAGES,
+     .text =
+         "With --link: a block that waits for pages gives its place to another. N more blocks per SM than fit (4 in "
+         "the thesis)."},
+    {.name = "gpu-memory",
+     .argument = "BYTES[:unpinned]",
+     .kind = OPTION_READ,
+     .read = read_gpu_memory,
+     .samples = "2M|64M|2097152|1G|2M:unpinned",
+     .group = PAGES,
+     .text = "With --link: the GPU has so much memory, at least 2 MB (K, M and G may follow); pages are evicted beyond "
+             "it. unpinned: no instruction's pages are kept, so that instructions may evict each other's for ever."},
+    {.name = "remote",
+     .argument = "WHAT",
+     .kind = OPTION_CHOICE,
+     .names = fault_unit_remote_name,
+     .offset = offsetof(faults_options, remote),
+     .group = PAGES,
+     .text = "With --link: pages that stay with the CPU and are accessed over the link: all, thrashing (evicted again "
+             "and again; only with uvm595), none (default)."},
+    {.name = "local-handler",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(faults_options, local),
+     .group = PAGES,
+     .text = "With --link: SMs allocate pages that neither side has yet."},
+    {.name = NULL}};
+
+static const option_row error_rows[] = {
+    {.name = "errors",
+     .argument = "RATE",
+     .kind = OPTION_READ,
+     .read = read_errors,
+     .samples = "0|0.0001|0.001|0.01",
+     .group = ERRORS,
+     .text = "This part of the warp instructions computes a wrong result, which is detected and executed again. Needs "
+             "--detection. Kernels get idempotent regions (--regions 32 unless given)."},
+    {.name = "detection",
+     .argument = "NAME[:CYCLES]",
+     .kind = OPTION_READ,
+     .read = read_detection,
+     .samples = "decor|emergency|razor|razor2|razor2:9",
+     .names = gpump_restart_detection_name,
+     .group = ERRORS,
+     .text = "How errors are detected, and after how many cycles: decor, emergency, razor, razor2 (iGPU Table 2)."},
+    {.name = "error-at",
+     .argument = "N[:M]",
+     .kind = OPTION_READ,
+     .read = read_error_at,
+     .samples = "1|7|100:1000",
+     .group = ERRORS,
+     .text = "With --detection: the N-th instruction errs, then every M-th, instead of a rate."},
+    {.name = "trap",
+     .argument = "WHAT",
+     .kind = OPTION_READ,
+     .read = read_trap,
+     .names = trap_names,
+     .samples = "division|invalid|all",
+     .group = ERRORS,
+     .many = 1,
+     .text = "Exceptions of arithmetic trap, and are emulated: division (by zero), invalid (a new NaN), all. Or N: the "
+             "arithmetic of line N of the PTX file traps whenever it executes; up to two lines."},
+    {.name = "trap-at",
+     .argument = "N[:M]",
+     .kind = OPTION_READ,
+     .read = read_error_at,
+     .samples = "1|7|100:1000",
+     .group = ERRORS,
+     .text = "The N-th arithmetic instruction traps once, and every M-th after it."},
+    {.name = "cure",
+     .argument = "NAME",
+     .kind = OPTION_CHOICE,
+     .names = cure_names,
+     .offset = offsetof(errors_options, cure),
+     .group = ERRORS,
+     .text = "With --trap: what ends a live-lock of two exceptions: split (default), step."},
+    {.name = NULL}};
+
+static const option_row output_rows[] = {
+    {.name = "html",
+     .argument = "OUT.html",
+     .kind = OPTION_OUTPUT,
+     .offset = offsetof(run_arguments, html),
+     .group = OUTPUT,
+     .often = 1,
+     .text = "Writes one page that shows the run; it opens from disk in any browser."},
+    {.name = "trace",
+     .argument = "OUT.json",
+     .kind = OPTION_OUTPUT,
+     .offset = offsetof(run_arguments, trace),
+     .group = OUTPUT,
+     .text = "Writes a Chrome trace-event file: open it at https://ui.perfetto.dev."},
+    {.name = "json",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(run_arguments, json),
+     .group = OUTPUT,
+     .text = "Prints the report as JSON."},
+    {.name = "stats",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(run_arguments, stats),
+     .group = OUTPUT,
+     .text = "Prints also what each kernel asked of issue slots, caches, network and DRAM."},
+    {.name = "dump",
+     .argument = "FOLDER",
+     .kind = OPTION_FOLDER,
+     .offset = offsetof(run_arguments, dump),
+     .group = OUTPUT,
+     .text = "Writes every buffer after the run: NAME.bin, its bytes, and NAME.txt, one element per line."},
+    {.name = "races",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(run_arguments, races),
+     .group = OUTPUT,
+     .text = "Names words whose value depends on the order of blocks (slower)."},
+    {.name = NULL}};
+
+static const option_row speed_rows[] = {
+    {.name = "threads",
+     .argument = "N",
+     .kind = OPTION_NUMBER,
+     .low = 1,
+     .high = THREADS_MAX,
+     .offset = offsetof(machine_options, threads),
+     .group = SPEED,
+     .text = "SMs advance side by side on N threads, in windows of half the network's shortest way. The result is the "
+             "same for every N from 1 to 64, and differs from that without --threads."},
+    {.name = "every-cycle",
+     .kind = OPTION_CLEAR,
+     .offset = offsetof(machine_options, skip_idle),
+     .group = SPEED,
+     .text = "Simulates idle cycles one by one instead of skipping them: slower, the same result."},
+    {.name = NULL}};
+
+#define MACHINE offsetof(run_arguments, machine)
+const option_set run_sets[] = {{gpu_rows, MACHINE},
+                               {run_gpu_rows, 0},
+                               {preempt_rows, MACHINE},
+                               {deadline_rows, 0},
+                               {schedule_rows, MACHINE},
+                               {sharing_rows, MACHINE + offsetof(machine_options, sharing)},
+                               {page_rows, MACHINE},
+                               {fault_rows, MACHINE + offsetof(machine_options, faults)},
+                               {error_rows, MACHINE + offsetof(machine_options, errors)},
+                               {output_rows, 0},
+                               {speed_rows, MACHINE},
+                               {NULL, 0}};
+
+/* ==== rules ==== */
+
+static const option_rule run_rules[] = {
+    {"schedule victims", NULL, "--schedule and --victims exclude each other"},
+    {"places|in-turn|unsampled", "partition", "--places, --in-turn and --unsampled need --partition POLICY"},
+    {"partition victims", NULL, "--partition excludes --victims"},
+    {"group", "schedule partition", "--group needs --schedule POLICY and --partition POLICY"},
+    {"partition schedule", "group unsampled",
+     "--partition with --schedule needs --group N and --unsampled: while a group measures, the scheduler would take "
+     "SMs "
+     "from it"},
+    {"group places|faults|page-checks|absent", NULL, "--group excludes --places, --faults, --page-checks and --absent"},
+    {"duet partition leave=switch|leave=flush|leave=chimera|leave=park", NULL,
+     "--duet excludes --leave with --partition: blocks above a cap drain (docs/duet.md)"},
+    {"duet schedule|in-place|regions|points|threads", NULL,
+     "--duet excludes --schedule, --in-place, --points, --regions and --threads; --preempt, --victims, --absent and "
+     "--faults go with it"},
+    {"duet switch-on-fault", NULL,
+     "--duet excludes --switch-on-fault: warps that wait for pages leave their slots by themselves"},
+    {"duet gpu-memory", NULL,
+     "--duet excludes --gpu-memory: a warp in a frame would keep the pages that it waited for"},
+    {"preempt: schedule|victims", NULL,
+     "--preempt CYCLE:TECHNIQUE with --victims or --schedule: these choose the technique; give the cycle only"},
+    {"preempt: leave", "partition", "--preempt CYCLE:TECHNIQUE and --leave TECHNIQUE: give the technique once"},
+    {"leave victims", NULL, "--leave with --victims: the policy chooses the technique of each block; leave it out"},
+    {"choose", "points", "--choose needs --points: there is nothing to run on to"},
+    {"spilling", "regions", "--spilling needs --regions sparse"},
+    {"deadline-us", "victims", "--deadline-us needs --victims POLICY"},
+    {"late-price", "deadline-us", "--late-price needs --deadline-us US"},
+    {"in-place schedule", NULL,
+     "--in-place is not available under --schedule: the scheduler empties an SM before another kernel gets it; use "
+     "--victims POLICY or --preempt CYCLE:switch"},
+    {"fault-at|fault-service|fault-lazy|fault-order", "faults",
+     "--fault-at, --fault-service, --fault-order and --fault-lazy need --faults SCHEME"},
+    {"link", "faults|page-checks",
+     "--link needs --faults SCHEME or --page-checks FORM: somebody must find absent pages"},
+    {"link fault-service|fault-at", NULL,
+     "--link serves faults in its own time: no --fault-service, and no --fault-at"},
+    {"link threads", NULL, "--link and --threads exclude each other: the fault unit is one for all SMs"},
+    {"link in-place", NULL, "--link and --in-place exclude each other"},
+    {"switch-on-fault", "link",
+     "--switch-on-fault needs --link NAME, and a scheme under which a warp can leave: not stall"},
+    {"switch-on-fault faults=stall", NULL,
+     "--switch-on-fault needs --link NAME, and a scheme under which a warp can leave: not stall"},
+    {"switch-on-fault victims|partition", NULL, "--switch-on-fault excludes --victims and --partition"},
+    {"local-handler", "link", "--local-handler needs --link NAME"},
+    {"local-handler link=uvm595", NULL, "--local-handler needs a link that serves faults one by one: not uvm595"},
+    {"gpu-memory|remote", "link", "--gpu-memory and --remote need --link NAME"},
+    {"absent=local", "page-checks",
+     "--absent local needs --page-checks FORM: local memory faults only where it is checked"},
+    {"gpu-memory absent=code", NULL,
+     "--gpu-memory excludes --absent code: what code occupies is no buffer's, and is not evicted"},
+    {"gpu-memory page-checks", NULL,
+     "--gpu-memory excludes --page-checks: a page could be evicted between its check and its access"},
+    {"gpu-memory faults=regions", NULL,
+     "--gpu-memory excludes --faults regions: the pages of a whole region would have to stay"},
+    {"gpu-memory fault-lazy", NULL,
+     "--gpu-memory excludes --fault-lazy: warps that wait in place keep others out of the load-store unit"},
+    {"remote=thrashing", "link=uvm595",
+     "--remote thrashing needs --link uvm595: other links do not look for pages that thrash"},
+    {"slice", "schedule=time_slice", "--slice needs --schedule time_slice"},
+    {NULL, NULL, NULL}};
+
+static const option_rule error_rules[] = {
+    {"errors|error-at", "detection",
+     "--errors and --error-at need --detection NAME: an error that nobody detects is a wrong result"},
+    {"errors error-at", NULL, "--errors and --error-at exclude each other"},
+    {"cure=step", "trap|trap-at", "--cure needs --trap WHAT or --trap-at N: errors do not come back"},
+    {"detection|trap|trap-at points", NULL,
+     "--detection and --trap exclude --points: a warp that goes back may stand between two points"},
+    {"regions=saved|regions=buffered|regions=versioned page-checks", NULL,
+     "--regions R:SHARED excludes --page-checks: these come before regions are formed"},
+    {"regions=saved trap|trap-at", "cure=step",
+     "--regions R:saved needs --cure step: code that is split later does not say where it must save"},
+    {NULL, NULL, NULL}};
+
+const option_rule *const run_rule_arrays[] = {run_rules, error_rules, NULL};

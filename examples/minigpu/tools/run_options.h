@@ -1,0 +1,39 @@
+/* run_options: the options of `minigpu run` as tables, and what they are read into. A table that describes a part of
+ * the machine writes into that part's struct, so that other commands take the same table. */
+#ifndef MINIGPU_RUN_OPTIONS_H
+#define MINIGPU_RUN_OPTIONS_H
+
+#include "machine/machine.h"
+#include "options.h"
+
+/* Bits of the commands in option_row.commands. */
+enum { COMMAND_RUN = 1, COMMAND_CORUN = 2, COMMAND_TAIL = 4, COMMAND_PAIRS = 8 };
+
+typedef struct run_arguments {
+    machine_options machine;
+    uint32_t sms;            /* 0: the launch file's, or the preset's */
+    uint64_t deadline_ns;    /* of the victim policy; NEVER: none */
+    uint64_t late_price;     /* warp instructions; 0: the deadline comes first */
+    const char *leave;       /* --leave, as it was given; NULL */
+    const char *leave_group; /* the old --move; NULL */
+    const char *html, *trace, *dump;
+    uint32_t json, stats, races;
+} run_arguments;
+
+extern const option_set run_sets[];
+extern const option_rule *const run_rule_arrays[];
+
+/* --gpu and --config, into machine_options. */
+extern const option_row gpu_rows[];
+/* Options of a group of kernels, into corun_options (parts/corun/corun_options.h). */
+extern const option_row sharing_rows[];
+extern const option_row group_leave_rows[]; /* --leave for blocks of a group */
+
+void run_arguments_default(run_arguments *arguments);
+/* What --leave means depends on the other options. Kernels get regions where errors or traps need them. Returns 0, or 2
+ * after a report. */
+int run_arguments_finish(run_arguments *arguments);
+/* How blocks above their kernel's cap leave: drain, switch, flush, chimera or park. Returns 0, or 2 after a report. */
+int sharing_leave(const char *technique, corun_options *options);
+
+#endif
