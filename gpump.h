@@ -1114,8 +1114,8 @@ GPUMP_API gpump_result gpump_tlb_bits(const gpump_tlb_config *config, uint64_t *
 
 /* Looks up `page` of `process` for an access that needs `rights` (gpump_tlb_right bits, at least one), and sets
  * *outcome (gpump_tlb_outcome). After MISS and MERGED, the fill returns `waiter` (any number of the host's).
- * GPUMP_BUSY: no miss or no waiter is free; the state is unchanged, and the host looks up again later. Cost: the ways
- * of a set, and the misses under way in it. */
+ * GPUMP_BUSY: no miss or no waiter is free; only the counter `busy` rises, and the host looks up again later. Cost: the
+ * ways of a set, and the misses under way in it. */
 GPUMP_API gpump_result gpump_tlb_lookup(gpump_tlb *tlb, uint32_t process, uint64_t page, uint32_t rights,
                                         uint64_t waiter, uint32_t *outcome);
 /* Ends the miss of a page of `process`, if there is one: the page's least recently used place takes the translation
@@ -2141,8 +2141,8 @@ GPUMP_API gpump_result gpump_fault_map(gpump_fault *fault, uint32_t process, uin
  * again at gpump_fault_next_cycle. Cost: linear. */
 GPUMP_API gpump_result gpump_fault_unmap(gpump_fault *fault, uint32_t process);
 /* Reports an access that faults, and sets *outcome (gpump_fault_outcome). GPUMP_BUSY: no fault or no waiter is free;
- * the state is unchanged, and the host reports the access again later. Cost: logarithmic in ranges and faults, linear
- * in the blocks that wait for the granule. */
+ * the access is not recorded, and the host reports the access again later. The time is `now` even so: batches that were
+ * due have been served. Cost: logarithmic in ranges and faults, linear in the blocks that wait for the granule. */
 GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, const gpump_fault_access *access,
                                           uint32_t *outcome);
 /* Ends all waits of the block `cookie`, which was flushed or killed, or has ended. The service of its faults continues.
@@ -2160,7 +2160,8 @@ GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t 
                                                    uint32_t dirty);
 /* Counts `accesses` remote accesses to `page` of `process`, as a GPU's access counters report them: after
  * config.counter of them its granule migrates. GPUMP_EMPTY when the page is not mapped remotely, GPUMP_BUSY when it
- * would migrate now and no fault is free. Cost: logarithmic in ranges. */
+ * would migrate now and no fault is free; the accesses are then not counted, and the time is `now`. Cost: logarithmic
+ * in ranges. */
 GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
                                                  uint32_t accesses);
 /* Lists the granules that have been evicted at least `evictions` times since an instruction was last released, in
@@ -2174,8 +2175,9 @@ GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evic
 GPUMP_API uint64_t gpump_fault_prefetch(uint64_t present, uint64_t faulted, uint32_t granules, uint32_t percent);
 /* Returns the number of granules that the block `cookie` waits for. Cost: linear in waiters. */
 GPUMP_API uint32_t gpump_fault_pending(const gpump_fault *fault, uint64_t cookie);
-/* Returns the cycle at which the last page that the block `cookie` waits for is resident. 0: the block waits for no
- * page. GPUMP_UNKNOWN: the cycle is not known yet (a later batch, or no free frame). Cost: linear in waiters. */
+/* Returns the cycle at which the last page that the block `cookie` waits for is resident, at least 1. 0: the block
+ * waits for no page. GPUMP_UNKNOWN: the cycle is not known yet (a later batch, or no free frame). Cost: linear in
+ * waiters. */
 GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t cookie);
 /* Pulls the next action that is due at `now` into *action: ABORT by process, LOCAL by opening, UNMAP in the order of
  * eviction, then the faults by the cycle of their end and their opening: MAP, and WAKE in the order of waiting.
@@ -4237,7 +4239,8 @@ typedef struct gpump_sm_action {
     X(restore_cycles, "cycles", "summed over blocks: from placed to running again")                     \
     X(drain_cycles, "cycles", "summed over blocks: from being told to drain to done")                   \
     X(drop_cycles, "cycles", "summed over blocks: from being told to flush or killed to dropped, or to its end")       \
-    X(port_cycles, "cycles", "cycles the memory port was reserved for contexts")
+    X(port_cycles, "cycles", "cycles the memory port was reserved for contexts")                        \
+    X(port_returned_cycles, "cycles", "of these, given back because a transfer ended early")
 /* clang-format on */
 typedef struct gpump_sm_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
@@ -5545,7 +5548,8 @@ GPUMP_API gpump_result gpump_sharing_leave(gpump_sharing *sharing, uint64_t now,
 GPUMP_API gpump_result gpump_sharing_report_blocks(gpump_sharing *sharing, uint64_t now, uint32_t sm, uint32_t member,
                                                    uint32_t blocks);
 /* Reports in state REPORT the *traffic on SM `sm` of *machine since MEASURE. The SM ran the member
- * gpump_sharing_sampled. GPUMP_ERROR_STATE: the group is in another state. */
+ * gpump_sharing_sampled. GPUMP_ERROR_STATE: the group is in another state, or in a trial, in which members report by
+ * gpump_sharing_report_window. */
 GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint64_t now, uint32_t sm,
                                                    const gpump_partition_config *machine, const gpump_traffic *traffic,
                                                    gpump_diag *diag);
@@ -8269,8 +8273,9 @@ static gpump_metrics gpumpi_metrics_zero(void) {
 GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint32_t count, gpump_metrics *metrics,
                                              gpump_diag *diag) {
     gpump_metrics sums = gpumpi_metrics_zero();
-    if (!runs || !metrics || count == 0)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 1, UINT32_MAX);
+    if (!runs || !metrics)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, metrics ? "runs" : "metrics", 0, 0, 1, UINT64_MAX);
+    if (count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
         if (runs[i].alone == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, UINT64_MAX);
         if (runs[i].shared == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, UINT64_MAX);
@@ -8284,8 +8289,9 @@ GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint
 GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count,
                                                    gpump_metrics *metrics, gpump_diag *diag) {
     gpump_metrics sums = gpumpi_metrics_zero();
-    if (!rates || !metrics || count == 0)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 1, UINT32_MAX);
+    if (!rates || !metrics)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, metrics ? "rates" : "metrics", 0, 0, 1, UINT64_MAX);
+    if (count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
         if (!(rates[i].alone > 0.0)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, UINT64_MAX);
         if (!(rates[i].shared > 0.0)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, UINT64_MAX);
@@ -11214,7 +11220,6 @@ GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t no
     granule = gpumpi_fault_granules(f) + at;
     if (granule->owner != GPUMP_FAULT_REMOTE) return GPUMP_EMPTY;
     if (granule->fault != GPUMP_NONE) return GPUMP_OK; /* it migrates already */
-    if (accesses >= f->config.counter - granule->accesses && f->free_fault == GPUMP_NONE) return GPUMP_BUSY;
     gpumpi_fault_serve_batches(f, now);
     f->now = now;
     if (accesses < f->config.counter - granule->accesses) {
@@ -11222,7 +11227,7 @@ GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t no
         return GPUMP_OK;
     }
     record = gpumpi_fault_new_record(f, at);
-    if (record == GPUMP_NONE) return GPUMP_BUSY; /* a batch that was due has taken it */
+    if (record == GPUMP_NONE) return GPUMP_BUSY;
     granule->accesses = 0;
     f->statistics.prefetched++;
     gpumpi_fault_schedule(f, record);
@@ -11551,7 +11556,7 @@ GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t co
         if (waiter->owner == GPUMP_NONE || waiter->cookie != cookie) continue;
         record = gpumpi_fault_records(f) + waiter->owner;
         if (record->state == GPUMPI_FAULT_LATE || !record->has_frame) return GPUMP_UNKNOWN;
-        ready = gpumpi_fault_later(ready, record->end);
+        ready = gpumpi_fault_later(ready, record->end ? record->end : 1); /* 0 would say that it waits for nothing */
     }
     return ready;
 }
@@ -12320,6 +12325,9 @@ static const gpumpi_program_form gpumpi_program_forms[GPUMP_OP_COUNT] = {
     {0, 0, 0, 0, 0, 0},   {0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}, {0, 0, 0, 2, 0, 0}, {0, 0, 0, 0, 0, 0},
     {1, 1, 0, 0, 0, 0},   {1, 1, 2, 2, 2, 0}, {1, 1, 1, 1, 0, 0}, {0, 0, 0, 0, 0, 1}};
 
+/* The highest number of `count` things. */
+static uint64_t gpumpi_program_last(uint64_t count) { return count ? count - 1 : 0; }
+
 #define GPUMPI_CHECK(condition, field, value, minimum, maximum)                                                  \
     do {                                                                                                         \
         if (!(condition)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, field, index, value, minimum, maximum); \
@@ -12336,11 +12344,12 @@ static gpump_result gpumpi_program_check_access(const gpump_program *program, co
     GPUMPI_CHECK(in->bytes >= 1, "bytes", 0, 1, UINT32_MAX);
     if (in->object != GPUMP_NONE) {
         GPUMPI_CHECK(in->object < stbds_arrlenu(program->objects), "object", in->object, 0,
-                     stbds_arrlenu(program->objects));
+                     gpumpi_program_last(stbds_arrlenu(program->objects)));
         GPUMPI_CHECK(in->space == GPUMP_SPACE_GENERIC || program->objects[in->object].space == in->space, "space",
                      in->space, program->objects[in->object].space, program->objects[in->object].space);
     } else
-        GPUMPI_CHECK(in->address == GPUMP_ADDRESS_ANYWHERE, "object", GPUMP_NONE, 0, stbds_arrlenu(program->objects));
+        GPUMPI_CHECK(in->address == GPUMP_ADDRESS_ANYWHERE, "object", GPUMP_NONE, 0,
+                     gpumpi_program_last(stbds_arrlenu(program->objects)));
     return GPUMP_OK;
 }
 
@@ -12366,7 +12375,8 @@ static gpump_result gpumpi_program_check_operation(const gpump_program *program,
                      "immediate", (uint64_t)in->immediate, 1, UINT32_MAX);
         break;
     case GPUMP_OP_GUARDED_CALL:
-        GPUMPI_CHECK(in->guard != GPUMP_NONE, "guard", GPUMP_NONE, 0, stbds_arrlenu(program->widths));
+        GPUMPI_CHECK(in->guard != GPUMP_NONE, "guard", GPUMP_NONE, 0,
+                     gpumpi_program_last(stbds_arrlenu(program->widths)));
         break;
     default: break;
     }
@@ -12394,14 +12404,14 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     for (i = 0; i < in->def_count; i++)
         GPUMPI_CHECK(!(in->defs[i] & GPUMP_OPERAND_PARAMETER) &&
                          gpumpi_program_operand_width(program, in->defs[i]) != GPUMP_NONE,
-                     "defs", in->defs[i], 0, stbds_arrlenu(program->widths));
+                     "defs", in->defs[i], 0, gpumpi_program_last(stbds_arrlenu(program->widths)));
     for (i = 0; i < in->use_count; i++)
         GPUMPI_CHECK(gpumpi_program_operand_width(program, in->uses[i]) != GPUMP_NONE, "uses", in->uses[i], 0,
-                     stbds_arrlenu(program->widths));
+                     gpumpi_program_last(stbds_arrlenu(program->widths)));
     GPUMPI_CHECK(!(in->flags & ~255u), "flags", in->flags, 0, 255);
     if (in->guard != GPUMP_NONE)
         GPUMPI_CHECK(in->guard < stbds_arrlenu(program->widths) && program->widths[in->guard] == GPUMP_WIDTH_PREDICATE,
-                     "guard", in->guard, 0, stbds_arrlenu(program->widths));
+                     "guard", in->guard, 0, gpumpi_program_last(stbds_arrlenu(program->widths)));
     else
         GPUMPI_CHECK(!(in->flags & GPUMP_FLAG_GUARD_NEGATED), "guard", GPUMP_NONE, 0, 0);
     GPUMPI_CHECK((in->target != GPUMP_NONE) == (form->target != 0), "target", in->target, 0, 0);
@@ -17935,7 +17945,8 @@ static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpum
                            sizeof *config);
     if (config->page_bytes < 16 || config->page_bytes & (config->page_bytes - 1) ||
         config->page_bytes > UINT32_C(1) << 30)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "page_bytes", 0, config->page_bytes, 16, UINT32_C(1) << 30);
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "page_bytes (a power of two)", 0, config->page_bytes, 16,
+                           UINT32_C(1) << 30);
     if (config->bits < 1 || config->bits > GPUMPI_PAGES_BITS)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "bits", 0, config->bits, 1, GPUMPI_PAGES_BITS);
     for (i = 0; i < gpump_program_instructions(program); i++) {
@@ -21177,12 +21188,10 @@ static gpump_result gpumpi_spill_check_transfer(const gpump_spill_transfer *tran
     start = transfer->start_cycle;
     if (start == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "start_cycle", 0, start, 0, GPUMP_UNKNOWN - 1);
-    if (!has_times || !warps || !transfer->count || transfer->count > GPUMPI_SPILL_WARPS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT,
-                           !has_times ? "times"
-                           : !warps   ? "warps"
-                                      : "count",
-                           0, transfer->count, 1, GPUMPI_SPILL_WARPS);
+    if (!has_times || !warps)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, has_times ? "warps" : "times", 0, 0, 1, UINT64_MAX);
+    if (!transfer->count || transfer->count > GPUMPI_SPILL_WARPS)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, transfer->count, 1, GPUMPI_SPILL_WARPS);
     if (!transfer->port_cycles || !transfer->port_bytes)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, transfer->port_cycles ? "port_bytes" : "port_cycles", 0, 0, 1,
                            UINT64_MAX);
@@ -21284,8 +21293,7 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gp
         if (gpumpi_spill_send(&run, now)) break;
         now = gpumpi_spill_soonest(&run, now, drained);
         if (now == GPUMP_UNKNOWN) /* the last cycle does not fit into 64 bits */
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "start_cycle", 0, transfer->start_cycle, 0,
-                               GPUMP_UNKNOWN - 1);
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "the last cycle", 0, now, 0, GPUMP_UNKNOWN - 1);
     }
     times->end = run.end - transfer->start_cycle;
     times->first_warp = (run.first == GPUMP_UNKNOWN ? run.end : run.first) - transfer->start_cycle;
@@ -22321,7 +22329,7 @@ static gpump_result gpumpi_sm_check_request(const gpump_sm *sm, uint64_t now, ui
     if (where != GPUMP_NONE && where >= sm->config.entries)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "slot", 0, where, 0, sm->config.entries - 1);
     if (now < sm->now || now == GPUMP_UNKNOWN)
-        return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, UINT64_MAX);
+        return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, GPUMP_UNKNOWN - 1);
     return GPUMP_OK;
 }
 
@@ -22553,7 +22561,7 @@ GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpum
 static void gpumpi_sm_cut_transfer(gpump_sm *sm, const gpumpi_sm_slot *slot, uint64_t now) {
     uint64_t end = slot->port_start > now ? slot->port_start : now;
     if (slot->port_end != sm->port_free || end >= slot->port_end) return;
-    sm->statistics.port_cycles -= slot->port_end - end;
+    sm->statistics.port_returned_cycles += slot->port_end - end;
     sm->port_free = end;
 }
 
@@ -22841,7 +22849,7 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
     if (!sm || (count && !choices))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, sm ? "choices" : "sm", 0, 0, 1, UINT64_MAX);
     if (now < sm->now || now == GPUMP_UNKNOWN)
-        return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, UINT64_MAX);
+        return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, GPUMP_UNKNOWN - 1);
     if (count > sm->config.entries)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, sm->config.entries);
     if (sm->config.timing == GPUMP_SM_TIMING_PORT) {
@@ -25976,13 +25984,18 @@ static uint64_t gpumpi_partition_static_share(const gpump_partition_request *req
 
 /* Combinations count like a number whose last digit is the last kernel's blocks. Blocks take room, so where a digit
  * does not fit, no larger one does. */
+static int gpumpi_partition_can_search(const gpump_partition_request *request, const uint32_t *blocks) {
+    return request && request->config && request->kernels && request->count <= GPUMP_PARTITION_KERNELS && blocks;
+}
 GPUMP_API gpump_result gpump_partition_first(const gpump_partition_request *request, uint32_t *blocks) {
     uint32_t k;
+    if (!gpumpi_partition_can_search(request, blocks)) return GPUMP_ERROR_ARGUMENT;
     for (k = 0; k < request->count; k++) blocks[k] = 1;
     return gpump_partition_fits(request, blocks) ? GPUMP_OK : GPUMP_EMPTY;
 }
 GPUMP_API gpump_result gpump_partition_next(const gpump_partition_request *request, uint32_t *blocks) {
     uint32_t next[GPUMP_PARTITION_KERNELS], k;
+    if (!gpumpi_partition_can_search(request, blocks)) return GPUMP_ERROR_ARGUMENT;
     memcpy(next, blocks, request->count * sizeof *next);
     for (k = request->count; k-- > 0; next[k] = 1) {
         if (next[k]++ >= request->kernels[k].blocks || !gpump_partition_fits(request, next)) continue;
@@ -26678,11 +26691,16 @@ static gpump_result gpumpi_sharing_time(gpump_sharing *sharing, uint64_t now) {
     return GPUMP_OK;
 }
 
+static gpump_result gpumpi_sharing_fail_time(const gpump_sharing *sharing, uint64_t now, gpump_diag *diag) {
+    if (!sharing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sharing", 0, 0, 1, UINT64_MAX);
+    return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sharing->now, GPUMP_UNKNOWN - 1);
+}
+
 GPUMP_API gpump_result gpump_sharing_join(gpump_sharing *sharing, uint64_t now, const gpump_sharing_kernel *kernel,
                                           uint32_t *member, gpump_diag *diag) {
     uint32_t i;
     gpump_result result = gpumpi_sharing_time(sharing, now);
-    if (result) return gpumpi_fail(diag, result, "now", 0, now, sharing ? sharing->now : 0, GPUMP_UNKNOWN - 1);
+    if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
     if (!kernel || !member)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, kernel ? "member" : "kernel", 0, 0, 1, UINT64_MAX);
     if (!kernel->blocks || kernel->blocks > GPUMPI_SHARING_BLOCKS)
@@ -26733,12 +26751,13 @@ GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint6
     gpumpi_sharing_sample *sample;
     gpump_demand demand;
     gpump_result result = gpumpi_sharing_time(sharing, now);
-    if (result) return gpumpi_fail(diag, result, "now", 0, now, sharing ? sharing->now : 0, GPUMP_UNKNOWN - 1);
+    if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
     if (sm >= sharing->config.sms)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, sm, 0, sharing->config.sms - 1);
     if (sharing->state != GPUMP_SHARING_REPORT)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "state", 0, sharing->state, GPUMP_SHARING_REPORT,
                            GPUMP_SHARING_REPORT);
+    if (sharing->trial) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "trial", 0, sharing->trial, 0, 0);
     result = gpump_partition_demand(machine, traffic, 1, &demand, diag);
     if (result < 0) return result;
     sharing->now = now;
@@ -26761,7 +26780,7 @@ GPUMP_API gpump_result gpump_sharing_report_window(gpump_sharing *sharing, uint6
     gpump_demand demand;
     uint32_t changes;
     gpump_result result = gpumpi_sharing_time(sharing, now);
-    if (result) return gpumpi_fail(diag, result, "now", 0, now, sharing ? sharing->now : 0, GPUMP_UNKNOWN - 1);
+    if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
     if (member >= sharing->config.members)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "member", 0, member, 0, sharing->config.members - 1);
     m = gpumpi_sharing_members(sharing) + member;
@@ -26865,6 +26884,7 @@ static gpump_result gpumpi_sharing_ask(gpump_sharing *sharing, const gpump_parti
     gpump_partition_request request;
     uint32_t k, sm, count = gpumpi_sharing_count(sharing);
     gpump_result result;
+    if (!machine) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "machine", 0, 0, 1, UINT64_MAX);
     memset(kernels, 0, sizeof kernels);
     for (k = 0; k < count; k++) {
         const uint32_t i = gpumpi_sharing_nth(sharing, k);
@@ -26911,20 +26931,26 @@ static void gpumpi_sharing_let_alone(gpump_sharing *sharing, uint32_t member) {
     }
 }
 
-/* What a trial has shown: a member's speed alone, or the sum of the members' slowdowns, the least of which is best. */
-static void gpumpi_sharing_tried(gpump_sharing *sharing) {
+/* The sum of the members' slowdowns in this trial. */
+static uint64_t gpumpi_sharing_slowdowns(const gpump_sharing *sharing) {
     const uint32_t count = gpumpi_sharing_count(sharing);
     uint64_t sum = 0;
     uint32_t k;
     for (k = 0; k < count; k++) {
+        const gpumpi_sharing_member *m = gpumpi_sharing_member_of(sharing, gpumpi_sharing_nth(sharing, k));
+        sum = gpump_add_saturated(sum, gpump_muldiv_up(m->alone_q16, UINT64_C(0x10000), m->tried_q16));
+    }
+    return sum;
+}
+
+/* A trial is over: the speed of the member that ran alone is kept, and no member has reported in the next one. */
+static void gpumpi_sharing_end_trial(gpump_sharing *sharing) {
+    uint32_t k;
+    for (k = 0; k < gpumpi_sharing_count(sharing); k++) {
         gpumpi_sharing_member *m = gpumpi_sharing_members(sharing) + gpumpi_sharing_nth(sharing, k);
         if (sharing->trial == k + 1) m->alone_q16 = m->tried_q16;
-        sum = gpump_add_saturated(sum, gpump_muldiv_up(m->alone_q16, UINT64_C(0x10000), m->tried_q16));
         m->tried_q16 = 0;
     }
-    if (sharing->trial <= count || sum >= sharing->best_q16) return;
-    sharing->best_q16 = sum;
-    sharing->best = sharing->trial - count - 1;
 }
 
 /* The samples are whole, or a trial is over: to the next trial, or to the decision. */
@@ -26932,15 +26958,19 @@ static gpump_result gpumpi_sharing_decide(gpump_sharing *sharing, const gpump_pa
                                           const gpump_partition_config *machine, gpump_diag *diag) {
     const uint32_t count = gpumpi_sharing_count(sharing);
     const uint32_t candidates = policy && !sharing->config.unsampled ? policy->candidates : 0;
+    const uint64_t sum = sharing->trial > count ? gpumpi_sharing_slowdowns(sharing) : UINT64_MAX;
+    const uint32_t best = sum < sharing->best_q16 ? sharing->trial - count - 1 : sharing->best;
     gpump_result result = GPUMP_OK;
     uint32_t next = candidates > 1 ? sharing->trial + 1 : 0;
-    if (sharing->trial) gpumpi_sharing_tried(sharing);
     if (next > count + candidates) next = 0;
     if (next && next <= count)
         gpumpi_sharing_let_alone(sharing, gpumpi_sharing_nth(sharing, next - 1));
     else
-        result = gpumpi_sharing_ask(sharing, policy, next ? next - count - 1 : sharing->best, machine, diag);
+        result = gpumpi_sharing_ask(sharing, policy, next ? next - count - 1 : best, machine, diag);
     if (result) return result;
+    if (sharing->trial) gpumpi_sharing_end_trial(sharing);
+    if (sum < sharing->best_q16) sharing->best_q16 = sum;
+    sharing->best = best;
     sharing->trial = next;
     sharing->sampled = 1;
     sharing->decisions += !next;
@@ -26964,7 +26994,7 @@ static int gpumpi_sharing_reported(const gpump_sharing *sharing) {
 GPUMP_API gpump_result gpump_sharing_advance(gpump_sharing *sharing, uint64_t now, const gpump_partition_policy *policy,
                                              const gpump_partition_config *machine, gpump_diag *diag) {
     gpump_result result = gpumpi_sharing_time(sharing, now);
-    if (result) return gpumpi_fail(diag, result, "now", 0, now, sharing ? sharing->now : 0, GPUMP_UNKNOWN - 1);
+    if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
     if (machine && machine->gpu.sms != sharing->config.sms)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "machine", 0, machine->gpu.sms, sharing->config.sms,
                            sharing->config.sms);

@@ -673,12 +673,10 @@ static gpump_result gpumpi_spill_check_transfer(const gpump_spill_transfer *tran
     start = transfer->start_cycle;
     if (start == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "start_cycle", 0, start, 0, GPUMP_UNKNOWN - 1);
-    if (!has_times || !warps || !transfer->count || transfer->count > GPUMPI_SPILL_WARPS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT,
-                           !has_times ? "times"
-                           : !warps   ? "warps"
-                                      : "count",
-                           0, transfer->count, 1, GPUMPI_SPILL_WARPS);
+    if (!has_times || !warps)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, has_times ? "warps" : "times", 0, 0, 1, UINT64_MAX);
+    if (!transfer->count || transfer->count > GPUMPI_SPILL_WARPS)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, transfer->count, 1, GPUMPI_SPILL_WARPS);
     if (!transfer->port_cycles || !transfer->port_bytes)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, transfer->port_cycles ? "port_bytes" : "port_cycles", 0, 0, 1,
                            UINT64_MAX);
@@ -780,8 +778,7 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gp
         if (gpumpi_spill_send(&run, now)) break;
         now = gpumpi_spill_soonest(&run, now, drained);
         if (now == GPUMP_UNKNOWN) /* the last cycle does not fit into 64 bits */
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "start_cycle", 0, transfer->start_cycle, 0,
-                               GPUMP_UNKNOWN - 1);
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "the last cycle", 0, now, 0, GPUMP_UNKNOWN - 1);
     }
     times->end = run.end - transfer->start_cycle;
     times->first_warp = (run.first == GPUMP_UNKNOWN ? run.end : run.first) - transfer->start_cycle;

@@ -537,7 +537,7 @@ static gpump_result gpumpi_sm_check_request(const gpump_sm *sm, uint64_t now, ui
     if (where != GPUMP_NONE && where >= sm->config.entries)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "slot", 0, where, 0, sm->config.entries - 1);
     if (now < sm->now || now == GPUMP_UNKNOWN)
-        return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, UINT64_MAX);
+        return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, GPUMP_UNKNOWN - 1);
     return GPUMP_OK;
 }
 
@@ -769,7 +769,7 @@ GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpum
 static void gpumpi_sm_cut_transfer(gpump_sm *sm, const gpumpi_sm_slot *slot, uint64_t now) {
     uint64_t end = slot->port_start > now ? slot->port_start : now;
     if (slot->port_end != sm->port_free || end >= slot->port_end) return;
-    sm->statistics.port_cycles -= slot->port_end - end;
+    sm->statistics.port_returned_cycles += slot->port_end - end;
     sm->port_free = end;
 }
 
@@ -1057,7 +1057,7 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
     if (!sm || (count && !choices))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, sm ? "choices" : "sm", 0, 0, 1, UINT64_MAX);
     if (now < sm->now || now == GPUMP_UNKNOWN)
-        return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, UINT64_MAX);
+        return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, GPUMP_UNKNOWN - 1);
     if (count > sm->config.entries)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, sm->config.entries);
     if (sm->config.timing == GPUMP_SM_TIMING_PORT) {

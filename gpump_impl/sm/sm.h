@@ -179,7 +179,8 @@ typedef struct gpump_sm_action {
     X(restore_cycles, "cycles", "summed over blocks: from placed to running again")                     \
     X(drain_cycles, "cycles", "summed over blocks: from being told to drain to done")                   \
     X(drop_cycles, "cycles", "summed over blocks: from being told to flush or killed to dropped, or to its end")       \
-    X(port_cycles, "cycles", "cycles the memory port was reserved for contexts")
+    X(port_cycles, "cycles", "cycles the memory port was reserved for contexts")                        \
+    X(port_returned_cycles, "cycles", "of these, given back because a transfer ended early")
 /* clang-format on */
 typedef struct gpump_sm_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;

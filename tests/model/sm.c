@@ -183,7 +183,7 @@ static void transfer(mirror_block *b, uint64_t bytes) {
 static void cut(const mirror_block *b) {
     const uint64_t end = b->port_start > w.now ? b->port_start : w.now;
     if (b->port_end != w.port_free || end >= b->port_end) return;
-    w.statistics.port_cycles -= b->port_end - end;
+    w.statistics.port_returned_cycles += b->port_end - end;
     w.port_free = end;
 }
 static void begin_save(mirror_block *b) {
@@ -922,6 +922,7 @@ static void compare(void) {
     int pending = 0;
     gpump_sm_get_statistics(w.sm, &statistics);
     MODEL_CHECK(!memcmp(&statistics, &w.statistics, sizeof statistics));
+    MODEL_RISES(statistics);
     MODEL_CHECK(gpump_sm_blocks(w.sm, later, views, ENTRIES, &count) == GPUMP_OK);
     for (uint32_t i = 0; i < w.config.entries; i++) {
         const mirror_block *b = &w.blocks[i];

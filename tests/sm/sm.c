@@ -240,7 +240,7 @@ static void being_saved_and_ends(void **state) {
         assert_int_equal(statistics.bytes_saved, 0);
         assert_int_equal(statistics.stop_cycles, 20);
         assert_int_equal(statistics.save_cycles, 5);
-        assert_int_equal(statistics.port_cycles, 5); /* the rest of the transfer was given back */
+        assert_int_equal(statistics.port_cycles - statistics.port_returned_cycles, 5); /* the rest was given back */
         free(sm);
     }
 }

@@ -187,7 +187,7 @@ static void try_case(machine *m, const victim_case *one, uint64_t policy_limit, 
     out->end_cycles = (k->state == KERNEL_DONE ? k->end_cycle : m->now) - since;
     out->violated = out->end_cycles > one->limit_cycles + own_cycles;
     if (r->request.since == NEVER) return; /* nobody was there to make room */
-    out->start_cycles = wait = r->last_start_cycle - since;
+    out->start_cycles = wait = r->started ? r->last_start_cycle - since : out->end_cycles;
     out->late_estimate = r->decision.late;
     out->missing = r->decision.missing;
     out->reconsidered = r->reconsidered;
