@@ -49,8 +49,22 @@ configure() { # configure DIRECTORY OPTION...
     cmake -S . -B "$directory" $generator -DGPUMP_TESTS=ON -DGPUMP_EXAMPLES=ON -DGPUMP_BENCH=ON "$@" >"$directory/configure.log" 2>&1 ||
         { cat "$directory/configure.log"; return 1; }
 }
+tenths() { # tenths NAME: of the lines of a build, "[12/290] ..." of ninja or "[  4%] ..." of make, says each tenth that is done
+    shown=0
+    while read -r line; do
+        part=${line#\[}
+        case $line in
+        "["*[0-9]/[0-9]*"]"*) part=${part%%]*} percent=$((100 * ${part%/*} / ${part#*/})) ;;
+        "["*[0-9]"%]"*) percent=$((${part%%%*})) ;;
+        *) continue ;;
+        esac
+        [ $((percent / 10)) -gt $((shown / 10)) ] && shown=$percent && echo "     $1: $percent%"
+    done
+    return 0
+}
 build() {
-    cmake --build "$1" --parallel "$jobs" >"$1/build.log" 2>&1 || { grep -B 2 -A 12 -E 'error|FAILED|warning' "$1/build.log" | head -60; return 1; }
+    { cmake --build "$1" --parallel "$jobs" 2>&1; echo "exit status $?"; } | tee "$1/build.log" | tenths "build $1"
+    [ "$(tail -n 1 "$1/build.log")" = "exit status 0" ] || { grep -B 2 -A 12 -E 'error|FAILED|warning' "$1/build.log" | head -60; return 1; }
     grep 'warning:' "$1/build.log" || true
 }
 run() { # run DIRECTORY CTEST-OPTION...

@@ -917,7 +917,7 @@ static int refuse_short_turns(sim *s, uint32_t slice_cycles) {
         return 0;
     snprintf(s->result->error, sizeof s->result->error,
              "slice_us: turns of %.3g us are over before the blocks of an SM are restored, which takes %.3g us for "
-             "kernel %s; give longer turns, or --mechanism drain",
+             "kernel %s; give longer turns, or --leave drain",
              tb_us(&s->library->machine, slice_cycles), tb_us(&s->library->machine, restore), kernel->name);
     return -1;
 }
@@ -996,7 +996,7 @@ static void look_for_starvation(sim *s) {
         snprintf(text, sizeof text,
                  "process %s starves under %s: its run %u has not ended after %.0f us, more than %u times its %.0f us "
                  "alone for "
-                 "each of %u processes; give those of higher priority a repeat, or limit the run (--limit US)",
+                 "each of %u processes; give those of higher priority a repeat, or limit the run (--until US)",
                  given->name, s->options->policy->name, p->runs + 1, tb_us(&s->library->machine, s->now - p->run_start),
                  s->options->starvation_times, tb_us(&s->library->machine, alone), s->workload->count);
         fail(s, text);

@@ -34,7 +34,7 @@ for target; do
     program=$(find build-fuzz/tests -name fuzz_$target -type f)
     mkdir -p build-fuzz/corpus_$target build-fuzz/found_$target
     # shellcheck disable=SC2086
-    if "$program" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -close_fd_mask=1 -print_final_stats=1 \
+    if "$program" -max_total_time="$seconds" -timeout=200 -rss_limit_mb=4096 -close_fd_mask=1 -print_final_stats=1 \
         -artifact_prefix=build-fuzz/found_$target/ $options build-fuzz/corpus_$target $seeds 2>build-fuzz/$target.log; then
         echo "$target: nothing found in $(sed -n 's/^stat::number_of_executed_units: *//p' build-fuzz/$target.log) inputs"
     else

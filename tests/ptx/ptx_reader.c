@@ -78,8 +78,8 @@ static void test_memory_forms(void **state) {
                                         "mov.u32 r4, 0",
                                         "st.shared.f32 [r4+8], r2",
                                         "st.shared.f32 [64], r2",
-                                        "mov.u32 r4, 80",
-                                        "ld.shared.u32 r3, [84]",
+                                        "mov.u32 r4, 144",
+                                        "ld.shared.u32 r3, [148]",
                                         "mov.u64 r5:r6, 0",
                                         "cvta.local.u64 r7:r8, r5:r6",
                                         "st.local.u32 [r5:r6+4], r3",
@@ -88,12 +88,18 @@ static void test_memory_forms(void **state) {
                                         "red.shared.max.s32 [r4], r3",
                                         "atom.global.cas.b64 r9:r10, [r0:r1+8], r9:r10, r0:r1",
                                         "ld.volatile.shared.u32 r3, [r4]",
+                                        "mov.u64 r0:r1, 0x1018",
+                                        "ld.global.u32 r3, [8200]",
+                                        "ld.const.f32 r2, [4112]",
+                                        "mov.u32 r4, 104",
+                                        "ld.shared.v2.f32 r2, r11, [104]",
                                         "ret",
                                         NULL};
     static const char text[] = HEAD
         ".const .align 4 .f32 pad[1] = {0f3F800000};\n.const .align 4 .f32 table[4] = {1.5, 0f40000000, -2.0, "
         "3};\n.global .align 8 .u64 counter;\n"
-        ".global .align 8 .u64 pointer = table+4;\n.shared .align 4 .b8 block[64];\n.extern .shared .align 16 .b8 "
+        ".global .align 8 .u64 pointer = table+4;\n.shared .align 4 .b8 block[64];\n.shared .v2 .f32 "
+        "pairs[8];\n.extern .shared .align 16 .b8 "
         "dynamic[];\n"
         ".visible .entry k()\n{\n.local .align 8 .b8 __local_depot0[16];\n.shared .f32 one;\n" REGISTERS
         "mov.u64 %rd1, table+12; ld.const.f32 %f1, [pad+4]; ld.const.u32 %r1, [%rd1+8]; ld.global.u32 %r1, [counter];\n"
@@ -102,7 +108,10 @@ static void test_memory_forms(void **state) {
         "mov.u64 %rd2, __local_depot0; cvta.local.u64 %rd3, %rd2; st.local.u32 [%rd2+4], %r1; ld.u32 %r1, [%rd3];\n"
         "atom.global.add.u32 %r1, [%rd1], 1; red.shared.max.s32 [%r2], %r1; atom.global.cas.b64 %rd4, [%rd1+8], %rd4, "
         "%rd1;\n"
-        "ld.volatile.shared.u32 %r1, [%r2]; ret;\n}\n";
+        "ld.volatile.shared.u32 %r1, [%r2];\n"
+        /* a[i] counts elements, as a bare operand and as an address with and without brackets */
+        "mov.u64 %rd1, table[5]; ld.global.u32 %r1, counter[1]; ld.const.f32 %f1, [table[3]];\n"
+        "mov.u32 %r2, pairs[4]; ld.shared.v2.f32 {%f1, %f2}, pairs[4]; ret;\n}\n";
     (void)state;
     ptx_module module = read_text(text);
     kernel_program *kernel = &module.kernels[0];
@@ -113,7 +122,7 @@ static void test_memory_forms(void **state) {
         instruction_text(&kernel->instructions[i], line, sizeof line);
         if (strcmp(line, lines[i])) fail_msg("instruction %u: %s, expected %s", i, line, lines[i]);
     }
-    assert_int_equal(kernel->shared_bytes, 80);
+    assert_int_equal(kernel->shared_bytes, 144);
     assert_int_equal(kernel->uses_extern_shared, 1);
     assert_int_equal(kernel->local_bytes, 16);
     assert_int_equal(module.constant_bytes, 20);

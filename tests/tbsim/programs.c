@@ -1,8 +1,8 @@
 /* labels: command unit link: tbsim_core minigpu_core */
 /* How programs end: a full disk, a process that starves, Ctrl-C. (The mini-GPU's full disks: own_kernel.c.) */
-#include "run_command.h"
+#include "terminal.h"
 
-#include <unistd.h>
+#include "run_command.h"
 
 #define TBSIM GPUMP_BINARY_DIR "/examples/tbsim/tbsim "
 #define MINIGPU GPUMP_BINARY_DIR "/examples/minigpu/minigpu "
@@ -73,7 +73,7 @@ static void test_bad_input_has_a_reason(void **state) {
            "sweep --data large.csv 2>&1",
            2, "large.csv:5:25: '1e300' is not a number from 0 to 1e9");
     expect(TBSIM "machines --table no/where --svg a.svg 2>&1", 2, "tbsim: cannot read no/where: No such file");
-    expect(TBSIM "sweep --threads 1e9 2>&1", 2, "tbsim: threads are at most 1024, not: 1e9");
+    expect(TBSIM "sweep --threads 1e9 2>&1", 2, "tbsim: --threads wants a number from 0 to 1024, not \"1e9\"");
     expect(TBSIM "machines --table /dev/zero --svg a.svg 2>&1", 2, "tbsim: cannot read /dev/zero: no regular file");
     expect(TBSIM "merge out.csv /dev/zero 2>&1", 2, "tbsim: cannot read /dev/zero: no regular file");
     expect(MINIGPU "policies --merge /dev/zero 2>&1", 2, "minigpu: cannot read /dev/zero: no regular file");
@@ -84,8 +84,8 @@ static void test_bad_input_has_a_reason(void **state) {
                "reproduce: cannot read /dev/zero: no re");
     expect(MINIGPU "run " GPUMP_SOURCE_DIR "/examples/minigpu/demo.yaml --duet=maxwell_duet:99999999999 2>&1", 2,
            "minigpu: --duet: an SM holds at most 64 extra blocks");
-    expect(TBSIM "sweep --workloads 2.5 2>&1", 2, "tbsim: not a whole number: 2.5");
-    expect(TBSIM "sweep --workloads 2e0 --quiet | tail -n 1 | cut -d , -f 1 2>&1", 0, "1\n");
+    expect(TBSIM "sweep --workloads 2.5 2>&1", 2, "tbsim: --workloads wants a number from 1 to 1000000, not \"2.5\"");
+    expect(TBSIM "sweep --workloads 2 --quiet | tail -n 1 | cut -d , -f 1 2>&1", 0, "1\n");
 }
 
 /* An output that is an input would destroy what is read: it is refused before anything is opened. */
@@ -123,20 +123,33 @@ static void test_options_of_other_commands(void **state) {
     expect(TBSIM "run " FIGURE "--workloads 3 2>&1", 2, "tbsim: run does not take --workloads");
     expect(TBSIM "run " FIGURE "--svg a.svg 2>&1", 2, "tbsim: run does not take --svg");
     expect(TBSIM "sweep --html a.html 2>&1", 2, "tbsim: sweep does not take --html");
-    expect(TBSIM "evaluate --policy dss 2>&1", 2, "tbsim: evaluate does not take --policy");
+    expect(TBSIM "evaluate --schedule dss 2>&1", 2, "tbsim: evaluate does not take --schedule");
     expect(TBSIM "machines --exact 2>&1", 2, "tbsim: machines does not take --exact");
     expect(TBSIM "merge out.csv part.csv --seed 2 2>&1", 2, "tbsim: merge does not take --seed");
+}
+
+/* Old names do what the new ones do, with a note. */
+static void test_old_names(void **state) {
+    (void)state;
+    expect(TBSIM "run " FIGURE "--policy ppq --mechanism drain --limit 900 >old.txt 2>notes.txt; " TBSIM "run " FIGURE
+                 "--schedule ppq --leave drain --until 900 >new.txt; cmp old.txt new.txt && cat notes.txt",
+           0, "tbsim: run: --policy is now --schedule");
+    assert_non_null(strstr(output, "--mechanism is now --leave"));
+    assert_non_null(strstr(output, "--limit is now --until"));
+    expect(TBSIM "run " FIGURE "--schedul fcfs", 0, "fcfs");
+    expect(TBSIM "swep 2>&1", 2, "did you mean sweep?");
+    expect(TBSIM "--list options machines", 0, "machines\t--seed\tnumber\tN\t0\t");
 }
 
 static void test_starvation_is_named(void **state) {
     static const char file[] = GPUMP_SOURCE_DIR "/tests/tbsim/starves.yaml ";
     char command[1024];
     (void)state;
-    snprintf(command, sizeof command, TBSIM "run %s --policy ppq 2>&1", file);
+    snprintf(command, sizeof command, TBSIM "run %s --schedule ppq 2>&1", file);
     expect(command, 1, "process patient starves under ppq: its run 1 has not ended after ");
-    snprintf(command, sizeof command, TBSIM "run %s --policy ppq --limit 5000 2>&1", file);
+    snprintf(command, sizeof command, TBSIM "run %s --schedule ppq --until 5000 2>&1", file);
     expect(command, 0, "patient");
-    snprintf(command, sizeof command, TBSIM "run %s --policy fcfs 2>&1", file);
+    snprintf(command, sizeof command, TBSIM "run %s --schedule fcfs 2>&1", file);
     expect(command, 0, "patient");
 }
 
@@ -157,98 +170,56 @@ static void test_short_turns_are_refused(void **state) {
     snprintf(command, sizeof command, TBSIM "run %s 2>&1", file);
     expect(command, 1,
            "turns of 5 us are over before the blocks of an SM are restored, which takes 16.4 us for kernel K;");
-    snprintf(command, sizeof command, TBSIM "run %s --mechanism drain 2>&1", file);
+    snprintf(command, sizeof command, TBSIM "run %s --leave drain 2>&1", file);
     expect(command, 0, "time_slice");
     snprintf(command, sizeof command,
              "sed 's/slice_us: 5/slice_us: 20/' %s >longer.yaml; " TBSIM "run longer.yaml 2>&1", file);
     expect(command, 0, "time_slice");
 }
 
-/* Hours of work, interrupted after `seconds`, or after more of them where the machine is so slow that the program had
- * not begun: it says what has been done by then, and ends with the status of a program that Ctrl-C has ended. */
-static void expect_interrupted(const char *before, const char *program, const char *text) {
-    char command[1024];
-    unsigned seconds = 1;
-    for (;;) {
-        snprintf(command, sizeof command, "%stimeout --preserve-status -s INT %u %s 2>&1", before, seconds, program);
-        if (run_command(command, output, sizeof output) == 130 && strstr(output, text)) return;
-        if ((seconds *= 4) > 100) fail_msg("%s: no \"%s\" in: %s", command, text, output);
-    }
-}
-
-static void test_interrupts(void **state) {
-    (void)state;
-    expect_interrupted("rm -f swept.csv; ", TBSIM "sweep --workloads 20000 --quiet --out swept.csv",
-                       "of 20000 workloads are in swept.csv");
-    expect("head -1 swept.csv", 0, "workload,process,benchmark");
-    expect("printf '%s\\n' 'kernels: [{ptx: " FEATURES ", kernel: sum_integers, grid: 16000000, block: 256,"
-           "arguments: [{buffer: {type: s32, count: 1}}]}]' >long.yaml",
-           0, NULL);
-    expect_interrupted("", MINIGPU "run long.yaml", "minigpu: interrupted at cycle ");
-    assert_non_null(strstr(output, "not ended"));
-}
-
-/* What runs for longer than two seconds says how far it is: on a terminal, and not before a minute elsewhere. */
-static void test_progress(void **state) {
-    static const char sweep[] = "timeout -s INT 4 " TBSIM "sweep --workloads 20000 --out swept.csv";
-    static const char run[] = "timeout -s INT 4 " MINIGPU "run long.yaml";
-    char command[1024];
-    unsigned seconds;
-    int shown = 0;
-    (void)state;
-    if (run_command("command -v script", output, sizeof output)) skip();
-    for (seconds = 4; !shown && seconds < 100; seconds *= 4) { /* a slow machine takes longer to begin */
-        snprintf(command, sizeof command,
-                 "for p in '" TBSIM "sweep --workloads 20000 --out swept.csv' '" MINIGPU
-                 "run long.yaml'; do script -qec \"timeout -s INT %u $p\" /dev/null & done; wait",
-                 seconds);
-        (void)run_command(command, output, sizeof output);
-        shown = strstr(output, " blocks done, 0%, about ") && strstr(output, " of 20000 runs, ");
-    }
-    if (!shown) fail_msg("no progress in: %s", output);
-    snprintf(command, sizeof command, "(%s 2>&1 >/dev/null & %s 2>&1 >/dev/null; wait) | grep -v interrupted", sweep,
-             run);
-    (void)run_command(command, output, sizeof output);
-    assert_string_equal(output, "");
-}
-
-/* So does every command whose steps take long, before the first of them has ended; Ctrl-C says what there is. */
-static void test_long_steps(void **state) {
+/* Every program whose work takes hours shows on a terminal how far it is. Ctrl-C ends it with status 130, and it says
+ * which results are complete. The test waits for the line, so no speed of the machine changes its verdict. */
+static void test_long_runs(void **state) {
     static const struct {
         const char *command, *shown, *said;
     } cases[] = {
-        {GPUMP_BINARY_DIR "/bench/reproduce --only S.viol", "reproduce: pathfinder, 0%, about ",
+        {TBSIM "sweep --workloads 20000 --out swept.csv", "*tbsim: * of 20000 runs, *%, about * s left*",
+         "of 20000 workloads are in swept.csv"},
+        {MINIGPU "run long.yaml", "*minigpu: cycle *, * of * blocks done, *%, about * s left*",
+         "minigpu: interrupted at cycle "},
+        {GPUMP_BINARY_DIR "/bench/reproduce --only S.viol", "*reproduce: *, *%, about * s left*",
          "reproduce: interrupted; the rows printed so far are complete"},
-        {MINIGPU "policies --requests 5 --processes 1",
-         "minigpu policies: ", "minigpu policies: interrupted; no table is printed"},
-        {MINIGPU "pairs --cycles 10000000", "minigpu pairs: each kernel alone",
+        {MINIGPU "policies --requests 10000 --processes 1", "*minigpu policies: *",
+         "minigpu policies: interrupted; no table is printed"},
+        {MINIGPU "pairs --cycles 10000000", "*minigpu pairs: *",
          "minigpu pairs: interrupted; the pairs printed so far"},
-        {MINIGPU "corun " GPUMP_SOURCE_DIR "/examples/minigpu/launches/corun_backprop_cfd.yaml --cycles 10000000",
-         "minigpu corun: ", "minigpu corun: interrupted; the policies"},
+        {MINIGPU "corun " GPUMP_SOURCE_DIR "/examples/minigpu/launches/corun_backprop_cfd.yaml --cycles 100000000",
+         "*minigpu corun: *", "minigpu corun: interrupted; the policies"},
         {MINIGPU "tail " GPUMP_SOURCE_DIR "/examples/minigpu/launches/requests_beside_batch.yaml --requests 100000",
-         "minigpu tail: the requests alone", "minigpu tail: interrupted; the rows"}};
-    unsigned seconds, shown = 0;
+         "*minigpu tail: *", "minigpu tail: interrupted; the rows"}};
+    enum { CASES = sizeof cases / sizeof *cases };
+    static terminal_program programs[CASES];
+    size_t i;
     (void)state;
-    if (run_command("command -v script", output, sizeof output)) skip();
-    for (seconds = 4; !shown && seconds < 100; seconds *= 4) { /* a slow machine takes longer to begin */
-        char command[4096] = "";
-        size_t i, length;
-        for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-            if (strstr(cases[i].command, "/bench/") && access(GPUMP_BINARY_DIR "/bench/reproduce", X_OK)) continue;
-            length = strlen(command);
-            snprintf(command + length, sizeof command - length,
-                     "script -qec 'timeout --preserve-status -s INT %u %s; echo status $?' /dev/null & ", seconds,
-                     cases[i].command);
-        }
-        length = strlen(command);
-        snprintf(command + length, sizeof command - length, "wait");
-        (void)run_command(command, output, sizeof output);
-        for (shown = 1, i = 0; i < sizeof cases / sizeof *cases; i++)
-            if (!strstr(cases[i].command, "/bench/") || !access(GPUMP_BINARY_DIR "/bench/reproduce", X_OK))
-                shown &= strstr(output, cases[i].shown) && strstr(output, cases[i].said);
+    expect("rm -f swept.csv; printf '%s\n' 'machine: {most_blocks: 1000000000}' 'kernels: [{ptx: " FEATURES
+           ", kernel: sum_integers, grid: 100000000,"
+           "block: 256, arguments: [{buffer: {type: s32, count: 1}}]}]' >long.yaml",
+           0, NULL);
+    for (i = 0; i < CASES; i++) /* all at the same time: the line comes after two seconds */
+        if (!strstr(cases[i].command, "/bench/") || !access(GPUMP_BINARY_DIR "/bench/reproduce", X_OK))
+            terminal_start(&programs[i], cases[i].command);
+    for (i = 0; i < CASES; i++) {
+        terminal_program *p = &programs[i];
+        int shown, status;
+        if (!p->process) continue;
+        shown = terminal_wait(p, cases[i].shown);
+        status = terminal_interrupt(p);
+        if (!shown || status != 130 || !strstr(p->output, cases[i].said))
+            fail_msg("%s: no \"%s\", exit status %d, not 130, or no \"%s\" in: %s", cases[i].command, cases[i].shown,
+                     status, cases[i].said, p->output);
     }
-    if (!shown) fail_msg("not all of what each program shows and says is in: %s", output);
-    assert_null(strstr(output, "status 0"));
+    assert_non_null(strstr(programs[1].output, "not ended"));
+    expect("head -1 swept.csv", 0, "workload,process,benchmark");
 }
 
 int main(void) {
@@ -257,11 +228,10 @@ int main(void) {
                                        cmocka_unit_test(test_bad_input_has_a_reason),
                                        cmocka_unit_test(test_options_of_other_commands),
                                        cmocka_unit_test(test_no_input_is_written_over),
+                                       cmocka_unit_test(test_old_names),
                                        cmocka_unit_test(test_starvation_is_named),
                                        cmocka_unit_test(test_short_turns_are_refused),
                                        cmocka_unit_test(test_a_run_takes_time),
-                                       cmocka_unit_test(test_interrupts),
-                                       cmocka_unit_test(test_progress),
-                                       cmocka_unit_test(test_long_steps)};
+                                       cmocka_unit_test(test_long_runs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

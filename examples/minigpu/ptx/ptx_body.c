@@ -111,9 +111,18 @@ static const refusal_remedy remedies[] = {
 };
 
 int ptx_refuse_opcode(ptx_reader *reader, const ptx_token *token, const ptx_modifier_list *list, const char *why) {
-    const char *remedy = "compile for an older target, such as sm_75, or add the form to ptx_opcodes.c";
+    static const char older[] = "compile for an older target, such as sm_75, or add the form to ptx_opcodes.c";
+    const char *remedy = older;
     for (uint32_t i = sizeof remedies / sizeof *remedies; i-- > 0;)
         if (strstr(list->written, remedies[i].text)) remedy = remedies[i].remedy;
+    for (uint32_t i = 0; i < list->count && remedy == older; i++) {
+        const ptx_token *part = &list->tokens[i];
+        if (ptx_type_find(part->start, part->length) == TYPE_NONE &&
+            !ptx_modifier_find(part->start, part->length, UINT32_MAX))
+            return ptx_refuse(reader, token, list->written,
+                              "unsupported %s %s: no instruction here has '%.*s'; correct it, or %s", why,
+                              list->written, (int)(part->length < 40 ? part->length : 40), part->start, older);
+    }
     return ptx_refuse(reader, token, list->written, "unsupported %s %s: %s", why, list->written, remedy);
 }
 
@@ -463,6 +472,7 @@ static int bind_formal(ptx_reader *reader, const ptx_formal *formal, const raw_o
         fresh = ptx_declare_once(reader, token, formal->name, SYMBOL_REGISTER);
         if (!fresh) return -1;
         fresh->type = formal->type;
+        fresh->element_bytes = formal->element_bytes;
         if (actual->kind == RAW_REGISTER && is_result) {
             if (type_bytes(actual->type) != type_bytes(formal->type) ||
                 (actual->type == TYPE_PRED) != (formal->type == TYPE_PRED))
@@ -488,6 +498,7 @@ static int bind_formal(ptx_reader *reader, const ptx_formal *formal, const raw_o
     if (!fresh) return -1;
     fresh->space = SPACE_LOCAL;
     fresh->type = formal->type;
+    fresh->element_bytes = formal->element_bytes;
     fresh->bytes = formal->bytes;
     if (actual->kind == RAW_VARIABLE && actual->space == SPACE_LOCAL) {
         fresh->offset = actual->bits;
@@ -1086,7 +1097,7 @@ int ptx_body(ptx_reader *reader) {
             if (ptx_scope_close(reader)) return -1;
             if (reader->depth > outside) ptx_next(reader);
         } else if (read_statement(reader))
-            return -1;
+            return ptx_fail_cut(reader);
     }
     return 0;
 }

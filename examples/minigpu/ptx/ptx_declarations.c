@@ -137,9 +137,10 @@ int ptx_formal_parameter(ptx_reader *reader, ptx_formal *formal) {
     if (ptx_expect_name(reader, &formal->name, "the parameter's name")) return -1;
     if (read_dimensions(reader, counts, &dimensions)) return -1;
     formal->type = declared.type;
+    formal->element_bytes = type_bytes(declared.type) * declared.vector;
     formal->is_pointer = declared.is_pointer;
     formal->pointer_space = declared.pointer_space;
-    formal->bytes = (uint64_t)type_bytes(declared.type) * declared.vector;
+    formal->bytes = formal->element_bytes;
     formal->alignment = declared.alignment ? declared.alignment : (uint32_t)formal->bytes ? (uint32_t)formal->bytes : 1;
     formal->is_array = dimensions != 0;
     for (uint32_t i = 0; i < dimensions; i++) {
@@ -293,6 +294,7 @@ static int module_variable(ptx_reader *reader, const ptx_token *token, ptx_name 
     if (!fresh) return -1;
     fresh->space = space;
     fresh->type = declared->type;
+    fresh->element_bytes = type_bytes(declared->type) * declared->vector;
     fresh->index = module->symbol_count;
     fresh->is_extern = is_extern;
     if (PTX_GROW(reader, module->symbols, module->symbol_count, reader->module_symbol_capacity)) return -1;
@@ -401,6 +403,7 @@ static int declare_variable(ptx_reader *reader, const ptx_token *token, ptx_name
     if (!fresh) return -1;
     fresh->space = space == SPACE_PARAM ? SPACE_LOCAL : space; /* arguments of calls live in local memory */
     fresh->type = declared->type;
+    fresh->element_bytes = type_bytes(declared->type) * declared->vector;
     fresh->alignment = alignment;
     fresh->is_extern = space == SPACE_SHARED && (is_extern || (dimensions && counts[0] == 0));
     fresh->bytes = dimensions && counts[0] == 0 ? 0 : bytes;

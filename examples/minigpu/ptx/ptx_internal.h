@@ -43,10 +43,11 @@ typedef struct symbol {
     uint32_t index;
     uint32_t count;
     uint32_t alignment;
-    uint32_t kernel;    /* shared variables: the kernel (number + 1) that has given it an offset */
-    uint32_t is_extern; /* extern shared: starts where static shared memory ends */
-    uint32_t has_body;  /* functions */
-    uint32_t address;   /* functions: a number of their own, from 1; 0: the file takes no address of it */
+    uint32_t element_bytes; /* variables: of an element, which a[i] counts */
+    uint32_t kernel;        /* shared variables: the kernel (number + 1) that has given it an offset */
+    uint32_t is_extern;     /* extern shared: starts where static shared memory ends */
+    uint32_t has_body;      /* functions */
+    uint32_t address;       /* functions: a number of their own, from 1; 0: the file takes no address of it */
     uint64_t offset, bytes;
     ptx_lexer place;
 } symbol;
@@ -162,7 +163,7 @@ int ptx_declaration(ptx_reader *reader, uint32_t linkage_extern);
 /* `.align 4 .b8 name[24]` and the like, after .param or .reg: one formal parameter. */
 typedef struct ptx_formal {
     ptx_name name;
-    uint32_t type, alignment, is_array, is_pointer, pointer_space, is_register;
+    uint32_t type, alignment, is_array, is_pointer, pointer_space, is_register, element_bytes;
     uint64_t bytes;
 } ptx_formal;
 int ptx_formal_parameter(ptx_reader *reader, ptx_formal *formal);
@@ -170,6 +171,10 @@ int ptx_formal_parameter(ptx_reader *reader, ptx_formal *formal);
 int ptx_place_shared(ptx_reader *reader, symbol *variable);
 /* Local memory of the current scope. */
 int ptx_new_local(ptx_reader *reader, uint64_t bytes, uint32_t alignment, uint64_t *offset);
+
+/* Behind a statement with an error: where the file ends in that statement, the error is that the file is cut. Returns
+ * -1. */
+int ptx_fail_cut(ptx_reader *reader);
 
 /* body.c: from after '{' up to the matching '}', which stays current */
 int ptx_body(ptx_reader *reader);

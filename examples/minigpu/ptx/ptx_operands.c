@@ -67,6 +67,23 @@ static int system_shared(ptx_reader *reader, raw_operand *raw) {
     return 1;
 }
 
+/* What stands behind a variable's name: `+ bytes`, `- bytes` or `[element]`. */
+static int variable_addend(ptx_reader *reader, const symbol *named, raw_operand *raw) {
+    uint64_t addend = 0;
+    if (ptx_at(reader, '+') || ptx_at(reader, '-')) {
+        if (ptx_constant(reader, &addend)) return -1;
+    } else if (ptx_take(reader, '[')) {
+        ptx_token index = reader->token;
+        if (index.kind == TOKEN_NAME)
+            return ptx_fail(reader, &index, "an element's number is a constant; add a register to the address before");
+        if (ptx_constant(reader, &addend) || ptx_expect(reader, ']', "after the element's number")) return -1;
+        addend *= named->element_bytes;
+        raw->is_element = 1;
+    }
+    raw->addend = (int64_t)addend;
+    return 0;
+}
+
 static int named_operand(ptx_reader *reader, raw_operand *raw) {
     ptx_name name = {raw->token.start, raw->token.length};
     int found;
@@ -113,11 +130,7 @@ static int named_operand(ptx_reader *reader, raw_operand *raw) {
         } else if (named->is_extern)
             return ptx_refuse(reader, &raw->token, "",
                               "'%.*s' is defined in another file; compile it into the same one", shown, name.text);
-        if ((ptx_at(reader, '+') || ptx_at(reader, '-'))) {
-            uint64_t addend = 0;
-            if (ptx_constant(reader, &addend)) return -1;
-            raw->addend = (int64_t)addend;
-        }
+        if (variable_addend(reader, named, raw)) return -1;
         raw->bits = named->offset + (uint64_t)raw->addend;
         return 0;
     case SYMBOL_FUNCTION:
@@ -315,8 +328,13 @@ int ptx_destination(ptx_reader *reader, const raw_operand *raw, uint32_t type, i
 int ptx_address(ptx_reader *reader, instruction *instruction) {
     raw_operand raw;
     operand *base = &instruction->sources[0];
-    if (ptx_expect(reader, '[', "before the address")) return -1;
+    const int is_bare = reader->token.kind == TOKEN_NAME; /* a[i] is an address by itself */
+    const ptx_token start = reader->token;
+    if (!is_bare && ptx_expect(reader, '[', "before the address")) return -1;
     if (ptx_raw_operand(reader, &raw)) return -1;
+    if (is_bare && !raw.is_element)
+        return ptx_fail(reader, &start, "expected '[' before the address, found '%.*s'",
+                        (int)(start.length < 40 ? start.length : 40), start.start);
     memset(base, 0, sizeof *base);
     if (instruction->source_count == 0) instruction->source_count = 1;
     instruction->offset = 0;
@@ -342,7 +360,7 @@ int ptx_address(ptx_reader *reader, instruction *instruction) {
         instruction->offset = (int64_t)raw.bits;
     } else
         return ptx_fail(reader, &raw.token, "expected an address");
-    return ptx_expect(reader, ']', "after the address");
+    return is_bare ? 0 : ptx_expect(reader, ']', "after the address");
 }
 
 int ptx_vector(ptx_reader *reader, raw_operand *raws, uint32_t most, uint32_t *count) {

@@ -21,7 +21,8 @@ typedef struct raw_operand {
     uint32_t negated; /* !p */
     uint32_t space;   /* of a variable */
     uint32_t is_extern_shared;
-    uint64_t bits; /* literal; or a variable's offset with its addend */
+    uint32_t is_element; /* a[i], not a */
+    uint64_t bits;       /* literal; or a variable's offset with its addend */
     int64_t addend;
     ptx_token token;
 } raw_operand;

@@ -91,6 +91,7 @@ static int read_parameters(ptx_reader *reader, kernel_program *kernel) {
         offset = (offset + formal.alignment - 1) / formal.alignment * formal.alignment;
         fresh->space = SPACE_PARAM;
         fresh->type = formal.type;
+        fresh->element_bytes = formal.element_bytes;
         fresh->offset = offset;
         fresh->bytes = formal.bytes;
         if (PTX_GROW(reader, grown, kernel->parameter_count, capacity)) goto done;
@@ -167,6 +168,16 @@ static void place_extern_shared(ptx_reader *reader) {
     }
 }
 
+/* Whether an instruction is followed, or a branch aims, at what would stand behind the last one. */
+static int runs_past_its_end(const ptx_reader *reader) {
+    for (uint32_t i = 0; i < reader->count; i++)
+        if (reader->code[i].opcode == OPCODE_BRA && reader->code[i].target == reader->count) return 1;
+    if (reader->count == 0) return 1;
+    const instruction *last = &reader->code[reader->count - 1];
+    return last->guard != INSTRUCTION_NONE || (last->opcode != OPCODE_BRA && last->opcode != OPCODE_RET &&
+                                               last->opcode != OPCODE_EXIT && last->opcode != OPCODE_TRAP);
+}
+
 /* Everything of one kernel from its parameters on. */
 static int read_kernel_body(ptx_reader *reader, kernel_program *kernel, int *is_prototype) {
     ptx_module *module = reader->module;
@@ -186,14 +197,9 @@ static int read_kernel_body(ptx_reader *reader, kernel_program *kernel, int *is_
                         (int)(reader->pending[0].name.length < 80 ? reader->pending[0].name.length : 80),
                         reader->pending[0].name.text);
     }
-    int needs_return = reader->count == 0;
-    for (uint32_t i = 0; i < reader->count && !needs_return; i++)
-        needs_return = reader->code[i].opcode == OPCODE_BRA && reader->code[i].target == reader->count;
-    if (!needs_return) {
-        const instruction *last = &reader->code[reader->count - 1];
-        needs_return = last->guard != INSTRUCTION_NONE || (last->opcode != OPCODE_BRA && last->opcode != OPCODE_RET &&
-                                                           last->opcode != OPCODE_EXIT && last->opcode != OPCODE_TRAP);
-    }
+    int needs_return = runs_past_its_end(reader);
+    if (needs_return && reader->count)
+        return ptx_fail(reader, &reader->token, "the kernel can run past its last instruction; end it with ret");
     if (needs_return) {
         instruction end;
         ptx_blank(&end, &reader->token);
@@ -383,8 +389,52 @@ static int skip_declaration(ptx_reader *reader, const ptx_lexer *place) {
     return !name.text || ptx_declare(reader, name, SYMBOL_UNSUPPORTED) ? 0 : -1;
 }
 
-static int read_module_statement(ptx_reader *reader) {
+/* The newest minor version of every major one, as the PTX ISA's release history has them; of 9 any will do. */
+static int read_version(ptx_reader *reader) {
+    static const uint32_t newest[] = {0, 5, 3, 2, 3, 0, 5, 8, 8, 9};
     ptx_module *module = reader->module;
+    double number;
+    ptx_next(reader);
+    if (reader->token.kind != TOKEN_FLOAT64) return ptx_fail(reader, &reader->token, ".version needs major.minor");
+    memcpy(&number, &reader->token.value, 8);
+    if (number >= 1 && number < 10) {
+        module->version_major = (uint32_t)number;
+        module->version_minor = (uint32_t)((number - module->version_major) * 10 + 0.5);
+    }
+    if (!module->version_major || module->version_minor > newest[module->version_major])
+        return ptx_fail(reader, &reader->token, "there is no PTX version %.*s; versions are 1.0 to 9.9",
+                        (int)(reader->token.length < 40 ? reader->token.length : 40), reader->token.start);
+    ptx_next(reader);
+    return 0;
+}
+
+/* sm_NN, perhaps with the suffix of one architecture or family; or a word about the whole file. */
+static int read_target(ptx_reader *reader) {
+    static const uint8_t known[] = {10, 11, 12, 13, 20, 21, 30, 32, 35, 37,  50,  52,  53,  60,  61, 62,
+                                    70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
+    static const char *const words[] = {"texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"};
+    ptx_next(reader);
+    do {
+        const ptx_token token = reader->token;
+        ptx_name name;
+        uint32_t number = 0, i = 3, k;
+        if (ptx_expect_name(reader, &name, "a target such as sm_75")) return -1;
+        for (k = 0; k < sizeof words / sizeof *words && !ptx_token_is(&token, words[k]);) k++;
+        if (k < sizeof words / sizeof *words) continue;
+        if (name.length > 3 && memcmp(name.text, "sm_", 3) == 0)
+            for (; i < name.length && i < 7 && name.text[i] >= '0' && name.text[i] <= '9'; i++)
+                number = number * 10 + (uint32_t)(name.text[i] - '0');
+        if (i + 1 == name.length && (name.text[i] == 'a' || name.text[i] == 'f') && number >= 90) i++;
+        for (k = 0; k < sizeof known && known[k] != number;) k++;
+        if (i != name.length || k == sizeof known)
+            return ptx_fail(reader, &token, "there is no target %.*s; targets are sm_10 to sm_121",
+                            (int)(name.length < 40 ? name.length : 40), name.text);
+        reader->module->target = number;
+    } while (ptx_take(reader, ','));
+    return 0;
+}
+
+static int read_module_statement(ptx_reader *reader) {
     ptx_token token = reader->token;
     uint32_t is_extern = 0;
     if (ptx_take(reader, ';')) return 0;
@@ -407,35 +457,12 @@ static int read_module_statement(ptx_reader *reader) {
         ptx_next(reader);
         return read_function_statement(reader);
     }
-    if (ptx_token_is(&token, ".version")) {
-        ptx_next(reader);
-        double number;
-        if (reader->token.kind == TOKEN_FLOAT64) {
-            memcpy(&number, &reader->token.value, 8);
-            if (!(number >= 1 && number < 1000)) return ptx_fail(reader, &reader->token, ".version needs major.minor");
-            module->version_major = (uint32_t)number;
-            module->version_minor = (uint32_t)((number - module->version_major) * 10 + 0.5);
-        } else
-            return ptx_fail(reader, &reader->token, ".version needs major.minor");
-        ptx_next(reader);
-        return 0;
-    }
-    if (ptx_token_is(&token, ".target")) {
-        ptx_next(reader);
-        do {
-            ptx_name name;
-            if (ptx_expect_name(reader, &name, "a target such as sm_75")) return -1;
-            if (name.length > 3 && memcmp(name.text, "sm_", 3) == 0)
-                for (uint32_t i = 3; i < name.length && name.text[i] >= '0' && name.text[i] <= '9' && i < 8; i++)
-                    module->target = module->target * 10 + (uint32_t)(name.text[i] - '0');
-        } while (ptx_take(reader, ','));
-        return 0;
-    }
+    if (ptx_token_is(&token, ".version")) return read_version(reader);
+    if (ptx_token_is(&token, ".target")) return read_target(reader);
     if (ptx_token_is(&token, ".address_size")) {
         ptx_next(reader);
-        if (reader->token.kind != TOKEN_INTEGER || (reader->token.value != 64 && reader->token.value != 32))
-            return ptx_fail(reader, &reader->token, ".address_size needs 32 or 64");
-        module->address_bits = (uint32_t)reader->token.value;
+        if (reader->token.kind != TOKEN_INTEGER || reader->token.value != 64)
+            return ptx_fail(reader, &reader->token, ".address_size is 64 here; compile for 64 bits (-m64)");
         ptx_next(reader);
         return 0;
     }
@@ -486,7 +513,6 @@ int ptx_read(const char *text, size_t length, const char *file_name, ptx_module 
     memset(module, 0, sizeof *module);
     memset(error, 0, sizeof *error);
     module->file_name = file_name; /* for messages, until it is copied */
-    module->address_bits = 64;
     if (!reader) {
         snprintf(error->text, sizeof error->text, "%.200s: out of memory", file_name);
         return -1;
@@ -507,13 +533,16 @@ int ptx_read(const char *text, size_t length, const char *file_name, ptx_module 
         ptx_lexer_start(&reader->lexer, text, length);
         ptx_next(reader);
         if (reader->token.kind == TOKEN_END)
-            status = ptx_fail(reader, &reader->token, "the file is empty");
+            status = ptx_fail(reader, &reader->token,
+                              length ? "the file holds comments and blanks only; PTX begins with .version"
+                                     : "the file is empty");
         else if (!ptx_token_is(&reader->token, ".version"))
             status = ptx_fail(reader, &reader->token, "not PTX: expected .version, found '%.*s'",
                               (int)(reader->token.length < 40 ? reader->token.length : 40), reader->token.start);
         if (!status) find_functions(reader);
         if (!status && reader->symbol_count) number_functions(reader);
-        while (!status && reader->token.kind != TOKEN_END) status = read_module_statement(reader);
+        while (!status && reader->token.kind != TOKEN_END)
+            if (read_module_statement(reader)) status = ptx_fail_cut(reader);
     }
     /* The error is settled; what follows fails only for want of memory. */
     int lost = 0;

@@ -59,7 +59,6 @@ typedef struct ptx_module {
     uint32_t kernel_count, refusal_count, symbol_count, texture_count, relocation_count;
     uint32_t version_major, version_minor; /* .version */
     uint32_t target;                       /* the number in .target sm_NN */
-    uint32_t address_bits;                 /* 32 or 64 */
     void *memory;                          /* everything above lives in it */
 } ptx_module;
 

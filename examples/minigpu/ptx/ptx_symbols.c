@@ -112,6 +112,11 @@ int ptx_fail_expected(ptx_reader *reader, const char *what, const char *where) {
     return ptx_fail(reader, token, "expected %s%s, found '%.*s'", what, where, shown, token->start);
 }
 
+int ptx_fail_cut(ptx_reader *reader) {
+    if (reader->token.kind != TOKEN_END || strstr(reader->error->text, "the end of the file")) return -1;
+    return ptx_fail(reader, &reader->token, "found the end of the file in a statement: the file is cut");
+}
+
 int ptx_expect(ptx_reader *reader, char punctuation, const char *where) {
     char what[4] = {'\'', punctuation, '\'', 0}, after[64];
     if (ptx_take(reader, punctuation)) return 0;

@@ -5,6 +5,7 @@
 
 #include "parts/errors/error_facts.h"
 #include "parts/restart/region.h"
+#include "sm/buffer_ends.h"
 #include "sm/runtime_calls.h"
 #include "sm/translation.h"
 
@@ -448,8 +449,27 @@ static void fetch_segments(machine *m, const in_flight *r) {
     }
 }
 
+/* Texels and surface elements are inside their texture; page checks access nothing. */
+static __attribute__((cold)) void check_ends(machine *m, in_flight *r) {
+    const uint32_t opcode = r->instruction->opcode;
+    uint32_t lane, lanes = instruction_address_lanes(r->instruction, r->active), outside = 0, bytes = 0;
+    if (opcode == OPCODE_TEX || opcode == OPCODE_SULD || opcode == OPCODE_SUST || opcode == OPCODE_CHECK) return;
+    for (lane = 0; lane < LANES; lane++) {
+        uint64_t address;
+        if (!(lanes >> lane & 1) || !memory_access_global(r, lane, &address)) lanes &= ~(1u << lane);
+    }
+    for (lane = 0; lane < LANES && opcode == OPCODE_COPY && !outside; lane++)
+        if (lanes >> lane & 1 && (bytes = copy_reads(r, lane))) outside = buffer_ends_outside(m, r, 1u << lane, bytes);
+    if (opcode != OPCODE_COPY)
+        outside = buffer_ends_outside(m, r, lanes, bytes = instruction_access_bytes(r->instruction));
+    if (!outside) return;
+    if (!errors_excuse(m, r)) buffer_ends_fail(m, r, outside, bytes);
+    r->active = r->segment_count = r->straight = 0;
+}
+
 void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
     coalesce(m, r);
+    if (buffer_ends_may_be_crossed(m, r)) check_ends(m, r);
     fetch_segments(m, r);
     if (HAS(s, shared_log) && s->shared_log->way == SHARED_VERSIONED && r->instruction->space == SPACE_SHARED &&
         !instruction_only_reads(r->instruction))

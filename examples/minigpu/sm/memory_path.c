@@ -7,6 +7,7 @@
 #include "parts/duet/duet.h"
 #include "parts/errors/error_facts.h"
 #include "sm/memory_access.h"
+#include "sm/buffer_ends.h"
 #include "sm/translation.h"
 #include "parts/page_checks/fault_calls.h"
 #include "parts/faults/fault_facts.h"
@@ -232,12 +233,15 @@ static void access_stage(machine *m, sm *s) {
 static __attribute__((cold)) void wrong_translation(machine *m, const in_flight *r, uint64_t segment,
                                                     translation found) {
     const block *b = &m->blocks[r->block];
-    machine_fail(m,
-                 "%s:%u:%u: kernel %s: %s to address 0x%" PRIx64 " (128-byte segment), %s; block %" PRIu64 " warp %u",
-                 m->kernels[b->kernel].program->file_name, r->instruction->line, r->instruction->column,
-                 m->kernels[b->kernel].program->name, opcode_name(r->instruction->opcode), segment,
-                 found == TRANSLATION_ABSENT ? "whose page is absent, without a check" : "which belongs to no buffer",
-                 b->linear, m->warps[r->warp].index);
+    char nearest[NEAREST_TEXT_BYTES] = "";
+    if (found != TRANSLATION_ABSENT && segment >= DEVICE_BASE && segment - DEVICE_BASE < m->memory_bytes)
+        buffer_ends_nearest(m, segment, 0, nearest);
+    machine_fail(
+        m, "%s:%u:%u: kernel %s: %s to address 0x%" PRIx64 " (128-byte segment), %s%s%s; block %" PRIu64 " warp %u",
+        m->kernels[b->kernel].program->file_name, r->instruction->line, r->instruction->column,
+        m->kernels[b->kernel].program->name, opcode_name(r->instruction->opcode), segment,
+        found == TRANSLATION_ABSENT ? "whose page is absent, without a check" : "which belongs to no buffer",
+        nearest[0] ? ", " : "", nearest, b->linear, m->warps[r->warp].index);
 }
 
 /* Returns the record that has passed its last check; NONE. */

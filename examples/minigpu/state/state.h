@@ -25,6 +25,7 @@
 #include "base/arena.h"
 #include "state/kernel.h"
 #include "base/pipe.h"
+#include "state/part.h"
 #include "state/warp.h"
 #include "memory/cache.h"
 #include "memory/memory.h"
@@ -254,6 +255,9 @@ struct stream;
 
 typedef struct machine {
     arena arena;
+    const part *parts[PARTS + 1]; /* those that it has, and NULL */
+    uint32_t traits;              /* what they mean for the others: PART_... */
+    uint32_t traits_unused;
     minigpu_config config;
     uint64_t now;
     uint64_t progress_cycle; /* when an instruction was last issued */
@@ -262,6 +266,7 @@ typedef struct machine {
     uint8_t *memory; /* device memory, from DEVICE_BASE */
     uint64_t memory_bytes;
     uint8_t *page_table; /* per page: PAGE_... bits; 0: nobody's */
+    uint16_t *page_ends; /* per page: bytes from its start that are somebody's (buffer_ends.h) */
     fault_buffer page_faults;
     code_pages code;                      /* count 0: code is always there */
     uint32_t code_is_absent;              /* 1: at first */
