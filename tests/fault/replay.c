@@ -139,13 +139,36 @@ static void test_queue_life(void **state) {
     counters_are(r, all, sizeof all / sizeof *all);
 }
 
+/* Behind an older access, to local memory say, the warp waits for the one that it has fetched, and not for the older.
+ */
+static void test_warp_disable_behind_older(void **state) {
+    static const char *const presets[] = {"wd_commit", "wd_check"};
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        gpump_replay *r = make(presets[i], GPUMP_REPLAY_CLASS);
+        const uint32_t older = issue(r, 1, GPUMP_REPLAY_LOAD);
+        uint32_t load;
+        gpump_replay_report_fetched(r, 0, 2);
+        assert_int_equal(checked(r, older), GPUMP_REASON_YES);
+        assert_int_equal(gpump_replay_may_fetch(r, 0), GPUMP_REASON_WARP_DISABLED);
+        load = issue(r, 2, GPUMP_REPLAY_LOAD);
+        assert_int_equal(gpump_replay_report_committed(r, older), GPUMP_OK);
+        assert_int_equal(gpump_replay_may_fetch(r, 0), GPUMP_REASON_WARP_DISABLED);
+        expect_none(r);
+        assert_int_equal(checked(r, load), GPUMP_REASON_YES);
+        assert_int_equal(gpump_replay_report_committed(r, load), GPUMP_OK);
+        assert_int_equal(gpump_replay_may_fetch(r, 0), GPUMP_REASON_YES);
+        expect(r, GPUMP_REPLAY_ACT_FETCH, GPUMP_NONE);
+    }
+}
+
 static void test_warp_disable(void **state) {
     static const char *const presets[] = {"wd_commit", "wd_check"};
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         gpump_replay *r = make(presets[i], GPUMP_REPLAY_CLASS);
         uint32_t load;
-        gpump_replay_report_fetched(r, 0);
+        gpump_replay_report_fetched(r, 0, 1);
         assert_int_equal(gpump_replay_may_fetch(r, 0), GPUMP_REASON_WARP_DISABLED);
         load = issue(r, 1, GPUMP_REPLAY_LOAD);
         assert_true(gpump_replay_releases_sources(r, load));
@@ -159,7 +182,7 @@ static void test_warp_disable(void **state) {
         if (!i) expect(r, GPUMP_REPLAY_ACT_FETCH, GPUMP_NONE);
         expect_none(r);
         /* a fault: it is fetched again, older instructions may issue meanwhile, nothing is in the queue */
-        gpump_replay_report_fetched(r, 0);
+        gpump_replay_report_fetched(r, 0, 2);
         load = issue(r, 2, GPUMP_REPLAY_LOAD);
         assert_int_equal(gpump_replay_report_faulted(r, load), GPUMP_OK);
         assert_int_equal(gpump_replay_may_issue(r, 0), GPUMP_REASON_YES);
@@ -514,6 +537,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_queue_life),
         cmocka_unit_test(test_warp_disable),
+        cmocka_unit_test(test_warp_disable_behind_older),
         cmocka_unit_test(test_stall_and_lazy_wait_in_place),
         cmocka_unit_test(test_nack_with_and_without_probe),
         cmocka_unit_test(test_waits_are_transitive),
