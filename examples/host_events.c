@@ -28,10 +28,13 @@ static uint64_t sm_memory[2048];        /* gpump_sm_bytes says how much it takes
 static gpump_cost_history histories[3]; /* by kernel */
 static uint64_t now;
 
-static void must(const char *call, gpump_result result, const gpump_diag *diag) {
-    char text[256] = "";
+static gpump_diag diag;
+
+static void must(const char *call, gpump_result result) {
+    char text[256];
     if (result == GPUMP_OK) return;
-    if (diag) gpump_diag_text(diag, text, sizeof text);
+    diag.code = result;
+    gpump_diag_text(&diag, text, sizeof text);
     fprintf(stderr, "%s: %s\n", call, text);
     exit(1);
 }
@@ -39,7 +42,7 @@ static void must(const char *call, gpump_result result, const gpump_diag *diag) 
 /* Time passes for a block: what it has executed since it was looked at last. */
 static void progress(block *b) {
     if (b->state != RUNS) return;
-    must("gpump_sm_report_executed", gpump_sm_report_executed(sm, b->ref, (uint32_t)(now - b->since)), NULL);
+    must("gpump_sm_report_executed", gpump_sm_report_executed(sm, b->ref, (uint32_t)(now - b->since)));
     b->left -= now - b->since;
     b->since = now;
 }
@@ -50,11 +53,10 @@ static void dispatch(uint32_t kernel) {
         block *b = &blocks[i];
         gpump_sm_request request = {i, b->kernel, 0, need, 0};
         gpump_result result;
-        gpump_diag diag;
         if (b->kernel != kernel || b->state != WAITING) continue;
         result = gpump_sm_place(sm, now, &request, b->has_context ? &b->saved : NULL, &b->ref, &diag);
         if (result == GPUMP_BUSY) return;
-        must("gpump_sm_place", result, &diag);
+        must("gpump_sm_place", result);
         b->state = b->has_context ? HERE : RUNS; /* with a context it waits for RESUME */
         b->since = now;
     }
@@ -80,15 +82,14 @@ static void make_room(uint32_t positions) {
                                             .choices = choices,
                                             .place_capacity = 64,
                                             .choice_capacity = 64};
-    gpump_diag diag;
-    must("gpump_sm_blocks", gpump_sm_blocks(sm, now, views, 64, &view.count), NULL);
+    must("gpump_sm_blocks", gpump_sm_blocks(sm, now, views, 64, &view.count));
     must("gpump_cost_estimate_blocks",
-         gpump_cost_estimate_blocks(&port, histories, 3, views, view.count, NULL, NULL, estimates, &diag), &diag);
-    must("gpump_victim_geometry_init", gpump_victim_geometry_init(&geometry, &gpu, &need, 49152, &diag), &diag);
-    must("gpump_victim_request_init", gpump_victim_request_init(&request, 2, positions, now), NULL);
+         gpump_cost_estimate_blocks(&port, histories, 3, views, view.count, NULL, NULL, estimates, &diag));
+    must("gpump_victim_geometry_init", gpump_victim_geometry_init(&geometry, &gpu, &need, 49152, &diag));
+    must("gpump_victim_request_init", gpump_victim_request_init(&request, 2, positions, now));
     request.limit_cycles = 5 * gpu.clock_khz / 1000; /* 5 us */
-    must("gpump_victim_decide", gpump_victim_decide(&question, &decision, &diag), &diag);
-    must("gpump_sm_preempt", gpump_sm_preempt(sm, now, choices, decision.choices, &diag), &diag);
+    must("gpump_victim_decide", gpump_victim_decide(&question, &decision, &diag));
+    must("gpump_sm_preempt", gpump_sm_preempt(sm, now, choices, decision.choices, &diag));
     for (uint32_t i = 0; i < decision.choices; i++)
         printf("%8" PRIu64 "  block %" PRIu64 " is told to leave, and estimated to be out after %" PRIu64 " cycles\n",
                now, choices[i].cookie, choices[i].latency);
@@ -104,11 +105,11 @@ static void obey(void) {
         case GPUMP_SM_ACTION_RESUME: b->state = RUNS, b->since = now; break;
         case GPUMP_SM_ACTION_STOP:
             b->state = HERE; /* nothing of it is in flight */
-            must("gpump_sm_report_waits", gpump_sm_report_waits(sm, now, b->ref, 0), NULL);
+            must("gpump_sm_report_waits", gpump_sm_report_waits(sm, now, b->ref, 0));
             break;
         case GPUMP_SM_ACTION_DROP:
             b->state = HERE;
-            must("gpump_sm_report_dropped", gpump_sm_report_dropped(sm, now, b->ref), NULL);
+            must("gpump_sm_report_dropped", gpump_sm_report_dropped(sm, now, b->ref));
             break;
         case GPUMP_SM_ACTION_FREED:
             b->state = a.why == GPUMP_BLOCK_DONE ? ENDED : WAITING;
@@ -126,28 +127,27 @@ static void obey(void) {
 
 int main(void) {
     gpump_sm_config config;
-    gpump_diag diag;
     uint32_t ended = 0, arrived = 0;
-    must("gpump_gpu_config_preset", gpump_gpu_config_preset(&gpu, "k20c"), NULL);
-    must("gpump_sm_config_preset", gpump_sm_config_preset(&config, "k20c"), NULL);
+    must("gpump_gpu_config_preset", gpump_gpu_config_preset(&gpu, "k20c"));
+    must("gpump_sm_config_preset", gpump_sm_config_preset(&config, "k20c"));
     config.timing = GPUMP_SM_TIMING_PORT;
-    must("gpump_sm_init", gpump_sm_init(sm_memory, sizeof sm_memory, &config, &sm, &diag), &diag);
+    must("gpump_sm_init", gpump_sm_init(sm_memory, sizeof sm_memory, &config, &sm, &diag));
     for (uint32_t i = 0; i < BLOCKS; i++) blocks[i].kernel = i < FIRST ? 1 : 2, blocks[i].left = LENGTH;
     dispatch(1);
     while (ended < BLOCKS) {
-        uint64_t next = arrived ? GPUMP_UNKNOWN : ARRIVAL, event = gpump_sm_next_cycle(sm);
-        if (event < next) next = event;
+        uint64_t next = gpump_sm_next_cycle(sm);
+        if (!arrived && ARRIVAL < next) next = ARRIVAL;
         for (uint32_t i = 0; i < BLOCKS; i++)
             if (blocks[i].state == RUNS && blocks[i].since + blocks[i].left < next)
                 next = blocks[i].since + blocks[i].left;
         now = next;
-        for (uint32_t i = 0; i < BLOCKS; i++) progress(&blocks[i]);
-        for (uint32_t i = 0; i < BLOCKS; i++)
+        for (uint32_t i = 0; i < BLOCKS; i++) {
+            progress(&blocks[i]);
             if (blocks[i].state == RUNS && !blocks[i].left) {
-                blocks[i].state = HERE;
-                ended++;
-                must("gpump_sm_report_done", gpump_sm_report_done(sm, now, blocks[i].ref), NULL);
+                blocks[i].state = HERE, ended++;
+                must("gpump_sm_report_done", gpump_sm_report_done(sm, now, blocks[i].ref));
             }
+        }
         if (!arrived && now == ARRIVAL) arrived = 1, make_room(BLOCKS - FIRST);
         obey();
         if (arrived) dispatch(2);
