@@ -7637,6 +7637,8 @@ GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t byte
     if (diag->reason != GPUMP_REASON_YES)
         length = snprintf(text, bytes, "%s: %s%s: %s; %s", name, field, place, gpump_reason_text(diag->reason),
                           gpump_reason_remedy(diag->reason));
+    else if (diag->code == GPUMP_ERROR_ARGUMENT && !diag->value && !diag->minimum && !diag->maximum)
+        length = snprintf(text, bytes, "%s: %s%s", name, field, place); /* there the field says it all */
     else if (diag->minimum == diag->maximum &&
              (diag->code == GPUMP_ERROR_STATE || diag->code == GPUMP_ERROR_STALE || diag->code == GPUMP_ERROR_MEMORY))
         length = snprintf(text, bytes, "%s: %s%s: %s", name, field, place, meaning);
@@ -25221,9 +25223,12 @@ static gpump_result gpumpi_victim_check_question(const gpump_victim_question *qu
     const gpump_victim_policy *policy = question ? question->policy : NULL;
     const gpump_victim_request *request = question ? question->request : NULL;
     uint32_t s;
-    if (!policy || policy->struct_size != sizeof *policy || !policy->name)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.struct_size", 0, policy ? policy->struct_size : 0,
-                           sizeof *policy, sizeof *policy);
+    if (!policy)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_victim_find did not know that name", 0, 0,
+                           0, 0);
+    if (policy->struct_size != sizeof *policy || !policy->name)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.struct_size", 0, policy->struct_size, sizeof *policy,
+                           sizeof *policy);
     if (!request || request->struct_size != sizeof *request)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.struct_size", 0, request ? request->struct_size : 0,
                            sizeof *request, sizeof *request);
@@ -26485,8 +26490,11 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
     gpump_partition_args args;
     gpump_result result;
     uint32_t k;
-    if (!policy || policy->struct_size != sizeof *policy || !policy->decide)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy", 0, policy ? policy->struct_size : 0, sizeof *policy,
+    if (!policy)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_partition_find did not know that name", 0,
+                           0, 0, 0);
+    if (policy->struct_size != sizeof *policy || !policy->decide)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy", 0, policy->struct_size, sizeof *policy,
                            sizeof *policy);
     if (!request || request->struct_size != sizeof *request || !request->kernels)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request", 0, request ? request->struct_size : 0,

@@ -59,6 +59,8 @@ GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t byte
     if (diag->reason != GPUMP_REASON_YES)
         length = snprintf(text, bytes, "%s: %s%s: %s; %s", name, field, place, gpump_reason_text(diag->reason),
                           gpump_reason_remedy(diag->reason));
+    else if (diag->code == GPUMP_ERROR_ARGUMENT && !diag->value && !diag->minimum && !diag->maximum)
+        length = snprintf(text, bytes, "%s: %s%s", name, field, place); /* there the field says it all */
     else if (diag->minimum == diag->maximum &&
              (diag->code == GPUMP_ERROR_STATE || diag->code == GPUMP_ERROR_STALE || diag->code == GPUMP_ERROR_MEMORY))
         length = snprintf(text, bytes, "%s: %s%s: %s", name, field, place, meaning);

@@ -549,8 +549,11 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
     gpump_partition_args args;
     gpump_result result;
     uint32_t k;
-    if (!policy || policy->struct_size != sizeof *policy || !policy->decide)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy", 0, policy ? policy->struct_size : 0, sizeof *policy,
+    if (!policy)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_partition_find did not know that name", 0,
+                           0, 0, 0);
+    if (policy->struct_size != sizeof *policy || !policy->decide)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy", 0, policy->struct_size, sizeof *policy,
                            sizeof *policy);
     if (!request || request->struct_size != sizeof *request || !request->kernels)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request", 0, request ? request->struct_size : 0,

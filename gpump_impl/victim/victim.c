@@ -391,9 +391,12 @@ static gpump_result gpumpi_victim_check_question(const gpump_victim_question *qu
     const gpump_victim_policy *policy = question ? question->policy : NULL;
     const gpump_victim_request *request = question ? question->request : NULL;
     uint32_t s;
-    if (!policy || policy->struct_size != sizeof *policy || !policy->name)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.struct_size", 0, policy ? policy->struct_size : 0,
-                           sizeof *policy, sizeof *policy);
+    if (!policy)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_victim_find did not know that name", 0, 0,
+                           0, 0);
+    if (policy->struct_size != sizeof *policy || !policy->name)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.struct_size", 0, policy->struct_size, sizeof *policy,
+                           sizeof *policy);
     if (!request || request->struct_size != sizeof *request)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.struct_size", 0, request ? request->struct_size : 0,
                            sizeof *request, sizeof *request);

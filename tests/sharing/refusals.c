@@ -243,8 +243,8 @@ static void requests(void **state) {
     request.kernels = kernels;
     request.count = 2;
     assert_int_equal(gpump_partition_decide(ccbp, &request, shares, NULL), GPUMP_OK);
-    diagnosed(gpump_partition_decide(NULL, &request, shares, DIAG), GPUMP_ERROR_ARGUMENT, "policy", 0, 0, sizeof other,
-              sizeof other);
+    diagnosed(gpump_partition_decide(NULL, &request, shares, DIAG), GPUMP_ERROR_ARGUMENT,
+              "policy is NULL: gpump_partition_find did not know that name", 0, 0, 0, 0);
     other = *ccbp;
     other.struct_size--;
     diagnosed(gpump_partition_decide(&other, &request, shares, DIAG), GPUMP_ERROR_ARGUMENT, "policy", 0,
