@@ -270,7 +270,9 @@ static int run(const arguments *given, const char *path, const char *command) {
     tb_result result;
     tb_options options = a.options;
     int status;
-    if (output_is_input("tbsim", a.trace, path) || output_is_input("tbsim", a.html, path)) return 2;
+    if (output_is_input("tbsim", a.trace, path) || output_is_input("tbsim", a.html, path) ||
+        output_is_output("tbsim", a.trace, a.html))
+        return 2;
     status = tb_read_workload(path, a.data, &a.machine, a.class_end, &library, &workload, &options);
     if (status) return status;
     if (a.has_policy) options.policy = a.options.policy; /* the command line has the last word */

@@ -393,6 +393,8 @@ void launch_file_free(launch_file *launch) {
         free(launch->buffers[i].symbol);
         free(launch->buffers[i].contents);
     }
+    for (i = 0; i < launch->read_path_count; i++) free(launch->read_paths[i]);
+    free(launch->read_paths);
     for (i = 0; i < launch->process_count; i++) free(launch->processes[i].name);
     for (i = 0; i < launch->number_count; i++) free(launch->numbers[i].name);
     for (i = 0; i < launch->pointer_count; i++) free(launch->pointers[i].name);

@@ -130,8 +130,8 @@ static int choose(pairs_arguments *a, char **paths, int path_count) {
     snprintf(folder, sizeof folder, "%s/demand",
              installed_folder("minigpu/kernels", MINIGPU_SOURCE_DIR "/kernels", kernels, sizeof kernels));
     if (!path_count) status = pairs_add(e, folder);
-    for (n = 0; n < path_count && !status; n++)
-        status = output_is_input("minigpu", a->csv, paths[n]) ? 2 : pairs_add(e, paths[n]);
+    for (n = 0; n < path_count && !status; n++) status = pairs_add(e, paths[n]);
+    if (!status && a->csv) status = pairs_spare(e, a->csv);
     if (!status && e->kernel_count < 2) status = option_misuse("pairs", "two kernels at least make a pair", NULL);
     return status;
 }

@@ -255,6 +255,11 @@ static int finish_leave(run_arguments *a) {
 int run_arguments_finish(run_arguments *a) {
     machine_options *o = &a->machine;
     o->faults.absent = o->absent;
+    if (o->absent && strcmp(o->absent, "code") && !o->faults.scheme && !o->page_checks)
+        return option_misuse("run",
+                             "--absent needs --faults SCHEME or --page-checks FORM, which find absent pages; "
+                             "only code is fetched without them: --absent",
+                             o->absent);
     if (errors_wanted(&o->errors) && !o->regions) o->regions = 32; /* iGPU 5.1 */
     return finish_leave(a);
 }
