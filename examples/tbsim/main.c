@@ -167,7 +167,10 @@ static int parse(int argc, char **argv, arguments *a) {
             fputs(usage_text, stdout);
             exit(output_status(0, "tbsim"));
         }
-        if (strchr("vlnwsjWDVr", c) && !is_number) return usage("not a number", optarg);
+        if (strchr("vlnwsjWDVr", c) && !is_number)
+            return usage(optarg && end != optarg && !*end ? "a number from 0 to below 1e15 is wanted, not"
+                                                          : "not a number",
+                         optarg);
         if (strchr("nwsjWVr", c) && number != floor(number)) return usage("not a whole number", optarg);
         switch (c) {
         case 'g': {

@@ -51,9 +51,25 @@ static void absent_pages_that_nobody_finds_are_refused(void **state) {
     expect(SAXPY "--absent all --faults stall 2>&1", 0, "right");
 }
 
+/* What is wrong is named, and not what follows from it. */
+static void the_cause_is_named(void **state) {
+    (void)state;
+    expect(GPUMP_BINARY_DIR "/examples/minigpu/minigpu corun " GPUMP_SOURCE_DIR
+                            "/examples/minigpu/launches/corun_backprop_cfd.yaml --partition mig:3g 2>&1",
+           2, "the division \"mig:3g\" names 1 of 2 kernels: give one part for each");
+    expect(RUN "launches/corun_backprop_cfd.yaml --partition mps:50:30:20 --unsampled 2>&1", 2, "names 3 of 2 kernels");
+    expect(RUN "launches/corun_backprop_cfd.yaml --partition green:800:7 --unsampled 2>&1", 2, "cannot be had on");
+    expect(RUN "kernels/saxpy/saxpy.ptx 2>&1", 2,
+           "is no launch file: minigpu init FILE.ptx writes one for its kernels\n");
+    expect(RUN "own_kernel/smooth.cu 2>&1", 2, "is no launch file: compile it to PTX (nvcc -ptx)");
+    expect(GPUMP_BINARY_DIR "/examples/minigpu/minigpu pairs nofile.yaml 2>&1", 2, "cannot read nofile.yaml: No such");
+    expect(GPUMP_BINARY_DIR "/examples/tbsim/tbsim run x.yaml --limit -4 2>&1", 2,
+           "tbsim: a number from 0 to below 1e15 is wanted, not: -4");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_request_that_is_not_met_is_said),
-                                       cmocka_unit_test(a_request_that_is_met_is_not),
-                                       cmocka_unit_test(absent_pages_that_nobody_finds_are_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_request_that_is_not_met_is_said), cmocka_unit_test(a_request_that_is_met_is_not),
+        cmocka_unit_test(absent_pages_that_nobody_finds_are_refused), cmocka_unit_test(the_cause_is_named)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

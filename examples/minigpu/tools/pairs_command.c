@@ -125,7 +125,7 @@ static int choose(pairs_arguments *a, char **paths, int path_count) {
     e->policy_count = a->policies.count ? a->policies.count : (uint32_t)(sizeof usual / sizeof *usual);
     for (i = 0; i < e->policy_count; i++)
         if (!(e->policies[i] = policies_read_partition("minigpu", a->policies.count ? a->policies.texts[i] : usual[i],
-                                                       e->run.options.gpu, &fixed[i])))
+                                                       e->run.options.gpu, 2, &fixed[i])))
             return 2;
     snprintf(folder, sizeof folder, "%s/demand",
              installed_folder("minigpu/kernels", MINIGPU_SOURCE_DIR "/kernels", kernels, sizeof kernels));

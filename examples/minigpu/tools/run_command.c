@@ -6,6 +6,7 @@
 
 #include "sm/runtime_calls.h"
 #include "output.h"
+#include "policies.h"
 #include "tools/dump.h"
 #include "tools/html_page.h"
 #include "tools/no_effect.h"
@@ -104,6 +105,17 @@ static int run_and_report(const run_arguments *a, machine *m, launch_file *launc
     return status;
 }
 
+/* A fixed division is of a GPU and of so many kernels. Returns 0, or -1 after a report. */
+static int choose_division(machine_options *options, const launch_file *launch) {
+    static gpump_partition_fixed fixed;
+    const char *gpu = options->gpu ? options->gpu : launch->gpu ? launch->gpu : "gtx480_shieh";
+    const uint32_t group = options->sharing.group;
+    if (!options->sharing.division) return 0;
+    options->sharing.policy = policies_read_partition("minigpu", options->sharing.division, gpu,
+                                                      group ? group : launch->kernel_count, &fixed);
+    return options->sharing.policy ? 0 : -1;
+}
+
 static int run(const option_command *command, int argc, char **argv) {
     char error[LAUNCH_ERROR_BYTES];
     run_arguments a;
@@ -124,6 +136,10 @@ static int run(const option_command *command, int argc, char **argv) {
         return EXIT_BAD_INPUT;
     }
     if (a.sms) launch.sms = a.sms;
+    if (choose_division(&a.machine, &launch)) {
+        launch_file_free(&launch);
+        return EXIT_BAD_INPUT;
+    }
     outputs[0] = a.trace;
     outputs[1] = a.html;
     status = EXIT_BAD_INPUT;

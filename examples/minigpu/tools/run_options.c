@@ -109,6 +109,8 @@ static int read_partition(const option_row *row, const char *text, void *target)
     machine_options *options = (machine_options *)target;
     uint32_t which;
     (void)row;
+    options->sharing.division = strchr(text, ':') ? text : NULL; /* run_command knows the GPU that is divided */
+    if (options->sharing.division) return 0;
     if (option_choice("--partition", text, policies_partition_name, &which)) return -1;
     options->sharing.policy = policies_partition_at(which);
     return 0;
@@ -455,7 +457,8 @@ static const option_row schedule_rows[] = {
      .names = policies_partition_name,
      .group = SHARING,
      .often = 1,
-     .text = "The kernels share SMs as a group. The group measures them, and this policy divides the SMs: %N."},
+     .text = "The kernels share SMs as a group. The group measures them, and this policy divides the SMs: %N. Or a "
+             "fixed division: green:A:B (SMs), mps:P:Q (percent of the SMs), mig:1g+3g, blocks:A:B (on each SM)."},
     {.name = "group",
      .argument = "N",
      .kind = OPTION_NUMBER,
