@@ -8,17 +8,30 @@ static inline gpump_diag *diagnosed_fresh(void) {
     memset(&diagnosed_diag, 0x5a, sizeof diagnosed_diag);
     return &diagnosed_diag;
 }
+/* A value that is refused lies outside the range that is named, or the range is a single value, or the field's name has
+ * the rule in parentheses: "entries (a power of two)". In bytes from outside a value may contradict others instead. */
+static inline int diagnosed_is_outside(const gpump_diag *diag) {
+    return diag->code == GPUMP_ERROR_FORMAT || diag->minimum == diag->maximum || diag->value < diag->minimum ||
+           diag->value > diag->maximum || strchr(diag->field, '(');
+}
 /* `call` names its diagnostic DIAG, and must refuse with just this. */
 #define DIAG diagnosed_fresh()
-#define diagnosed(call, code_, field_, index_, value_, minimum_, maximum_) \
-    do {                                                                   \
-        assert_int_equal(call, code_);                                     \
-        assert_int_equal(diagnosed_diag.code, code_);                      \
-        assert_string_equal(diagnosed_diag.field, field_);                 \
-        assert_true(diagnosed_diag.index == (uint64_t)(index_));           \
-        assert_true(diagnosed_diag.value == (uint64_t)(value_));           \
-        assert_true(diagnosed_diag.minimum == (uint64_t)(minimum_));       \
-        assert_true(diagnosed_diag.maximum == (uint64_t)(maximum_));       \
+#define diagnosed(call, code_, field_, index_, value_, minimum_, maximum_)       \
+    do {                                                                         \
+        diagnosed_rule(call, code_, field_, index_, value_, minimum_, maximum_); \
+        assert_true(diagnosed_is_outside(&diagnosed_diag));                      \
+    } while (0)
+/* The same of a value within its range that breaks another rule: a set of bits, the kind of a register.
+ */
+#define diagnosed_rule(call, code_, field_, index_, value_, minimum_, maximum_) \
+    do {                                                                        \
+        assert_int_equal(call, code_);                                          \
+        assert_int_equal(diagnosed_diag.code, code_);                           \
+        assert_string_equal(diagnosed_diag.field, field_);                      \
+        assert_true(diagnosed_diag.index == (uint64_t)(index_));                \
+        assert_true(diagnosed_diag.value == (uint64_t)(value_));                \
+        assert_true(diagnosed_diag.minimum == (uint64_t)(minimum_));            \
+        assert_true(diagnosed_diag.maximum == (uint64_t)(maximum_));            \
     } while (0)
 /* A pointer that may not be NULL. */
 #define diagnosed_null(call, field_) diagnosed(call, GPUMP_ERROR_ARGUMENT, field_, 0, 0, 1, UINT64_MAX)

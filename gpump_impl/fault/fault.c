@@ -319,7 +319,7 @@ GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t co
         if (waiter->owner == GPUMP_NONE || waiter->cookie != cookie) continue;
         record = gpumpi_fault_records(f) + waiter->owner;
         if (record->state == GPUMPI_FAULT_LATE || !record->has_frame) return GPUMP_UNKNOWN;
-        ready = gpumpi_fault_later(ready, record->end);
+        ready = gpumpi_fault_later(ready, record->end ? record->end : 1); /* 0 would say that it waits for nothing */
     }
     return ready;
 }

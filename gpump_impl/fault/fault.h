@@ -211,8 +211,8 @@ GPUMP_API gpump_result gpump_fault_map(gpump_fault *fault, uint32_t process, uin
  * again at gpump_fault_next_cycle. Cost: linear. */
 GPUMP_API gpump_result gpump_fault_unmap(gpump_fault *fault, uint32_t process);
 /* Reports an access that faults, and sets *outcome (gpump_fault_outcome). GPUMP_BUSY: no fault or no waiter is free;
- * the state is unchanged, and the host reports the access again later. Cost: logarithmic in ranges and faults, linear
- * in the blocks that wait for the granule. */
+ * the access is not recorded, and the host reports the access again later. The time is `now` even so: batches that were
+ * due have been served. Cost: logarithmic in ranges and faults, linear in the blocks that wait for the granule. */
 GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, const gpump_fault_access *access,
                                           uint32_t *outcome);
 /* Ends all waits of the block `cookie`, which was flushed or killed, or has ended. The service of its faults continues.
@@ -230,7 +230,8 @@ GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t 
                                                    uint32_t dirty);
 /* Counts `accesses` remote accesses to `page` of `process`, as a GPU's access counters report them: after
  * config.counter of them its granule migrates. GPUMP_EMPTY when the page is not mapped remotely, GPUMP_BUSY when it
- * would migrate now and no fault is free. Cost: logarithmic in ranges. */
+ * would migrate now and no fault is free; the accesses are then not counted, and the time is `now`. Cost: logarithmic
+ * in ranges. */
 GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
                                                  uint32_t accesses);
 /* Lists the granules that have been evicted at least `evictions` times since an instruction was last released, in
@@ -244,8 +245,9 @@ GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evic
 GPUMP_API uint64_t gpump_fault_prefetch(uint64_t present, uint64_t faulted, uint32_t granules, uint32_t percent);
 /* Returns the number of granules that the block `cookie` waits for. Cost: linear in waiters. */
 GPUMP_API uint32_t gpump_fault_pending(const gpump_fault *fault, uint64_t cookie);
-/* Returns the cycle at which the last page that the block `cookie` waits for is resident. 0: the block waits for no
- * page. GPUMP_UNKNOWN: the cycle is not known yet (a later batch, or no free frame). Cost: linear in waiters. */
+/* Returns the cycle at which the last page that the block `cookie` waits for is resident, at least 1. 0: the block
+ * waits for no page. GPUMP_UNKNOWN: the cycle is not known yet (a later batch, or no free frame). Cost: linear in
+ * waiters. */
 GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t cookie);
 /* Pulls the next action that is due at `now` into *action: ABORT by process, LOCAL by opening, UNMAP in the order of
  * eviction, then the faults by the cycle of their end and their opening: MAP, and WAKE in the order of waiting.

@@ -247,7 +247,6 @@ GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t no
     granule = gpumpi_fault_granules(f) + at;
     if (granule->owner != GPUMP_FAULT_REMOTE) return GPUMP_EMPTY;
     if (granule->fault != GPUMP_NONE) return GPUMP_OK; /* it migrates already */
-    if (accesses >= f->config.counter - granule->accesses && f->free_fault == GPUMP_NONE) return GPUMP_BUSY;
     gpumpi_fault_serve_batches(f, now);
     f->now = now;
     if (accesses < f->config.counter - granule->accesses) {
@@ -255,7 +254,7 @@ GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t no
         return GPUMP_OK;
     }
     record = gpumpi_fault_new_record(f, at);
-    if (record == GPUMP_NONE) return GPUMP_BUSY; /* a batch that was due has taken it */
+    if (record == GPUMP_NONE) return GPUMP_BUSY;
     granule->accesses = 0;
     f->statistics.prefetched++;
     gpumpi_fault_schedule(f, record);

@@ -87,8 +87,8 @@ GPUMP_API gpump_result gpump_tlb_bits(const gpump_tlb_config *config, uint64_t *
 
 /* Looks up `page` of `process` for an access that needs `rights` (gpump_tlb_right bits, at least one), and sets
  * *outcome (gpump_tlb_outcome). After MISS and MERGED, the fill returns `waiter` (any number of the host's).
- * GPUMP_BUSY: no miss or no waiter is free; the state is unchanged, and the host looks up again later. Cost: the ways
- * of a set, and the misses under way in it. */
+ * GPUMP_BUSY: no miss or no waiter is free; only the counter `busy` rises, and the host looks up again later. Cost: the
+ * ways of a set, and the misses under way in it. */
 GPUMP_API gpump_result gpump_tlb_lookup(gpump_tlb *tlb, uint32_t process, uint64_t page, uint32_t rights,
                                         uint64_t waiter, uint32_t *outcome);
 /* Ends the miss of a page of `process`, if there is one: the page's least recently used place takes the translation

@@ -408,7 +408,8 @@ static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpum
                            sizeof *config);
     if (config->page_bytes < 16 || config->page_bytes & (config->page_bytes - 1) ||
         config->page_bytes > UINT32_C(1) << 30)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "page_bytes", 0, config->page_bytes, 16, UINT32_C(1) << 30);
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "page_bytes (a power of two)", 0, config->page_bytes, 16,
+                           UINT32_C(1) << 30);
     if (config->bits < 1 || config->bits > GPUMPI_PAGES_BITS)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "bits", 0, config->bits, 1, GPUMPI_PAGES_BITS);
     for (i = 0; i < gpump_program_instructions(program); i++) {

@@ -116,6 +116,9 @@ static const gpumpi_program_form gpumpi_program_forms[GPUMP_OP_COUNT] = {
     {0, 0, 0, 0, 0, 0},   {0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}, {0, 0, 0, 2, 0, 0}, {0, 0, 0, 0, 0, 0},
     {1, 1, 0, 0, 0, 0},   {1, 1, 2, 2, 2, 0}, {1, 1, 1, 1, 0, 0}, {0, 0, 0, 0, 0, 1}};
 
+/* The highest number of `count` things. */
+static uint64_t gpumpi_program_last(uint64_t count) { return count ? count - 1 : 0; }
+
 #define GPUMPI_CHECK(condition, field, value, minimum, maximum)                                                  \
     do {                                                                                                         \
         if (!(condition)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, field, index, value, minimum, maximum); \
@@ -132,11 +135,12 @@ static gpump_result gpumpi_program_check_access(const gpump_program *program, co
     GPUMPI_CHECK(in->bytes >= 1, "bytes", 0, 1, UINT32_MAX);
     if (in->object != GPUMP_NONE) {
         GPUMPI_CHECK(in->object < stbds_arrlenu(program->objects), "object", in->object, 0,
-                     stbds_arrlenu(program->objects));
+                     gpumpi_program_last(stbds_arrlenu(program->objects)));
         GPUMPI_CHECK(in->space == GPUMP_SPACE_GENERIC || program->objects[in->object].space == in->space, "space",
                      in->space, program->objects[in->object].space, program->objects[in->object].space);
     } else
-        GPUMPI_CHECK(in->address == GPUMP_ADDRESS_ANYWHERE, "object", GPUMP_NONE, 0, stbds_arrlenu(program->objects));
+        GPUMPI_CHECK(in->address == GPUMP_ADDRESS_ANYWHERE, "object", GPUMP_NONE, 0,
+                     gpumpi_program_last(stbds_arrlenu(program->objects)));
     return GPUMP_OK;
 }
 
@@ -162,7 +166,8 @@ static gpump_result gpumpi_program_check_operation(const gpump_program *program,
                      "immediate", (uint64_t)in->immediate, 1, UINT32_MAX);
         break;
     case GPUMP_OP_GUARDED_CALL:
-        GPUMPI_CHECK(in->guard != GPUMP_NONE, "guard", GPUMP_NONE, 0, stbds_arrlenu(program->widths));
+        GPUMPI_CHECK(in->guard != GPUMP_NONE, "guard", GPUMP_NONE, 0,
+                     gpumpi_program_last(stbds_arrlenu(program->widths)));
         break;
     default: break;
     }
@@ -190,14 +195,14 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     for (i = 0; i < in->def_count; i++)
         GPUMPI_CHECK(!(in->defs[i] & GPUMP_OPERAND_PARAMETER) &&
                          gpumpi_program_operand_width(program, in->defs[i]) != GPUMP_NONE,
-                     "defs", in->defs[i], 0, stbds_arrlenu(program->widths));
+                     "defs", in->defs[i], 0, gpumpi_program_last(stbds_arrlenu(program->widths)));
     for (i = 0; i < in->use_count; i++)
         GPUMPI_CHECK(gpumpi_program_operand_width(program, in->uses[i]) != GPUMP_NONE, "uses", in->uses[i], 0,
-                     stbds_arrlenu(program->widths));
+                     gpumpi_program_last(stbds_arrlenu(program->widths)));
     GPUMPI_CHECK(!(in->flags & ~255u), "flags", in->flags, 0, 255);
     if (in->guard != GPUMP_NONE)
         GPUMPI_CHECK(in->guard < stbds_arrlenu(program->widths) && program->widths[in->guard] == GPUMP_WIDTH_PREDICATE,
-                     "guard", in->guard, 0, stbds_arrlenu(program->widths));
+                     "guard", in->guard, 0, gpumpi_program_last(stbds_arrlenu(program->widths)));
     else
         GPUMPI_CHECK(!(in->flags & GPUMP_FLAG_GUARD_NEGATED), "guard", GPUMP_NONE, 0, 0);
     GPUMPI_CHECK((in->target != GPUMP_NONE) == (form->target != 0), "target", in->target, 0, 0);

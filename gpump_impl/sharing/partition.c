@@ -160,13 +160,18 @@ static uint64_t gpumpi_partition_static_share(const gpump_partition_request *req
 
 /* Combinations count like a number whose last digit is the last kernel's blocks. Blocks take room, so where a digit
  * does not fit, no larger one does. */
+static int gpumpi_partition_can_search(const gpump_partition_request *request, const uint32_t *blocks) {
+    return request && request->config && request->kernels && request->count <= GPUMP_PARTITION_KERNELS && blocks;
+}
 GPUMP_API gpump_result gpump_partition_first(const gpump_partition_request *request, uint32_t *blocks) {
     uint32_t k;
+    if (!gpumpi_partition_can_search(request, blocks)) return GPUMP_ERROR_ARGUMENT;
     for (k = 0; k < request->count; k++) blocks[k] = 1;
     return gpump_partition_fits(request, blocks) ? GPUMP_OK : GPUMP_EMPTY;
 }
 GPUMP_API gpump_result gpump_partition_next(const gpump_partition_request *request, uint32_t *blocks) {
     uint32_t next[GPUMP_PARTITION_KERNELS], k;
+    if (!gpumpi_partition_can_search(request, blocks)) return GPUMP_ERROR_ARGUMENT;
     memcpy(next, blocks, request->count * sizeof *next);
     for (k = request->count; k-- > 0; next[k] = 1) {
         if (next[k]++ >= request->kernels[k].blocks || !gpump_partition_fits(request, next)) continue;

@@ -252,11 +252,16 @@ static gpump_result gpumpi_sharing_time(gpump_sharing *sharing, uint64_t now) {
     return GPUMP_OK;
 }
 
+static gpump_result gpumpi_sharing_fail_time(const gpump_sharing *sharing, uint64_t now, gpump_diag *diag) {
+    if (!sharing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sharing", 0, 0, 1, UINT64_MAX);
+    return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sharing->now, GPUMP_UNKNOWN - 1);
+}
+
 GPUMP_API gpump_result gpump_sharing_join(gpump_sharing *sharing, uint64_t now, const gpump_sharing_kernel *kernel,
                                           uint32_t *member, gpump_diag *diag) {
     uint32_t i;
     gpump_result result = gpumpi_sharing_time(sharing, now);
-    if (result) return gpumpi_fail(diag, result, "now", 0, now, sharing ? sharing->now : 0, GPUMP_UNKNOWN - 1);
+    if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
     if (!kernel || !member)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, kernel ? "member" : "kernel", 0, 0, 1, UINT64_MAX);
     if (!kernel->blocks || kernel->blocks > GPUMPI_SHARING_BLOCKS)
@@ -307,12 +312,13 @@ GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint6
     gpumpi_sharing_sample *sample;
     gpump_demand demand;
     gpump_result result = gpumpi_sharing_time(sharing, now);
-    if (result) return gpumpi_fail(diag, result, "now", 0, now, sharing ? sharing->now : 0, GPUMP_UNKNOWN - 1);
+    if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
     if (sm >= sharing->config.sms)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, sm, 0, sharing->config.sms - 1);
     if (sharing->state != GPUMP_SHARING_REPORT)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "state", 0, sharing->state, GPUMP_SHARING_REPORT,
                            GPUMP_SHARING_REPORT);
+    if (sharing->trial) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "trial", 0, sharing->trial, 0, 0);
     result = gpump_partition_demand(machine, traffic, 1, &demand, diag);
     if (result < 0) return result;
     sharing->now = now;
@@ -335,7 +341,7 @@ GPUMP_API gpump_result gpump_sharing_report_window(gpump_sharing *sharing, uint6
     gpump_demand demand;
     uint32_t changes;
     gpump_result result = gpumpi_sharing_time(sharing, now);
-    if (result) return gpumpi_fail(diag, result, "now", 0, now, sharing ? sharing->now : 0, GPUMP_UNKNOWN - 1);
+    if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
     if (member >= sharing->config.members)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "member", 0, member, 0, sharing->config.members - 1);
     m = gpumpi_sharing_members(sharing) + member;
@@ -439,6 +445,7 @@ static gpump_result gpumpi_sharing_ask(gpump_sharing *sharing, const gpump_parti
     gpump_partition_request request;
     uint32_t k, sm, count = gpumpi_sharing_count(sharing);
     gpump_result result;
+    if (!machine) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "machine", 0, 0, 1, UINT64_MAX);
     memset(kernels, 0, sizeof kernels);
     for (k = 0; k < count; k++) {
         const uint32_t i = gpumpi_sharing_nth(sharing, k);
@@ -485,20 +492,26 @@ static void gpumpi_sharing_let_alone(gpump_sharing *sharing, uint32_t member) {
     }
 }
 
-/* What a trial has shown: a member's speed alone, or the sum of the members' slowdowns, the least of which is best. */
-static void gpumpi_sharing_tried(gpump_sharing *sharing) {
+/* The sum of the members' slowdowns in this trial. */
+static uint64_t gpumpi_sharing_slowdowns(const gpump_sharing *sharing) {
     const uint32_t count = gpumpi_sharing_count(sharing);
     uint64_t sum = 0;
     uint32_t k;
     for (k = 0; k < count; k++) {
+        const gpumpi_sharing_member *m = gpumpi_sharing_member_of(sharing, gpumpi_sharing_nth(sharing, k));
+        sum = gpump_add_saturated(sum, gpump_muldiv_up(m->alone_q16, UINT64_C(0x10000), m->tried_q16));
+    }
+    return sum;
+}
+
+/* A trial is over: the speed of the member that ran alone is kept, and no member has reported in the next one. */
+static void gpumpi_sharing_end_trial(gpump_sharing *sharing) {
+    uint32_t k;
+    for (k = 0; k < gpumpi_sharing_count(sharing); k++) {
         gpumpi_sharing_member *m = gpumpi_sharing_members(sharing) + gpumpi_sharing_nth(sharing, k);
         if (sharing->trial == k + 1) m->alone_q16 = m->tried_q16;
-        sum = gpump_add_saturated(sum, gpump_muldiv_up(m->alone_q16, UINT64_C(0x10000), m->tried_q16));
         m->tried_q16 = 0;
     }
-    if (sharing->trial <= count || sum >= sharing->best_q16) return;
-    sharing->best_q16 = sum;
-    sharing->best = sharing->trial - count - 1;
 }
 
 /* The samples are whole, or a trial is over: to the next trial, or to the decision. */
@@ -506,15 +519,19 @@ static gpump_result gpumpi_sharing_decide(gpump_sharing *sharing, const gpump_pa
                                           const gpump_partition_config *machine, gpump_diag *diag) {
     const uint32_t count = gpumpi_sharing_count(sharing);
     const uint32_t candidates = policy && !sharing->config.unsampled ? policy->candidates : 0;
+    const uint64_t sum = sharing->trial > count ? gpumpi_sharing_slowdowns(sharing) : UINT64_MAX;
+    const uint32_t best = sum < sharing->best_q16 ? sharing->trial - count - 1 : sharing->best;
     gpump_result result = GPUMP_OK;
     uint32_t next = candidates > 1 ? sharing->trial + 1 : 0;
-    if (sharing->trial) gpumpi_sharing_tried(sharing);
     if (next > count + candidates) next = 0;
     if (next && next <= count)
         gpumpi_sharing_let_alone(sharing, gpumpi_sharing_nth(sharing, next - 1));
     else
-        result = gpumpi_sharing_ask(sharing, policy, next ? next - count - 1 : sharing->best, machine, diag);
+        result = gpumpi_sharing_ask(sharing, policy, next ? next - count - 1 : best, machine, diag);
     if (result) return result;
+    if (sharing->trial) gpumpi_sharing_end_trial(sharing);
+    if (sum < sharing->best_q16) sharing->best_q16 = sum;
+    sharing->best = best;
     sharing->trial = next;
     sharing->sampled = 1;
     sharing->decisions += !next;
@@ -538,7 +555,7 @@ static int gpumpi_sharing_reported(const gpump_sharing *sharing) {
 GPUMP_API gpump_result gpump_sharing_advance(gpump_sharing *sharing, uint64_t now, const gpump_partition_policy *policy,
                                              const gpump_partition_config *machine, gpump_diag *diag) {
     gpump_result result = gpumpi_sharing_time(sharing, now);
-    if (result) return gpumpi_fail(diag, result, "now", 0, now, sharing ? sharing->now : 0, GPUMP_UNKNOWN - 1);
+    if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
     if (machine && machine->gpu.sms != sharing->config.sms)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "machine", 0, machine->gpu.sms, sharing->config.sms,
                            sharing->config.sms);

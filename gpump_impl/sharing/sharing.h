@@ -181,7 +181,8 @@ GPUMP_API gpump_result gpump_sharing_leave(gpump_sharing *sharing, uint64_t now,
 GPUMP_API gpump_result gpump_sharing_report_blocks(gpump_sharing *sharing, uint64_t now, uint32_t sm, uint32_t member,
                                                    uint32_t blocks);
 /* Reports in state REPORT the *traffic on SM `sm` of *machine since MEASURE. The SM ran the member
- * gpump_sharing_sampled. GPUMP_ERROR_STATE: the group is in another state. */
+ * gpump_sharing_sampled. GPUMP_ERROR_STATE: the group is in another state, or in a trial, in which members report by
+ * gpump_sharing_report_window. */
 GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint64_t now, uint32_t sm,
                                                    const gpump_partition_config *machine, const gpump_traffic *traffic,
                                                    gpump_diag *diag);

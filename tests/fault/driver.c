@@ -53,6 +53,34 @@ static seen drain(gpump_fault *f, uint64_t until) {
     return s;
 }
 
+/* An access that finds no free fault is not recorded, but its cycle has come: what was due has happened, no more. */
+static void busy_lets_time_pass_and_records_nothing(void **state) {
+    gpump_fault_access access;
+    gpump_fault_action action;
+    uint32_t outcome = 99;
+    uint64_t hash = 0;
+    (void)state;
+    for (int asks = 0; asks < 2; asks++) {
+        gpump_fault *f;
+        preset();
+        config.faults = 1;
+        f = make();
+        assert_int_equal(report(f, 0, 0, 1), GPUMP_FAULT_OPENED);
+        memset(&access, 0, sizeof access);
+        access.page = 40 * 16;
+        access.cookie = 2;
+        access.rights = GPUMP_TLB_READ;
+        if (asks) /* the batch is fetched at 50000 and served until 140000, so that nothing is due */
+            assert_int_equal(gpump_fault_next(f, 100000, &action), GPUMP_EMPTY);
+        else
+            assert_int_equal(gpump_fault_report(f, 100000, &access, &outcome), GPUMP_BUSY);
+        if (asks) assert_true(gpump_fault_hash(f) == hash);
+        hash = gpump_fault_hash(f);
+        assert_int_equal(outcome, 99);
+        assert_int_equal(gpump_fault_report(f, 50000, &access, &outcome), GPUMP_ERROR_TIME);
+    }
+}
+
 /* What the rule says, looked at part by part: a part that holds a faulted granule and is dense is brought whole, and so
  * is everything that a larger dense part around that granule holds. */
 static uint64_t brute_force(uint64_t present, uint64_t faulted, uint32_t granules, uint32_t percent) {
@@ -483,6 +511,7 @@ static void refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(busy_lets_time_pass_and_records_nothing),
         cmocka_unit_test(prefetching_is_what_brute_force_says),
         cmocka_unit_test(the_density_is_exact),
         cmocka_unit_test(what_counts_for_density),

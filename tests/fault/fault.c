@@ -64,6 +64,20 @@ static void test_printed_costs(void **state) {
     }
 }
 
+/* A block whose page is there at cycle 0 waits, and 0 would say that it does not. */
+static void a_block_that_waits_is_never_ready_at_cycle_0(void **state) {
+    gpump_fault_config config;
+    gpump_fault *f = make("ideal", &config);
+    (void)state;
+    config.migrate_cycles = config.migrate_busy_cycles = 0;
+    assert_int_equal(gpump_fault_init(memory, sizeof memory, &config, &f, NULL), GPUMP_OK);
+    assert_int_equal(gpump_fault_map(f, 0, 0, 64, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
+    assert_int_equal(report(f, 0, 0, 3, 7, 0), GPUMP_FAULT_OPENED);
+    assert_int_equal(gpump_fault_pending(f, 7), 1);
+    assert_int_equal(gpump_fault_ready_cycle(f, 7), 1);
+    assert_int_equal(gpump_fault_ready_cycle(f, 8), 0);
+}
+
 static void test_one_fault(void **state) {
     gpump_fault_config config;
     gpump_fault *f = make("nvlink_local", &config);
@@ -304,9 +318,8 @@ static void test_storm(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_printed_costs),
-        cmocka_unit_test(test_one_fault),
-        cmocka_unit_test(test_invalid_access),
+        cmocka_unit_test(test_printed_costs), cmocka_unit_test(a_block_that_waits_is_never_ready_at_cycle_0),
+        cmocka_unit_test(test_one_fault),     cmocka_unit_test(test_invalid_access),
         cmocka_unit_test(test_storm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,12 +85,12 @@ static void metrics(void **state) {
     const uint64_t latencies[4] = {9, 10, 11, GPUMP_UNKNOWN};
     (void)state;
     runs[0].alone = runs[0].shared = runs[1].alone = runs[1].shared = 1;
-    diagnosed(gpump_metrics_compute(NULL, 2, &result, DIAG), GPUMP_ERROR_ARGUMENT, "count", 0, 2, 1, UINT32_MAX);
+    diagnosed_null(gpump_metrics_compute(NULL, 2, &result, DIAG), "runs");
     diagnosed(gpump_metrics_compute(runs, 0, &result, DIAG), GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1, UINT32_MAX);
-    diagnosed(gpump_metrics_compute(runs, 2, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "count", 0, 2, 1, UINT32_MAX);
-    diagnosed(gpump_metrics_compute_rates(NULL, 2, &result, DIAG), GPUMP_ERROR_ARGUMENT, "count", 0, 2, 1, UINT32_MAX);
+    diagnosed_null(gpump_metrics_compute(runs, 2, NULL, DIAG), "metrics");
+    diagnosed_null(gpump_metrics_compute_rates(NULL, 2, &result, DIAG), "rates");
     diagnosed(gpump_metrics_compute_rates(rates, 0, &result, DIAG), GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1, UINT32_MAX);
-    diagnosed(gpump_metrics_compute_rates(rates, 2, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "count", 0, 2, 1, UINT32_MAX);
+    diagnosed_null(gpump_metrics_compute_rates(rates, 2, NULL, DIAG), "metrics");
     runs[1].alone = 0;
     diagnosed(gpump_metrics_compute(runs, 2, &result, DIAG), GPUMP_ERROR_ARGUMENT, "alone", 1, 0, 1, UINT64_MAX);
     runs[1].alone = 1;

@@ -8,6 +8,7 @@
 #include "analysis/analysis.h"
 #include "parts/fault_switch/fault_switch.h"
 #include "parts/fault_unit/fault_unit.h"
+#include "parts/preempt_at/preempt_at.h"
 #include "preemption/context_forms.h"
 #include "tools/check.h"
 
@@ -183,7 +184,7 @@ static void test_preempted_in_the_handler(void **state) {
                 if (t.m->warps[n].sm != NONE && t.m->warps[n].calls) w = &t.m->warps[n];
         if (!w) fail_msg("%s: no warp waits in the handler", t.name);
         ready = gpump_fault_ready_cycle(t.m->fault_unit->fault, block_cookie(&t.m->blocks[w->block]));
-        t.m->preempt_cycle = t.m->now;
+        preempt_at(t.m, t.m->now);
         assert_true(ready > t.m->now + 5000);
         run_right(&t);
         if (techniques[i % 3] == GPUMP_TECHNIQUE_SWITCH && t.m->preemption_count)

@@ -37,6 +37,7 @@ sort -u "$work/arrows" | awk -v floors="$work/floors" '
     function floor_of(folder) { return folder ~ /^parts\/./ ? floor["parts/"] : folder in floor ? floor[folder] : -1 }
     {
         from = $1 "/"; sub(/[^\/]*\/$/, "", from)
+        if (from == "parts/" || $2 == "parts/") next # the list of parts: it names them all, and everybody may ask it
         if (from == $2 || floor_of($2) < 0) next # kernels/, report/ and other neighbours
         if (floor_of(from) < 0) { print $1 ": its folder is not in the picture of examples/minigpu/README.md"; next }
         if (floor_of($2) >= floor_of(from)) print $1, "->", $2

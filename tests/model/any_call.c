@@ -4,11 +4,26 @@
  * that _adopt takes, and the same calls on a copy give the same answers. */
 #include "test.h"
 
-enum { WORDS = 1 << 14, OUTPUTS = 512 };
+enum { WORDS = 1 << 14, OUTPUTS = 512, COUNTERS = 64 };
 
-static uint64_t memory[WORDS], twin[WORDS], before[WORDS];
+/* Behind a component lies a red zone that no call may write. The address sanitizer also sees what is read there. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+enum { RED_BYTES = 0 };
+#else
+enum { RED_BYTES = 1024 };
+#endif
+
+static uint64_t memory[WORDS], before[WORDS];
 static uint64_t random_state;
 static uint32_t below(uint32_t limit) { return gpump_random_below(&random_state, limit); }
+/* Which of `calls` calls is made. */
+static uint32_t called;
+static uint32_t which_call(uint32_t calls) { return called = below(calls); }
 /* Mostly below the limit, now and then beyond it or absurd. */
 static uint32_t number(uint32_t limit) {
     const uint32_t which = below(40);
@@ -31,6 +46,12 @@ typedef struct component {
     gpump_result (*sound)(void *m, size_t size); /* adopts and checks */
     gpump_result (*call)(void *m);               /* one call, drawn from random_state */
     int keeps_time;                              /* 1: no call is taken that is earlier than one before it */
+    uint32_t calls;                              /* kinds of calls; each must be done at least once in a run */
+    uint32_t (*situation)(const void *m);        /* NULL, or the state that matters, below 32 */
+    uint32_t situations;                         /* bits of those that a run must reach */
+    uint32_t busy;                               /* calls that may be BUSY, each at least once in a run */
+    uint32_t busy_moves;                         /* of these, calls that say so of the clock, or of a counter */
+    uint32_t (*counters)(const void *m, uint64_t *values); /* fills values[COUNTERS] with counters, which never fall */
 } component;
 
 /* ---- tlb ---- */
@@ -56,7 +77,7 @@ static gpump_result tlb_call(void *m) {
     gpump_tlb *tlb = (gpump_tlb *)m;
     const uint32_t process = below(3), rights = number(GPUMP_TLB_RIGHTS + 1);
     const uint64_t page = below(20), waiter = below(8);
-    switch (below(6)) {
+    switch (which_call(6)) {
     case 0:
     case 1: return gpump_tlb_lookup(tlb, process, page, rights, waiter, below(30) ? (uint32_t *)output : NULL);
     case 2:
@@ -87,14 +108,22 @@ static gpump_result switch_sound(void *m, size_t size) {
     const gpump_result result = gpump_block_switch_adopt(m, size, &switch_config, &unit, NULL);
     return result ? result : gpump_block_switch_check(unit, NULL);
 }
+/* The block that the last action was about. */
+static uint64_t switch_moved;
+static gpump_result switch_next(gpump_block_switch *unit) {
+    const gpump_block_switch_action *action = (const gpump_block_switch_action *)(void *)output;
+    const gpump_result result = gpump_block_switch_next(unit, now(), (gpump_block_switch_action *)(void *)output);
+    if (result == GPUMP_OK && action->kind != GPUMP_BLOCK_SWITCH_ACT_NEW) switch_moved = action->cookie;
+    return result;
+}
 static gpump_result switch_call(void *m) {
     gpump_block_switch *unit = (gpump_block_switch *)m;
-    const uint64_t cookie = below(6);
-    switch (below(13)) {
-    case 0: return gpump_block_switch_set_blocks(unit, number(4));
+    const uint64_t any = below(4), cookie = below(2) ? switch_moved : any;
+    switch (which_call(13)) {
+    case 0: return below(6) ? GPUMP_EMPTY : gpump_block_switch_set_blocks(unit, number(4));
     case 1: return gpump_block_switch_set_outside(unit, below(4), below(4));
     case 2:
-    case 3: return gpump_block_switch_report_placed(unit, now(), cookie, number(65), below(50));
+    case 3: return gpump_block_switch_report_placed(unit, now(), cookie, below(4) ? 1 : number(65), below(50));
     case 4: return gpump_block_switch_report_none(unit, now());
     case 5: return gpump_block_switch_report_warp(unit, now(), cookie, number(4), number(2));
     case 6: {
@@ -104,11 +133,11 @@ static gpump_result switch_call(void *m) {
     case 7: return gpump_block_switch_report_left(unit, now(), cookie);
     case 8: return gpump_block_switch_report_stayed(unit, now(), cookie);
     case 9: return gpump_block_switch_report_came(unit, now(), cookie);
-    case 10: return gpump_block_switch_report_ended(unit, now(), cookie);
+    case 10: return below(6) ? GPUMP_EMPTY : gpump_block_switch_report_ended(unit, now(), cookie);
     case 11:
         return gpump_block_switch_blocks(unit, (gpump_block_switch_view *)(void *)(output + 1), below(6),
                                          (uint32_t *)output);
-    default: return gpump_block_switch_next(unit, now(), (gpump_block_switch_action *)(void *)output);
+    default: return switch_next(unit);
     }
 }
 
@@ -122,12 +151,14 @@ static size_t fault_make(void) {
     fault_config.processes = 2;
     fault_config.ranges = 3;
     fault_config.granules = 24;
-    fault_config.faults = 5;
-    fault_config.waiters = 6;
+    fault_config.faults = 1 + below(5);
+    fault_config.waiters = 1 + below(6);
     fault_config.granule_pages = 1u << below(3);
     fault_config.touches = 2;
     fault_config.memory = below(2) ? UINT32_MAX : 6;
     fault_config.local = fault_config.batch == 1 && below(2);
+    fault_config.remote = fault_config.local ? 0 : below(3);
+    fault_config.counter = 1 + below(50);
     assert_int_equal(gpump_fault_bytes(&fault_config, &bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_fault_init(memory, bytes, &fault_config, &fault, NULL), GPUMP_OK);
     return bytes;
@@ -137,13 +168,23 @@ static gpump_result fault_sound(void *m, size_t size) {
     const gpump_result result = gpump_fault_adopt(m, size, &fault_config, &fault, NULL);
     return result ? result : gpump_fault_check(fault, NULL);
 }
+/* The granule whose UNMAP was handed over last: its page and process. */
+static uint64_t unmap_page;
+static uint32_t unmap_process;
+static gpump_result fault_next(gpump_fault *fault) {
+    const gpump_fault_action *action = (const gpump_fault_action *)(void *)output;
+    const gpump_result result = gpump_fault_next(fault, now(), (gpump_fault_action *)(void *)output);
+    if (result == GPUMP_OK && action->kind == GPUMP_FAULT_ACT_UNMAP)
+        unmap_page = action->page, unmap_process = action->process;
+    return result;
+}
 static gpump_result fault_call(void *m) {
     gpump_fault *fault = (gpump_fault *)m;
     const uint32_t process = number(2);
-    const uint64_t page = below(90), cookie = below(4);
+    const uint64_t page = below(90), cookie = below(6);
     gpump_fault_access access;
-    if (below(8) == 0) cycle += below(2000000); /* the handler takes its time */
-    switch (below(10)) {
+    if (below(20) == 0) cycle += below(2000000); /* the handler takes its time */
+    switch (which_call(10)) {
     case 0: return gpump_fault_map(fault, process, below(80), below(30), number(GPUMP_FAULT_REMOTE), number(8));
     case 1: return below(4) ? GPUMP_EMPTY : gpump_fault_unmap(fault, process);
     case 2:
@@ -155,13 +196,15 @@ static gpump_result fault_call(void *m) {
         access.process = process;
         access.sm = number(2);
         access.warp = number(64);
-        access.rights = number(8);
+        access.rights = below(3) ? 1 : number(8);
         return gpump_fault_report(fault, now(), below(40) ? &access : NULL, below(40) ? (uint32_t *)output : NULL);
     case 5: return gpump_fault_cancel(fault, cookie);
     case 6: return gpump_fault_release(fault, now(), cookie, number(64));
-    case 7: return gpump_fault_report_unmapped(fault, now(), process, page, number(2));
+    case 7:
+        return below(2) ? gpump_fault_report_unmapped(fault, now(), unmap_process, unmap_page, below(2))
+                        : gpump_fault_report_unmapped(fault, now(), process, page, number(2));
     case 8: return gpump_fault_report_remote(fault, now(), process, page, below(300));
-    default: return gpump_fault_next(fault, now(), (gpump_fault_action *)(void *)output);
+    default: return fault_next(fault);
     }
 }
 
@@ -188,7 +231,7 @@ static gpump_result rate_call(void *m) {
     const uint32_t kernel = below(rate_config.kernels);
     gpump_rate_limits limits = gpump_rate_limits_none();
     gpump_rate_statistics statistics;
-    switch (below(9)) {
+    switch (which_call(9)) {
     case 0:
         if (below(2)) limits.instructions = number(50);
         if (below(2)) limits.in_flight = below(3) ? number(8) : GPUMP_RATE_RENEWED;
@@ -242,7 +285,7 @@ static gpump_result replay_call(void *m) {
     instruction.kind = number(GPUMP_REPLAY_KINDS);
     instruction.log_units = number(4);
     for (i = 0; i < 3; i++) list[i] = instruction, list[i].sequence += i;
-    switch (below(15)) {
+    switch (which_call(15)) {
     case 0: return gpump_replay_set_blocks(replay, number(3));
     case 1: return gpump_replay_open(replay, warp, number(2));
     case 2: return below(3) ? GPUMP_EMPTY : gpump_replay_close(replay, warp);
@@ -294,7 +337,7 @@ static gpump_result restart_call(void *m) {
         frames[i].pc = below(20);
         frames[i].reconvergence_pc = i ? below(20) : (uint32_t)GPUMP_NONE;
     }
-    switch (below(11)) {
+    switch (which_call(11)) {
     case 0: return gpump_restart_open(restart, warp);
     case 1: return below(4) ? GPUMP_EMPTY : gpump_restart_close(restart, warp);
     case 2:
@@ -323,7 +366,9 @@ static size_t duet_make(void) {
     gpump_duet_plan plan;
     size_t bytes;
     assert_int_equal(gpump_duet_config_preset(&duet_config, "maxwell_duet"), GPUMP_OK);
-    duet_config.extra_blocks = below(2) ? GPUMP_DUET_ALL : 0;
+    duet_config.skip_cycles = below(50);
+    duet_config.period_cycles = 1 + below(500);
+    duet_config.extra_blocks = below(3) ? (below(2) ? GPUMP_DUET_ALL : GPUMP_DUET_MONITOR) : 0;
     assert_int_equal(gpump_duet_plan_make(&duet_config, &need, 10 + below(24), &plan, NULL), GPUMP_OK);
     assert_int_equal(gpump_duet_bytes(&duet_config, &bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_duet_init(memory, bytes, &duet_config, &duet, NULL), GPUMP_OK);
@@ -339,7 +384,7 @@ static gpump_result duet_call(void *m) {
     gpump_duet *duet = (gpump_duet *)m;
     const uint32_t warp = below(4) ? number(12) : number(GPUMP_DUET_WARPS);
     gpump_utilisation used;
-    switch (below(10)) {
+    switch (which_call(10)) {
     case 0: return gpump_duet_place_block(duet, now(), (int)below(2), (uint32_t *)output, NULL);
     case 1:
     case 2:
@@ -363,16 +408,21 @@ static gpump_result duet_call(void *m) {
 /* ---- sharing ---- */
 static gpump_sharing_config sharing_config;
 static gpump_partition_config sharing_machine;
+static const gpump_partition_policy
+    *sharing_policy; /* mostly this one, so that a group gets beyond its first decision */
 static size_t sharing_make(void) {
+    static const char *const policies[] = {"ccbp", "ws", "spatial", "slack"};
     gpump_sharing *sharing;
     size_t bytes;
     assert_int_equal(gpump_partition_config_preset(&sharing_machine, "maxwell_ccbp"), GPUMP_OK);
     assert_int_equal(gpump_sharing_config_preset(&sharing_config, "maxwell_ccbp"), GPUMP_OK);
     sharing_config.members = 2 + below(2);
+    sharing_config.sms = sharing_machine.gpu.sms = sharing_machine.meter.sms = sharing_config.members + below(3);
     sharing_config.warm_cycles = below(50);
     sharing_config.sample_cycles = 1 + below(50);
     sharing_config.in_turn = below(2);
     sharing_config.unsampled = below(3) == 0;
+    sharing_policy = gpump_partition_find(policies[below(4)]);
     assert_int_equal(gpump_sharing_bytes(&sharing_config, &bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_sharing_init(memory, bytes, &sharing_config, &sharing, NULL), GPUMP_OK);
     return bytes;
@@ -382,13 +432,18 @@ static gpump_result sharing_sound(void *m, size_t size) {
     const gpump_result result = gpump_sharing_adopt(m, size, &sharing_config, &sharing, NULL);
     return result ? result : gpump_sharing_check(sharing, NULL);
 }
+/* The state of a group, and whether it is in a trial. */
+static uint32_t sharing_situation(const void *m) {
+    const gpump_sharing *sharing = (const gpump_sharing *)m;
+    return gpump_sharing_state_now(sharing) + (gpump_sharing_trial(sharing) ? GPUMP_SHARING_STATES : 0);
+}
 static gpump_result sharing_call(void *m) {
     static const char *const policies[] = {"ccbp", "ws", "spatial", "slack"};
     gpump_sharing *sharing = (gpump_sharing *)m;
     const uint32_t member = number(sharing_config.members), sm = number(sharing_config.sms);
     gpump_sharing_kernel kernel;
     gpump_traffic traffic;
-    switch (below(10)) {
+    switch (which_call(14)) {
     case 0:
         memset(&kernel, 0, sizeof kernel);
         kernel.kernel = below(9);
@@ -397,9 +452,9 @@ static gpump_result sharing_call(void *m) {
         kernel.need.threads = 128;
         kernel.need.registers = 128 * 32;
         return gpump_sharing_join(sharing, now(), below(40) ? &kernel : NULL, (uint32_t *)output, NULL);
-    case 1: return below(4) ? GPUMP_EMPTY : gpump_sharing_leave(sharing, now(), member);
-    case 2:
-    case 3: return gpump_sharing_report_blocks(sharing, now(), sm, member, number(5));
+    case 1: return below(40) ? GPUMP_EMPTY : gpump_sharing_leave(sharing, now(), member);
+    case 2: return gpump_sharing_report_blocks(sharing, now(), sm, member, below(8) ? below(2) : number(5));
+    case 3:
     case 4:
     case 5:
         memset(&traffic, 0, sizeof traffic);
@@ -413,82 +468,165 @@ static gpump_result sharing_call(void *m) {
                         : gpump_sharing_report_window(sharing, now(), member, &sharing_machine, &traffic, NULL);
     case 6:
     case 7:
-        return gpump_sharing_advance(sharing, now(), gpump_partition_find(policies[below(4)]),
+    case 8:
+        return gpump_sharing_advance(sharing, now(),
+                                     below(8) ? sharing_policy : gpump_partition_find(policies[below(4)]),
                                      below(40) ? &sharing_machine : NULL, NULL);
     default: return gpump_sharing_next(sharing, (gpump_sharing_action *)(void *)output);
     }
 }
 
-static const component components[] = {{"tlb", tlb_make, tlb_sound, tlb_call, 0},
-                                       {"block_switch", switch_make, switch_sound, switch_call, 1},
-                                       {"fault", fault_make, fault_sound, fault_call, 1},
-                                       {"rate", rate_make, rate_sound, rate_call, 1},
-                                       {"replay", replay_make, replay_sound, replay_call, 0},
-                                       {"restart", restart_make, restart_sound, restart_call, 0},
-                                       {"duet", duet_make, duet_sound, duet_call, 1},
-                                       {"sharing", sharing_make, sharing_sound, sharing_call, 1}};
+enum {
+    SHARING_STATES = (1 << GPUMP_SHARING_STATES) - 1,
+    SHARING_TRIALS =
+        (1 << GPUMP_SHARING_MOVE | 1 << GPUMP_SHARING_WARM | 1 << GPUMP_SHARING_SAMPLE | 1 << GPUMP_SHARING_REPORT)
+        << GPUMP_SHARING_STATES
+};
+/* Fills values with a component's statistics, a struct of counters. */
+#define COUNTED(component)                                                             \
+    static uint32_t component##_counters(const void *m, uint64_t *values) {            \
+        gpump_##component##_statistics statistics;                                     \
+        gpump_##component##_get_statistics((const gpump_##component *)m, &statistics); \
+        memcpy(values, &statistics, sizeof statistics);                                \
+        return sizeof statistics / sizeof *values;                                     \
+    }
+COUNTED(tlb)
+COUNTED(block_switch)
+COUNTED(fault)
+COUNTED(replay)
+COUNTED(restart)
+COUNTED(duet)
+
+static const component components[] = {
+    {"tlb", tlb_make, tlb_sound, tlb_call, 0, 6, NULL, 0, 0x3, 0x3, tlb_counters},
+    {"block_switch", switch_make, switch_sound, switch_call, 1, 13, NULL, 0, 0, 0, block_switch_counters},
+    {"fault", fault_make, fault_sound, fault_call, 1, 10, NULL, 0, 0x11e, 0x11c, fault_counters},
+    {"rate", rate_make, rate_sound, rate_call, 1, 9, NULL, 0, 0, 0, NULL},
+    {"replay", replay_make, replay_sound, replay_call, 0, 15, NULL, 0, 0x3018, 0, replay_counters},
+    {"restart", restart_make, restart_sound, restart_call, 0, 11, NULL, 0, 0x180, 0, restart_counters},
+    {"duet", duet_make, duet_sound, duet_call, 1, 10, NULL, 0, 0x81, 0x80, duet_counters},
+    {"sharing", sharing_make, sharing_sound, sharing_call, 1, 14, sharing_situation, SHARING_STATES | SHARING_TRIALS, 0,
+     0, NULL},
+};
+
+/* One component while random calls are made: its memory and that of a copy, and what the run has reached. */
+typedef struct walk {
+    const component *one;
+    uint64_t seed, number, step;
+    size_t bytes;
+    unsigned char *memory, *twin; /* each with a red zone behind */
+    uint64_t done, errors, waits;
+    uint32_t calls, situations, busy; /* bits: kinds of calls done, situations reached, calls that were BUSY */
+} walk;
+
+#define walk_fail(w, text)                                                                   \
+    fail_msg("%s, case %llu, step %llu, call %u: %s (GPUMP_TEST_SEED=%llu)", (w)->one->name, \
+             (unsigned long long)(w)->number, (unsigned long long)(w)->step, called, text,   \
+             (unsigned long long)(w)->seed)
+
+static unsigned char *in_red(const void *from, size_t bytes) {
+    unsigned char *copy = (unsigned char *)malloc(bytes + RED_BYTES);
+    assert_non_null(copy);
+    memcpy(copy, from, bytes);
+    memset(copy + bytes, 0xa5, RED_BYTES);
+    return copy;
+}
+static int red_is_whole(const unsigned char *block, size_t bytes) {
+    for (size_t i = bytes; i < bytes + RED_BYTES; i++)
+        if (block[i] != 0xa5) return 0;
+    return 1;
+}
+
+/* An error leaves memory and outputs as they were. */
+static void error_changes_nothing(const walk *w, gpump_result result) {
+    if (memcmp(before, w->memory, w->bytes)) walk_fail(w, "an error, and its memory has changed");
+    for (uint32_t i = 0; i < OUTPUTS && result != GPUMP_ERROR_CAPACITY; i++)
+        if (output[i] != UINT64_C(0x5a5a5a5a5a5a5a5a)) walk_fail(w, "an error, and an output has changed");
+}
+/* No call is taken that is earlier than one before it. */
+static void time_rises(const walk *w) {
+    if (said == GPUMP_NONE || !w->one->keeps_time) return;
+    if (said < latest || said == GPUMP_UNKNOWN) walk_fail(w, "time went back");
+    if (memcmp(before, w->memory, w->bytes)) latest = said; /* who has nothing to do may forget it */
+}
+
+/* BUSY leaves the memory as it was, unless the call says that its time passes, or that it is counted. */
+static void busy_changes_nothing(walk *w) {
+    w->busy |= 1u << called;
+    if (w->one->busy_moves >> called & 1) return;
+    if (memcmp(before, w->memory, w->bytes)) walk_fail(w, "BUSY, and its memory has changed");
+}
+static void counters_rise(const walk *w) {
+    uint64_t earlier[COUNTERS], later[COUNTERS];
+    const uint32_t count = w->one->counters(before, earlier);
+    assert_true(count <= COUNTERS && w->one->counters(w->memory, later) == count);
+    for (uint32_t i = 0; i < count; i++)
+        if (later[i] < earlier[i]) walk_fail(w, "a counter has fallen");
+}
+
+static void one_call(walk *w) {
+    const uint64_t drawn = random_state, at = cycle, numbered = sequence;
+    uint64_t handed[OUTPUTS];
+    gpump_result result;
+    memcpy(before, w->memory, w->bytes);
+    memset(output, 0x5a, sizeof output);
+    said = GPUMP_NONE;
+    result = w->one->call(w->memory);
+    if (result < 0) {
+        w->errors++;
+        error_changes_nothing(w, result);
+    } else {
+        time_rises(w);
+        if (result == GPUMP_OK) w->done++, w->calls |= 1u << called;
+        w->waits += result != GPUMP_OK;
+        if (result == GPUMP_BUSY) busy_changes_nothing(w);
+        if (w->one->counters) counters_rise(w);
+    }
+    /* the copy is asked the same, and is the same machine */
+    memcpy(handed, output, sizeof output);
+    random_state = drawn;
+    cycle = at;
+    sequence = numbered;
+    memset(output, 0x5a, sizeof output);
+    if (w->one->call(w->twin) != result || memcmp(w->twin, w->memory, w->bytes) ||
+        memcmp(handed, output, sizeof output))
+        walk_fail(w, "a copy answers otherwise");
+    if (!red_is_whole(w->memory, w->bytes) || !red_is_whole(w->twin, w->bytes)) walk_fail(w, "wrote behind its memory");
+    if (result >= 0 && w->one->sound(w->memory, w->bytes) != GPUMP_OK) walk_fail(w, "unsound");
+    if (w->one->situation) w->situations |= 1u << w->one->situation(w->memory);
+}
 
 static void one_component(const component *one) {
     const uint64_t seed = test_seed(), cases = test_cases(60);
-    uint64_t n, step, done = 0, errors = 0, waits = 0;
-    for (n = 0; n < cases; n++) {
-        size_t bytes;
-        random_state = seed * 1000003 + n;
+    walk w = {one, seed, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0};
+    for (w.number = 0; w.number < cases; w.number++) {
+        random_state = seed * 1000003 + w.number;
         cycle = latest = 0;
-        bytes = one->make();
-        assert_true(bytes <= sizeof memory);
-        memcpy(twin, memory, bytes);
-        for (step = 0; step < 300; step++) {
-            const uint64_t drawn = random_state, at = cycle, numbered = sequence;
-            uint64_t handed[OUTPUTS], i;
-            gpump_result result;
-            memcpy(before, memory, bytes);
-            memset(output, 0x5a, sizeof output);
-            said = GPUMP_NONE;
-            result = one->call(memory);
-            if (result >= 0 && said != GPUMP_NONE && one->keeps_time) {
-                if (said < latest || said == GPUMP_UNKNOWN)
-                    fail_msg("%s, case %llu, step %llu: time went back (GPUMP_TEST_SEED=%llu)", one->name,
-                             (unsigned long long)n, (unsigned long long)step, (unsigned long long)seed);
-                if (memcmp(before, memory, bytes)) latest = said; /* who has nothing to do may forget it */
-            }
-            if (result < 0) {
-                errors++;
-                if (memcmp(before, memory, bytes))
-                    fail_msg("%s, case %llu, step %llu: %s, and its memory has changed (GPUMP_TEST_SEED=%llu)",
-                             one->name, (unsigned long long)n, (unsigned long long)step, gpump_result_name(result),
-                             (unsigned long long)seed);
-                for (i = 0; i < OUTPUTS && result != GPUMP_ERROR_CAPACITY; i++)
-                    if (output[i] != UINT64_C(0x5a5a5a5a5a5a5a5a))
-                        fail_msg("%s, case %llu, step %llu: %s, and an output has changed (GPUMP_TEST_SEED=%llu)",
-                                 one->name, (unsigned long long)n, (unsigned long long)step, gpump_result_name(result),
-                                 (unsigned long long)seed);
-            } else
-                done += result == GPUMP_OK, waits += result != GPUMP_OK;
-            /* the copy is asked the same, and is the same machine */
-            memcpy(handed, output, sizeof output);
-            random_state = drawn;
-            cycle = at;
-            sequence = numbered;
-            memset(output, 0x5a, sizeof output);
-            if (one->call(twin) != result || memcmp(twin, memory, bytes) || memcmp(handed, output, sizeof output))
-                fail_msg("%s, case %llu, step %llu: a copy answers otherwise (GPUMP_TEST_SEED=%llu)", one->name,
-                         (unsigned long long)n, (unsigned long long)step, (unsigned long long)seed);
-            if (result >= 0 && one->sound(memory, bytes) != GPUMP_OK)
-                fail_msg("%s, case %llu, step %llu: unsound (GPUMP_TEST_SEED=%llu)", one->name, (unsigned long long)n,
-                         (unsigned long long)step, (unsigned long long)seed);
-        }
+        w.bytes = one->make();
+        assert_true(w.bytes <= sizeof memory);
+        w.memory = in_red(memory, w.bytes);
+        w.twin = in_red(memory, w.bytes);
+        for (w.step = 0; w.step < 1000; w.step++) one_call(&w);
+        free(w.memory);
+        free(w.twin);
     }
-    print_message("%s: %llu calls done, %llu not now, %llu refused\n", one->name, (unsigned long long)done,
-                  (unsigned long long)waits, (unsigned long long)errors);
-    assert_true(done > cases * 50 && errors > cases);
+    print_message("%s: %llu calls done, %llu not now, %llu refused; calls %x, BUSY %x, situations %x\n", one->name,
+                  (unsigned long long)w.done, (unsigned long long)w.waits, (unsigned long long)w.errors, w.calls,
+                  w.busy, w.situations);
+    assert_true(w.done > cases * 50 && w.errors > cases);
+    if (cases < 60) return; /* too few to reach everything */
+    assert_int_equal(w.calls, (1u << one->calls) - 1);
+    assert_int_equal(w.busy, one->busy);
+    assert_int_equal(w.situations & one->situations, one->situations);
 }
-static void any_call_at_any_time(void **state) {
+/* Random calls in random order: an error changes nothing, nothing is written behind the memory, a copy does the same.
+ */
+static void any_call_at_any_time_is_safe(void **state) {
     (void)state;
     for (uint32_t i = 0; i < sizeof components / sizeof components[0]; i++) one_component(&components[i]);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(any_call_at_any_time)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_call_at_any_time_is_safe)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
  *   - At random moments the memory is copied to another place, the old place is overwritten, the copy is adopted and
  *     checked, and the host goes on with it. A bit that is altered is refused, or changes the hash, or
  *     has no effect.
+ *   - Behind the memory lies a red zone that no call may write. MODEL_RISES, in `compare`, says that counters rise.
  *   - After `per_life` events a new configuration begins.
  * An event is one call of `event`. Continuous integration does MODEL_EVENTS of each component; GPUMP_TEST_CASES=100
  * does a hundred times as many, and a small fraction MODEL_LEAST. A failure prints seed and event; GPUMP_TEST_SEED
@@ -54,6 +55,16 @@ static size_t model_bytes;
         if (result_ < 0) MODEL_CHECK(!memcmp(model_before, model_here, model_bytes));                          \
     } while (0)
 
+/* Counters only rise. `statistics` is a struct of 64-bit counters, one struct per model. */
+#define MODEL_RISES(statistics) model_rises((const uint64_t *)(const void *)&(statistics), sizeof(statistics) / 8)
+enum { MODEL_COUNTERS = 64, MODEL_RED_WORDS = 32 };
+static uint64_t model_counters[MODEL_COUNTERS];
+static inline void model_rises(const uint64_t *counters, size_t count) {
+    assert_true(count <= MODEL_COUNTERS);
+    for (size_t i = 0; i < count; i++) MODEL_CHECK(counters[i] >= model_counters[i]);
+    memcpy(model_counters, counters, count * sizeof *counters);
+}
+
 static inline uint32_t below(uint32_t limit) { return gpump_random_below(&model_random, limit); }
 static inline int once_in(uint32_t times) { return below(times) == 0; }
 
@@ -64,12 +75,22 @@ static inline uint64_t model_time(uint64_t now, uint64_t told) {
 }
 static inline int model_time_is_wrong(uint64_t time, uint64_t told) { return time < told || time == GPUMP_UNKNOWN; }
 
+/* Behind the component lies a red zone that no call may write. */
+static void model_paint_red(void) {
+    for (size_t i = 0; i < MODEL_RED_WORDS; i++) model_here[model_bytes / 8 + i] = UINT64_C(0x5ed5ed5ed5ed5ed5);
+}
+static void model_check_red(void) {
+    for (size_t i = 0; i < MODEL_RED_WORDS; i++)
+        MODEL_CHECK(model_here[model_bytes / 8 + i] == UINT64_C(0x5ed5ed5ed5ed5ed5));
+}
+
 static void model_move(const model *m) {
     uint64_t *there = model_here == model_memory[0] ? model_memory[1] : model_memory[0];
     uint64_t hash = m->hash();
     memcpy(there, model_here, model_bytes);
-    memset(model_here, 0xa5, model_bytes);
+    memset(model_here, 0xa5, model_bytes + MODEL_RED_WORDS * 8);
     model_here = there;
+    model_paint_red();
     for (int i = 0; i < 2; i++) {
         const uint32_t bit = below((uint32_t)model_bytes * 8);
         there[bit >> 6] ^= UINT64_C(1) << (bit & 63);
@@ -91,10 +112,13 @@ static void model_run(const model *m) {
         if (model_event_number % m->per_life == 0) {
             model_here = model_memory[0];
             model_bytes = m->begin(model_here);
-            assert_true(model_bytes <= MODEL_MEMORY_BYTES);
+            assert_true(model_bytes % 8 == 0 && model_bytes + MODEL_RED_WORDS * 8 <= MODEL_MEMORY_BYTES);
+            memset(model_counters, 0, sizeof model_counters);
+            model_paint_red();
         }
         m->event();
         m->compare();
+        model_check_red();
         if (once_in(50)) model_move(m);
     }
 }

@@ -515,6 +515,7 @@ static void compare(void) {
     gpump_scheduler_statistics statistics;
     uint32_t active = 0, waiting = 0, open = 0;
     gpump_scheduler_get_statistics(w.s, &statistics);
+    MODEL_RISES(statistics);
     MODEL_CHECK(statistics.submitted == w.statistics.submitted);
     MODEL_CHECK(statistics.kernels_started == w.statistics.kernels_started);
     MODEL_CHECK(statistics.blocks_new == w.statistics.blocks_new);

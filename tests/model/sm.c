@@ -172,7 +172,7 @@ static void give_room(mirror_block *b) {
     b->taken = 0;
 }
 static void transfer(mirror_block *b, uint64_t bytes) {
-    uint64_t cycles = (bytes * w.config.port_cycles + w.config.port_bytes - 1) / w.config.port_bytes;
+    uint64_t cycles = (bytes * w.config.port.cycles + w.config.port.bytes - 1) / w.config.port.bytes;
     b->moved = bytes;
     b->port_start = cycles && w.port_free > w.now ? w.port_free : w.now;
     b->port_end = b->port_start + cycles;
@@ -183,7 +183,7 @@ static void transfer(mirror_block *b, uint64_t bytes) {
 static void cut(const mirror_block *b) {
     const uint64_t end = b->port_start > w.now ? b->port_start : w.now;
     if (b->port_end != w.port_free || end >= b->port_end) return;
-    w.statistics.port_cycles -= b->port_end - end;
+    w.statistics.port_returned_cycles += b->port_end - end;
     w.port_free = end;
 }
 static void begin_save(mirror_block *b) {
@@ -922,6 +922,7 @@ static void compare(void) {
     int pending = 0;
     gpump_sm_get_statistics(w.sm, &statistics);
     MODEL_CHECK(!memcmp(&statistics, &w.statistics, sizeof statistics));
+    MODEL_RISES(statistics);
     MODEL_CHECK(gpump_sm_blocks(w.sm, later, views, ENTRIES, &count) == GPUMP_OK);
     for (uint32_t i = 0; i < w.config.entries; i++) {
         const mirror_block *b = &w.blocks[i];
@@ -1002,8 +1003,8 @@ static size_t begin(void *memory) {
     w.config.techniques = once_in(4) ? below(16) : 15;
     w.config.waits = once_in(2) ? GPUMP_SM_WAIT_ALL : below(128);
     w.config.timing = below(2);
-    w.config.port_cycles = 1 + below(9);
-    w.config.port_bytes = 1 + below(9);
+    w.config.port.cycles = 1 + below(9);
+    w.config.port.bytes = 1 + below(9);
     w.config.context_bytes = once_in(3) ? UINT64_MAX : below(4000);
     w.shared_bytes = w.config.shared_bytes;
     for (uint32_t i = 0; i < ENTRIES; i++) w.blocks[i].generation = 1;

@@ -368,6 +368,7 @@ static void compare(void) {
     uint64_t wake = GPUMP_UNKNOWN, known;
     gpump_spill_get_statistics(w.spill, &statistics);
     MODEL_CHECK(!memcmp(&statistics, &w.statistics, sizeof statistics));
+    MODEL_RISES(statistics);
     for (uint32_t i = 0; i < w.config.jobs; i++) {
         uint32_t kind, bytes;
         uint64_t cycle = event_cycle(&w.jobs[i], &kind);

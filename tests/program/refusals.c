@@ -88,6 +88,9 @@ static void instructions(void **state) {
     in = gpump_instruction_make(operation); \
     in.defs = defs;                         \
     in.uses = uses
+#define BAD_RULE(field, value, minimum, maximum)                                                                     \
+    diagnosed_rule(gpump_program_add(b.program, &in, &number, DIAG), GPUMP_ERROR_ARGUMENT, field, 1, value, minimum, \
+                   maximum)
 #define BAD(field, value, minimum, maximum) \
     diagnosed(gpump_program_add(b.program, &in, &number, DIAG), GPUMP_ERROR_ARGUMENT, field, 1, value, minimum, maximum)
     START(GPUMP_OP_COUNT);
@@ -110,16 +113,16 @@ static void instructions(void **state) {
     BAD("operands", 0, 1, 1);
     in.uses = uses;
     defs[0] = 4;
-    BAD("defs", 4, 0, 4);
+    BAD("defs", 4, 0, 3);
     defs[0] = GPUMP_OPERAND_PARAMETER;
-    BAD("defs", GPUMP_OPERAND_PARAMETER, 0, 4);
+    BAD("defs", GPUMP_OPERAND_PARAMETER, 0, 3);
     defs[0] = 0;
     uses[0] = 4;
-    BAD("uses", 4, 0, 4);
+    BAD("uses", 4, 0, 3);
     uses[0] = 2 | GPUMP_OPERAND_PAIR; /* a pair is two 32-bit registers, the first even */
-    BAD("uses", 2 | GPUMP_OPERAND_PAIR, 0, 4);
+    BAD("uses", 2 | GPUMP_OPERAND_PAIR, 0, 3);
     uses[0] = 1 | GPUMP_OPERAND_PAIR;
-    BAD("uses", 1 | GPUMP_OPERAND_PAIR, 0, 4);
+    BAD("uses", 1 | GPUMP_OPERAND_PAIR, 0, 3);
     uses[0] = 2; /* 64 bits into 32 */
     defs[1] = 2; /* not one of its operands */
     BAD("uses", GPUMP_WIDTH_64, GPUMP_WIDTH_32, GPUMP_WIDTH_32);
@@ -131,9 +134,10 @@ static void instructions(void **state) {
     BAD("guard", GPUMP_NONE, 0, 0);
     in.flags = 0;
     in.guard = 4;
-    BAD("guard", 4, 0, 4);
+    BAD("guard", 4, 0, 3);
     in.guard = 0; /* not a predicate */
-    BAD("guard", 0, 0, 4);
+    diagnosed_rule(gpump_program_add(b.program, &in, &number, DIAG), GPUMP_ERROR_ARGUMENT, "guard", 1, 0, 0,
+                   3); /* no predicate */
     in.guard = 3;
     in.target = 0;
     BAD("target", 0, 0, 0);
@@ -173,13 +177,13 @@ static void instructions(void **state) {
     BAD("bytes", 0, 1, UINT32_MAX);
     in = access;
     in.object = 2;
-    BAD("object", 2, 0, 2);
+    BAD("object", 2, 0, 1);
     in.object = 1;
     BAD("space", GPUMP_SPACE_GLOBAL, GPUMP_SPACE_CONSTANT, GPUMP_SPACE_CONSTANT);
     in = access;
     in.object = GPUMP_NONE;
     in.address = GPUMP_ADDRESS_VALUE;
-    BAD("object", GPUMP_NONE, 0, 2);
+    BAD("object", GPUMP_NONE, 0, 1);
     START(GPUMP_OP_CHECK);
     in.def_count = 1;
     in.use_count = 2;
@@ -201,12 +205,12 @@ static void instructions(void **state) {
     in.immediate = 0;
     BAD("immediate", 0, 1, UINT32_MAX);
     in.immediate = 4097;
-    BAD("immediate", 4097, 1, UINT32_MAX);
+    BAD_RULE("immediate", 4097, 1, UINT32_MAX);
     in.immediate = -4096;
     BAD("immediate", UINT64_MAX - 4095, 1, UINT32_MAX);
     START(GPUMP_OP_GUARDED_CALL);
     in.target = 0;
-    BAD("guard", GPUMP_NONE, 0, 4);
+    BAD("guard", GPUMP_NONE, 0, 3);
     in = access;
     in.flags = GPUMP_FLAG_CHECKED;
     BAD("defs", 0, 1, 16);
@@ -403,7 +407,7 @@ static void programs_that_do_not_fit(void **state) {
         test_add(&b, &in);
         test_exit(&b, GPUMP_NONE);
         if (i)
-            diagnosed(gpump_program_finish(b.program, DIAG), GPUMP_ERROR_ARGUMENT, "target", 0, 1, 0, 4);
+            diagnosed_rule(gpump_program_finish(b.program, DIAG), GPUMP_ERROR_ARGUMENT, "target", 0, 1, 0, 4);
         else
             assert_int_equal(gpump_program_finish(b.program, NULL), GPUMP_OK);
         gpump_program_destroy(b.program);
@@ -609,8 +613,8 @@ static void analyses(void **state) {
     for (int i = 0; i < 3; i++) {
         static const uint32_t bad[3] = {8, 4097, UINT32_C(1) << 31};
         pages.page_bytes = bad[i];
-        diagnosed(gpump_page_checks_insert(program, &pages, &out, NULL, DIAG), GPUMP_ERROR_CONFIG, "page_bytes", 0,
-                  bad[i], 16, 1 << 30);
+        diagnosed(gpump_page_checks_insert(program, &pages, &out, NULL, DIAG), GPUMP_ERROR_CONFIG,
+                  "page_bytes (a power of two)", 0, bad[i], 16, 1 << 30);
     }
     pages.page_bytes = 16;
     assert_int_equal(gpump_page_checks_insert(program, &pages, &out, NULL, NULL), GPUMP_OK);

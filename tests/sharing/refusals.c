@@ -165,8 +165,7 @@ static void groups(void **state) {
         call;                                               \
         assert_memory_equal(before, memory, sizeof before); \
     } while (0)
-    REFUSED(diagnosed(gpump_sharing_join(NULL, 7, &kernel, &member, DIAG), GPUMP_ERROR_ARGUMENT, "now", 0, 7, 0,
-                      GPUMP_UNKNOWN - 1));
+    REFUSED(diagnosed_null(gpump_sharing_join(NULL, 7, &kernel, &member, DIAG), "sharing"));
     REFUSED(diagnosed(gpump_sharing_join(group, 6, &kernel, &member, DIAG), GPUMP_ERROR_TIME, "now", 0, 6, 7,
                       GPUMP_UNKNOWN - 1));
     REFUSED(diagnosed(gpump_sharing_join(group, GPUMP_UNKNOWN, &kernel, &member, DIAG), GPUMP_ERROR_TIME, "now", 0,
@@ -200,8 +199,7 @@ static void groups(void **state) {
                       7, GPUMP_UNKNOWN - 1));
     REFUSED(diagnosed(gpump_sharing_report_window(group, 7, 2, &machine, &traffic, DIAG), GPUMP_ERROR_ARGUMENT,
                       "member", 0, 2, 0, 1));
-    REFUSED(diagnosed(gpump_sharing_advance(NULL, 7, NULL, &machine, DIAG), GPUMP_ERROR_ARGUMENT, "now", 0, 7, 0,
-                      GPUMP_UNKNOWN - 1));
+    REFUSED(diagnosed_null(gpump_sharing_advance(NULL, 7, NULL, &machine, DIAG), "sharing"));
     REFUSED(diagnosed(gpump_sharing_advance(group, 6, NULL, &machine, DIAG), GPUMP_ERROR_TIME, "now", 0, 6, 7,
                       GPUMP_UNKNOWN - 1));
     machine.gpu.sms = 15;

@@ -594,6 +594,39 @@ static void trials(void **state) {
     }
 }
 
+/* In a trial members report, and no SM is sampled: such a report is refused, and so is a decision without a machine. */
+static void a_sample_in_a_trial_is_refused(void **state) {
+    const gpump_traffic traffic = traffic_of(&latency_kernel, 1, 10000, 1);
+    uint32_t trials = 0, asked = 0;
+    toy t;
+    (void)state;
+    toy_make(&t, 2);
+    t.own = &three;
+    toy_join(&t, &latency_kernel);
+    toy_join(&t, &network_kernel);
+    for (uint32_t steps = 0; steps < 2000 && gpump_sharing_state_now(t.sharing) != GPUMP_SHARING_RUN; steps++) {
+        const uint64_t hash = gpump_sharing_hash(t.sharing);
+        if (gpump_sharing_state_now(t.sharing) == GPUMP_SHARING_REPORT) {
+            const uint32_t trial = gpump_sharing_trial(t.sharing);
+            if (trial) {
+                trials++;
+                diagnosed(gpump_sharing_report_sample(t.sharing, t.now, SMS - 1, &t.machine, &traffic, DIAG),
+                          GPUMP_ERROR_STATE, "trial", 0, trial, 0, 0);
+            }
+            if (trial > 1) { /* behind the last member alone, and behind each candidate, the policy is asked */
+                diagnosed_null(gpump_sharing_advance(t.sharing, t.now, &three, NULL, DIAG), "machine");
+                asked++;
+            }
+            assert_true(gpump_sharing_hash(t.sharing) == hash);
+        }
+        toy_step(&t, NULL);
+        t.now += 250;
+    }
+    assert_int_equal(trials, 5);
+    assert_int_equal(asked, 4);
+    free(t.sharing);
+}
+
 /* Without samples a division holds as soon as its kernels have joined, and again when one has left. */
 static void unsampled(void **state) {
     toy t;
@@ -888,6 +921,7 @@ int main(void) {
         cmocka_unit_test(a_place_with_blocks_is_taken),
         cmocka_unit_test(class_changes),
         cmocka_unit_test(trials),
+        cmocka_unit_test(a_sample_in_a_trial_is_refused),
         cmocka_unit_test(unsampled),
         cmocka_unit_test(random_groups),
         cmocka_unit_test(altered_bytes),

@@ -30,8 +30,8 @@ static void configurations(void **state) {
         FIELD(techniques, 0, 15),
         FIELD(waits, 0, 127),
         FIELD(timing, 0, 1),
-        FIELD(port_cycles, 1, UINT64_MAX),
-        FIELD(port_bytes, 1, UINT64_MAX),
+        FIELD(port.cycles, 1, UINT64_MAX),
+        FIELD(port.bytes, 1, UINT64_MAX),
     };
 #undef FIELD
     gpump_sm_config config;
@@ -149,9 +149,10 @@ static void facts_and_questions(void **state) {
               config.entries, 0, config.entries - 1);
     assert_int_equal(block.slot, 77);
     block = place(sm, 10, 1000, 0);
-    diagnosed(gpump_sm_place(sm, 9, &request, NULL, &block, DIAG), GPUMP_ERROR_TIME, "now", 0, 9, 10, UINT64_MAX);
+    diagnosed(gpump_sm_place(sm, 9, &request, NULL, &block, DIAG), GPUMP_ERROR_TIME, "now", 0, 9, 10,
+              GPUMP_UNKNOWN - 1);
     diagnosed(gpump_sm_place(sm, GPUMP_UNKNOWN, &request, NULL, &block, DIAG), GPUMP_ERROR_TIME, "now", 0,
-              GPUMP_UNKNOWN, 10, UINT64_MAX);
+              GPUMP_UNKNOWN, 10, GPUMP_UNKNOWN - 1);
     /* NULL and strangers */
     assert_int_equal(gpump_sm_reserve(NULL, 1), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_sm_advance(NULL, 10), GPUMP_ERROR_ARGUMENT);
@@ -208,7 +209,7 @@ static void decisions(void **state) {
     diagnosed_null(gpump_sm_preempt(NULL, 10, c, 1, DIAG), "sm");
     diagnosed_null(gpump_sm_preempt(sm, 10, NULL, 1, DIAG), "choices");
     assert_int_equal(gpump_sm_preempt(sm, 10, NULL, 0, NULL), GPUMP_OK);
-    diagnosed(gpump_sm_preempt(sm, 9, c, 1, DIAG), GPUMP_ERROR_TIME, "now", 0, 9, 10, UINT64_MAX);
+    diagnosed(gpump_sm_preempt(sm, 9, c, 1, DIAG), GPUMP_ERROR_TIME, "now", 0, 9, 10, GPUMP_UNKNOWN - 1);
     diagnosed(gpump_sm_preempt(sm, 10, c, config.entries + 1, DIAG), GPUMP_ERROR_ARGUMENT, "count", 0,
               config.entries + 1, 0, config.entries);
     c[1].technique = GPUMP_TECHNIQUE_KILL + 1;
@@ -256,12 +257,12 @@ static void decisions(void **state) {
     diagnosed(gpump_sm_unpark(sm, 10, a, DIAG), GPUMP_ERROR_TIME, "now", a.slot, 10, 0, 0);
     /* a parked block gives up part of what it has kept, or all; never nothing, and never what it does not have */
     c[0].keep = GPUMP_PART_SHARED_MEMORY;
-    diagnosed(gpump_sm_preempt(sm, 11, c, 1, DIAG), GPUMP_ERROR_ARGUMENT, "choices.keep", 0, 2, 0, 2);
+    diagnosed_rule(gpump_sm_preempt(sm, 11, c, 1, DIAG), GPUMP_ERROR_ARGUMENT, "choices.keep", 0, 2, 0, 2);
     c[0].keep = GPUMP_PART_REGISTERS;
-    diagnosed(gpump_sm_preempt(sm, 11, c, 1, DIAG), GPUMP_ERROR_ARGUMENT, "choices.keep", 0, 1, 0, 2);
+    diagnosed_rule(gpump_sm_preempt(sm, 11, c, 1, DIAG), GPUMP_ERROR_ARGUMENT, "choices.keep", 0, 1, 0, 2);
     c[0].keep = 0;
     c[0].to_point = 1;
-    diagnosed(gpump_sm_preempt(sm, 11, c, 1, DIAG), GPUMP_ERROR_ARGUMENT, "choices.keep", 0, 0, 0, 2);
+    diagnosed_rule(gpump_sm_preempt(sm, 11, c, 1, DIAG), GPUMP_ERROR_ARGUMENT, "choices.keep", 0, 0, 0, 2);
     assert_int_equal(gpump_sm_reserve(sm, 4), GPUMP_OK);
     diagnosed_reason(gpump_sm_unpark(sm, 11, a, DIAG), GPUMP_BUSY, "need", 0, GPUMP_REASON_RESERVED);
     assert_int_equal(gpump_sm_unpark(NULL, 11, a, NULL), GPUMP_ERROR_ARGUMENT);

@@ -6,9 +6,8 @@
 
 int ahead_is_possible(const machine *m) {
     return m->config.skip_idle && m->config.sm_form != SM_FORM_GENERAL && sm_form_is_plain(m) && !m->window_cycles &&
-           !m->policy && !m->schedule && !m->corun && !m->duet && !m->fault_unit && !m->translation && !m->switches &&
-           !m->faults_may_happen && !m->page_faults.absent && !m->trace && !m->region_log && !m->on_access &&
-           !m->clobbered_at;
+           !(m->traits & PART_CROSSES_SMS) && !m->policy && !m->translation && !m->faults_may_happen &&
+           !m->page_faults.absent && !m->region_log && !m->on_access && !m->clobbered_at;
 }
 
 /* While only one kernel runs, and nothing of it moves or waits for a place, an SM gets no block before one of its own
@@ -28,11 +27,16 @@ static int is_settled(const machine *m) {
 
 uint64_t ahead_end(const machine *m, uint64_t arrival, uint64_t until) {
     uint64_t end = m->now + minigpu_config_window_cycles(&m->config);
+    const part *const *p;
     if (!is_settled(m)) return 0;
     if (arrival < end) end = arrival;
     if (until < end) end = until;
     if (m->stop_cycle < end) end = m->stop_cycle;
-    return m->preempt_cycle < end ? m->preempt_cycle : end;
+    for (p = m->parts; *p; p++) {
+        const uint64_t next = (*p)->next ? (*p)->next(m) : NEVER;
+        if (next < end) end = next;
+    }
+    return end;
 }
 
 /* Does the SM's next cycle concern it alone? An access that waits for room does so until a reply comes or a miss

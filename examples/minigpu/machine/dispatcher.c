@@ -1,16 +1,10 @@
 #include "machine/dispatcher.h"
 
-#include "parts/corun/corun.h"
-#include "parts/fault_switch/fault_switch.h"
 #include "machine/loops.h"
 #include "sm/scoreboard.h"
 #include "preemption/block_life.h"
-#include "parts/schedule/preemption_schedule.h"
 #include "preemption/preempted.h"
 #include "preemption/requests.h"
-#include "parts/schedule/schedule_group.h"
-#include "parts/victims/victims.h"
-#include "parts/trace/trace.h"
 
 static int has_blocks(const machine *m, uint32_t index) {
     return m->kernels[index].next_block < m->kernels[index].blocks || preempted_first(m, index) != NONE;
@@ -28,17 +22,18 @@ static int its_turn(const machine *m, uint32_t index) {
 uint64_t dispatcher_kernels(machine *m) {
     uint64_t next = NEVER;
     uint32_t i;
-    if (m->schedule) preemption_schedule_pump(m); /* ended kernels leave their queues first */
+    int made;
+    PARTS_TELL(m, before_arrivals, (m));
     for (i = 0; i < m->kernel_count; i++) {
         kernel *k = &m->kernels[i];
         if (k->state == KERNEL_ACTIVE && k->done_blocks == k->blocks) {
             k->state = KERNEL_DONE;
             k->end_cycle = m->now;
             m->kernels_done++;
-            if (m->trace) trace_ends(m, i);
+            PARTS_TELL(m, kernel_ends, (m, i));
             preemption_kernel_ends(m, i);
             loops_kernel_ended(m, i);
-            corun_kernel_ended(m, i);
+            PARTS_TELL(m, kernel_ended, (m, i));
             m->dispatch_needed = 1;
         }
     }
@@ -54,15 +49,10 @@ uint64_t dispatcher_kernels(machine *m) {
         if (k->ready_cycle == NEVER) k->ready_cycle = m->now;
         loops_kernel_starts(m, index);
         scoreboard_take_launch(k); /* behind the loops, which set parameters */
-        corun_kernel_starts(m, index);
-        if (m->trace) trace_arrives(m, index);
+        PARTS_TELL(m, kernel_starts, (m, index));
         preemption_kernel_starts(m, index);
-        if (m->schedule)
-            preemption_schedule_submit(m, index);
-        else if (m->policy)
-            victims_decide(m, index);
-        else if (!m->corun || (m->corun->places == m->kernel_count && !m->corun->priorities)) /* else the group does */
-            preemption_make_room(m, index);
+        PARTS_ASK(m, made, 0, makes_room, (m, index));
+        if (!made) preemption_make_room(m, index);
         m->dispatch_needed = 1;
     }
     return next;
@@ -85,19 +75,22 @@ static int lacks_slots(const machine *m, const sm *s, const kernel *k) {
 static int place_one(machine *m, sm *s, uint32_t index, int own) {
     kernel *k = &m->kernels[index];
     uint32_t handle;
+    int may;
     if (k->block_cap && s->kernel_resident[index] >= k->block_cap) return 0;
     if (lacks_slots(m, s, k)) return 0;
-    if (m->corun && !corun_may_place(m, s, index, own)) return 0;
+    PARTS_ASK(m, may, 1, may_place, (m, s, index, own));
+    if (!may) return 0;
     if (!may_run_here(m, s, index)) return 0;
     if (s->whole && s->resident > s->kernel_resident[index]) return 0; /* the SM changes hands as a whole */
     if ((handle = gpump_preempted_find(m->preempted_list, m->now, index + 1, s->index, own)) != NONE) {
         preempted_block copy = m->preempted[handle];
         if (preemption_place(m, s, index, copy.linear, &copy) != GPUMP_REASON_YES) return 0;
-        if (own && m->corun) corun_came_back(m, s);
         preempted_take(m, handle, s->index);
         return 1;
     }
-    if (own || k->next_block == k->blocks || !fault_switch_lets_in(s)) return 0;
+    if (own || k->next_block == k->blocks) return 0;
+    PARTS_ASK(m, may, 1, may_start, (m, s));
+    if (!may) return 0;
     if (preemption_place(m, s, index, k->next_block, NULL) != GPUMP_REASON_YES) return 0;
     k->next_block++;
     return 1;
@@ -106,26 +99,31 @@ static int place_one(machine *m, sm *s, uint32_t index, int own) {
 /* An SM that was taken for a kernel is everybody's again when that kernel has no blocks left to place; under a policy,
  * where it has a deadline to meet, when it has ended (Shieh chapter 1: who was preempted resumes after it). */
 static int may_go_back(const machine *m, uint32_t index) {
-    return m->policy ? m->kernels[index].state == KERNEL_DONE : !has_blocks(m, index);
+    int keeps;
+    PARTS_ASK(m, keeps, -1, keeps_reserved, (m, &m->kernels[index]));
+    return keeps >= 0 ? !keeps : !has_blocks(m, index);
 }
 
-void dispatcher_place(machine *m) {
+uint64_t dispatcher_place(machine *m) {
+    uint64_t next = NEVER;
     const uint32_t *order;
     uint32_t i, n, placed = 0;
+    const part *const *p;
     int own;
-    if (m->schedule) preemption_schedule_pump(m);
-    if (m->schedule ? !m->corun : !m->dispatch_needed) return; /* the scheduler places all blocks but a group's */
+    for (p = m->parts; *p; p++) {
+        const uint64_t cycle = (*p)->before_placing ? (*p)->before_placing(m) : NEVER;
+        if (cycle < next) next = cycle;
+    }
+    if (!m->dispatch_needed) return next;
     order = preempted_order(m);
     for (i = 0; i < m->sm_count; i++) {
         sm *s = m->sms[order[i]];
         int done = 0;
-        if (m->schedule && !schedule_group_holds(m, s->index)) continue;
         if (s->reserved_for && may_go_back(m, s->reserved_for - 1)) preemption_unreserve(m, s);
         for (own = 1; own >= 0 && !done; own--) {
             for (n = 0; n < m->kernel_count && !done; n++) {
                 uint32_t index = m->kernel_order[n];
                 if (own && preempted_first(m, index) == NONE) continue;
-                if (m->schedule && index >= m->corun->kernels) continue;
                 if (m->kernels[index].state != KERNEL_ACTIVE || !has_blocks(m, index)) continue;
                 if (s->reserved_for ? s->reserved_for != index + 1 : m->kernels[index].only_reserved) continue;
                 done = place_one(m, s, index, own);
@@ -134,4 +132,5 @@ void dispatcher_place(machine *m) {
         placed += (uint32_t)done;
     }
     m->dispatch_needed = placed != 0;
+    return next;
 }

@@ -10,7 +10,7 @@
 
 /* Starts kernels that have arrived and ends those that are done. Returns the cycle of the next arrival, or NEVER. */
 uint64_t dispatcher_kernels(machine *m);
-/* Places blocks where there is room. */
-void dispatcher_place(machine *m);
+/* Places blocks where there is room. Returns the cycle in which a part wants that to be tried again; NEVER. */
+uint64_t dispatcher_place(machine *m);
 
 #endif

@@ -13,18 +13,14 @@
 #include "parts/corun/corun_group.h"
 #include "parts/duet/duet.h"
 #include "machine/dispatcher.h"
-#include "parts/fault_switch/fault_exchange.h"
-#include "parts/fault_unit/fault_service.h"
 #include "parts/fault_switch/fault_switch.h"
 #include "parts/code_pages/code_pages.h"
 #include "parts/page_checks/fault_calls.h"
 #include "parts/fault_unit/fault_unit.h"
 #include "parts/faults/faults.h"
-#include "sm/gate.h"
 #include "parts/issue_queue/issue_queue.h"
 #include "machine/loops.h"
 #include "parts/page_checks/page_faults.h"
-#include "parts/restart/recompile.h"
 #include "parts/restart/region.h"
 #include "sm/runtime_calls.h"
 #include "preemption/preempted.h"
@@ -34,11 +30,9 @@
 #include "ptx/ptx_reader.h"
 #include "sm/scoreboard.h"
 #include "machine/sm_form.h"
-#include "parts/trace/trace.h"
 #include "machine/window.h"
 #include "sm/translation.h"
-#include "parts/victims/victims.h"
-#include "sm/warp_scheduler.h"
+#include "parts/victims/victim_facts.h"
 
 #define DEVICE_ALIGNMENT 256u
 #define MOST_BLOCKS (UINT64_C(1) << 24) /* of a grid, unless the launch file allows more */
@@ -854,6 +848,8 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
 
     if (loops_make(m, launch)) goto memory;
 
+    m->port = gpump_gpu_port(&c->gpu);
+
     /* Pools. */
     m->block_count = resident;
     m->warp_count = c->gpu.sms * c->gpu.warp_slots * (m->beyond_room ? 2 : 1);
@@ -874,7 +870,8 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     if (make_pools(m)) goto memory;
     if (m->window_cycles && window_make(m, error)) goto done;
     if (preemption_make_context_pool(m, (uint32_t)contexts, error)) goto done;
-    if (victims_build(m)) goto memory;
+    m->histories = (gpump_cost_history *)arena_take_array(&m->arena, m->kernel_count + 1, sizeof *m->histories);
+    if (!m->histories || victims_build(m)) goto memory;
     result = 0;
     goto done;
 memory:
@@ -1001,6 +998,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->plain = (uint32_t)sm_form_is_plain(m);
     m->sources_timed = m->plain && m->sources_released == RELEASE_AT_OPERAND_READ && m->config.operand_read_cycles <= 2;
     m->dispatch_needed = 1;
+    parts_find(m);
     return m;
 }
 
@@ -1008,10 +1006,10 @@ void machine_free(machine *m) {
     arena a;
     uint32_t i;
     if (!m) return;
-    duet_free(m);
+    parts_find(m); /* it may not have been built to the end */
+    PARTS_TELL(m, close, (m));
     for (i = 0; m->views && i < m->kernel_count; i++) context_view_free(m->views[i]);
     free(m->views);
-    recompile_free(m);
     free_programs(m->programs);
     a = m->arena;
     arena_close(&a);
@@ -1022,24 +1020,6 @@ struct analysis_source *machine_source(machine *m, uint32_t kernel_index) {
 }
 
 /* ==== running ==== */
-
-/* --preempt: a kernel of higher priority that has not come yet arrives now; when there is none, every SM is emptied. */
-static void preempt_now(machine *m) {
-    uint32_t i, running = 0;
-    int arrived = 0;
-    m->preempt_cycle = NEVER;
-    for (i = 0; i < m->kernel_count; i++) {
-        if (m->kernels[i].state == KERNEL_ACTIVE && m->kernels[i].priority > running) running = m->kernels[i].priority;
-    }
-    for (i = 0; i < m->kernel_count; i++) {
-        kernel *k = &m->kernels[i];
-        if (k->state != KERNEL_WAITING || k->priority <= running) continue;
-        k->arrival_cycle = m->now;
-        arrived = 1;
-    }
-    if (m->schedule) return; /* then nobody else empties SMs */
-    for (i = 0; i < m->sm_count && !arrived; i++) preemption_request(m, m->sms[i], m->technique, 0, 0);
-}
 
 static int deadlock(machine *m) {
     char text[LAUNCH_ERROR_BYTES] = "", page[160] = "";
@@ -1118,24 +1098,39 @@ static uint64_t next_of_sms(const machine *m, uint64_t next) {
 /* Where the machine may stop at `cycle` at the earliest. */
 static uint64_t stop_from(const machine *m, uint64_t cycle) { return m->window_cycles ? window_from(m, cycle) : cycle; }
 
+/* The parts whose turn it is at the start of a cycle. */
+static void turns_of_parts(machine *m) {
+    const part *const *p;
+    for (p = m->parts; *p; p++)
+        if ((*p)->turn && (!(*p)->next || (*p)->next(m) <= m->now)) (*p)->turn(m);
+}
+
+/* The next cycle in which a part has something to do, or `next` if that is earlier. */
+static uint64_t next_of_parts(machine *m, uint64_t next) {
+    const part *const *p;
+    for (p = m->parts; *p; p++) {
+        uint64_t cycle = (*p)->next ? (*p)->next(m) : NEVER;
+        if (cycle <= m->now) cycle = m->now + !m->window_cycles;
+        if (cycle < next) next = cycle;
+        cycle = (*p)->after_cycle ? (*p)->after_cycle(m) : NEVER;
+        if (cycle < next) next = cycle;
+    }
+    return next;
+}
+
 static int run(machine *m, uint64_t until, team *team) {
     sm_cycle_form *const cycle = sm_form_choose(m);
     const int ahead = ahead_is_possible(m);
     while (!m->failed) {
-        uint64_t next, arrival, switching;
+        uint64_t next, arrival, placing;
+        int awaited;
         if (m->now >= m->stop_cycle) return 1;
         if (m->now >= until) return 0;
-        if (m->trace && m->trace->sample_cycle <= m->now) trace_sample(m);
-        if (m->preempt_cycle <= m->now) preempt_now(m);
-        if (m->ask_again <= m->now) victims_reconsider(m);
-        if (page_faults_next(m) <= m->now) page_faults_serve(m);
-        if (fault_unit_next(m) <= m->now) fault_service_serve(m);
+        turns_of_parts(m);
         arrival = dispatcher_kernels(m);
-        if (m->corun && m->corun->next <= m->now) corun_advance(m);
-        if (m->duet && m->duet->next <= m->now) duet_look(m);
+        PARTS_TELL(m, kernels_have_come, (m));
         if (m->kernels_done == m->kernel_count) return m->failed ? -1 : 1;
-        switching = m->switches ? fault_exchange_advance(m) : NEVER;
-        do dispatcher_place(m);
+        do placing = dispatcher_place(m);
         while (m->window_cycles && m->dispatch_needed && !m->failed); /* else one block per SM and cycle */
         if (m->window_cycles)
             window_run(m, team);
@@ -1144,19 +1139,14 @@ static int run(machine *m, uint64_t until, team *team) {
         if (m->failed) break;
         next = next_of_sms(m, m->translation ? translation_advance(m) : NEVER);
         if (arrival < next) next = arrival;
-        if (m->preempt_cycle < next) next = m->preempt_cycle;
-        if (m->ask_again < next) next = m->ask_again;
-        if (m->duet && m->duet->next < next) next = m->duet->next;
-        if (m->corun && m->corun->next < next) next = m->corun->next > m->now ? m->corun->next : m->now + 1;
-        if (page_faults_next(m) < next) next = page_faults_next(m);
-        if (fault_unit_next(m) < next) next = fault_unit_next(m) > m->now ? fault_unit_next(m) : m->now + 1;
-        if (m->schedule && preemption_schedule_wake(m) < next) next = preemption_schedule_wake(m);
-        if (switching < next) next = switching;
+        if (placing < next) next = placing;
+        next = next_of_parts(m, next);
         if (m->dispatch_needed || m->switch_needed || !m->config.skip_idle) next = m->now + !m->window_cycles;
         if (next == NEVER) return deadlock(m);
         if (next < m->now) next = m->now; /* it was due within the window */
         if (next > m->progress_cycle && next - m->progress_cycle > m->config.watchdog_cycles) {
-            if (is_active(m) && !fault_unit_is_serving(m)) return deadlock(m);
+            PARTS_ASK(m, awaited, 0, is_awaited, (m));
+            if (is_active(m) && !awaited) return deadlock(m);
             m->progress_cycle = next; /* everybody has ended, is still to come, or waits for a page that comes */
         }
         if (m->window_cycles) next -= next % m->window_cycles;
@@ -1240,17 +1230,15 @@ uint64_t machine_result_hash(const machine *m, const launch_file *launch) {
 
 uint64_t machine_hash(const machine *m) {
     uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, m->now);
+    const part *const *p;
     uint32_t i, n;
     hash = gpump_hash_bytes(hash, m->memory, m->memory_bytes);
     hash = gpump_hash_bytes(hash, m->page_table, m->memory_bytes / PAGE_BYTES);
-    hash = gpump_hash_u64(hash, m->page_faults.served ^ (uint64_t)m->page_faults.buffer.count << 32);
     hash = translation_hash(m, hash);
-    if (m->fault_unit) hash = gpump_hash_u64(hash, gpump_fault_hash(m->fault_unit->fault));
     hash = runtime_calls_hash(m, hash);
     hash = gpump_hash_u64(hash, gpump_context_pool_hash(m->context_pool));
-    if (m->schedule) hash = preemption_schedule_hash(m, hash);
-    if (m->corun) hash = gpump_hash_u64(hash, gpump_sharing_hash(m->corun->sharing));
-    if (m->duet) hash = duet_hash(m, hash);
+    for (p = m->parts; *p; p++)
+        if ((*p)->hash) hash = (*p)->hash(m, hash);
     hash = memory_hash(m->memory_system, hash);
     for (i = 0; i < m->kernel_count; i++) {
         hash = gpump_hash_u64(hash, m->kernels[i].done_blocks);
@@ -1262,15 +1250,12 @@ uint64_t machine_hash(const machine *m) {
         const sm *s = m->sms[i];
         hash = gpump_hash_u64(hash, gpump_sm_hash(s->gpump));
         hash = gpump_hash_u64(hash, gpump_spill_hash(s->spill));
-        if (s->rate) hash = gpump_hash_u64(hash, gpump_rate_hash(s->rate));
         hash = gpump_hash_u32s(hash, s->registers, m->config.gpu.registers);
         hash = cache_hash(&s->l1, hash);
         hash = gpump_hash_u64(hash, s->present ^ s->fetched << 1);
         hash = gpump_hash_u64(hash, s->statistics.issued);
-        if (s->queue) hash = issue_queue_hash(s->queue, hash);
-        if (s->faults) hash = gpump_hash_u64(hash, gpump_replay_hash(s->faults->replay));
-        if (s->fault_switch) hash = gpump_hash_u64(hash, gpump_block_switch_hash(s->fault_switch->unit));
-        if (s->restart) hash = gpump_hash_u64(hash, gpump_restart_hash(s->restart));
+        for (p = m->parts; *p; p++)
+            if ((*p)->hash_sm) hash = (*p)->hash_sm(m, s, hash);
     }
     for (i = 0; i < m->warp_count; i++) {
         const warp *w = &m->warps[i];

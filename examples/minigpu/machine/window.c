@@ -60,7 +60,7 @@ static void catch_up(void *user) {
 }
 
 /* Does anybody look at it between two windows? */
-static int is_watched(const machine *m) { return m->corun || m->duet || m->trace; }
+static int is_watched(const machine *m) { return (m->traits & PART_READS_MEMORY) != 0; }
 
 /* Do blocks leave the SM, or come back to it? */
 static int is_preempting(const sm *s) { return s->stopping || s->contexts_moving || s->stall_cycle != NEVER; }

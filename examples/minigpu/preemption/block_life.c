@@ -21,24 +21,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "parts/corun/corun.h"
 #include "parts/duet/duet.h"
 #include "parts/fault_switch/fault_switch.h"
-#include "parts/fault_unit/fault_unit.h"
 #include "parts/faults/faults.h"
 #include "sm/gate.h"
-#include "parts/issue_queue/issue_queue.h"
 #include "sm/pipeline.h"
 #include "parts/restart/restart.h"
-#include "parts/trace/trace.h"
 #include "sm/warp_scheduler.h"
 #include "sm/memory_path.h"
 #include "preemption/context_bytes.h"
 #include "preemption/context_forms.h"
 #include "preemption/context_pipeline.h"
-#include "parts/schedule/schedule_facts.h"
-#include "parts/victims/victim_facts.h"
 #include "preemption/preempted.h"
+#include "timeline.h"
 
 #define FREED_PATTERN 0xdeadbeefu
 #define BIT(slot) (UINT64_C(1) << (slot))
@@ -158,9 +153,6 @@ static void take_warps(machine *m, sm *s, uint32_t block_index, int restores) {
         b->warps[i] = index;
         if (served) continue; /* its slot, if it has one, is duet_place's business */
         if (s->duet) duet_number_beside(s, w, index);
-        if (s->queue) issue_queue_forget(s->queue, slot);
-        if (s->faults) faults_open_warp(m, s, w);
-        if (s->restart) machine_must(m, "gpump_restart_open", gpump_restart_open(s->restart, w->slot), NULL);
         b->slots |= BIT(slot);
         s->occupied |= BIT(slot);
         s->slot_warp[slot] = index;
@@ -170,7 +162,7 @@ static void take_warps(machine *m, sm *s, uint32_t block_index, int restores) {
         duet_place(m, s, b, restores);
     else
         warp_scheduler_came(s, b->slots, b->first_age);
-    for (i = 0; served && s->faults && i < b->warp_count; i++) faults_open_warp(m, s, &m->warps[b->warps[i]]);
+    for (i = 0; i < b->warp_count; i++) PARTS_TELL(m, warp_came, (m, s, &m->warps[b->warps[i]]));
 }
 
 /* The block may issue from the next cycle on. */
@@ -192,7 +184,7 @@ static void start_warps(machine *m, sm *s, block *b) {
         pipe_put(&s->pipes[PIPE_FETCH], m->now, b->warps[i]);
     }
     b->start_cycle = m->now;
-    trace_block(m, b, TIMELINE_RUN);
+    PARTS_TELL(m, block_phase, (m, b, TIMELINE_RUN));
     if (s->wake > m->now + 1) s->wake = m->now + 1;
 }
 
@@ -225,15 +217,13 @@ static void come(machine *m, sm *s, uint32_t block_index, int restores) {
     for (i = 0; i < b->warp_count; i++) {
         simt_start(&m->warps[b->warps[i]].stack, m->warps[b->warps[i]].lanes);
         m->warps[b->warps[i]].region_instructions = 0;
-        if (s->restart) restart_record(m, s, &m->warps[b->warps[i]], 0);
+        PARTS_TELL(m, warp_starts, (m, s, &m->warps[b->warps[i]]));
     }
     start_warps(m, s, b);
 }
 
 /* Is it left to block_life_start? Not where others than the SM look at warps before, or are told when they come. */
-static int starts_later(const machine *m, const sm *s) {
-    return m->window_cycles && !m->schedule && !m->trace && !s->duet && !s->faults && !s->fault_switch;
-}
+static int starts_later(const machine *m) { return m->window_cycles && !(m->traits & PART_SEES_PLACEMENTS); }
 
 void block_life_start(machine *m, sm *s) {
     uint32_t i;
@@ -253,7 +243,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     int restores = saved && saved->context != NEVER;
     if (s->duet && duet_room(m, s, kernel_index, restores) != GPUMP_REASON_YES)
         return duet_room(m, s, kernel_index, restores);
-    victims_account(m);
+    PARTS_TELL(m, blocks_change, (m));
     memset(&request, 0, sizeof request);
     memset(&diag, 0, sizeof diag);
     request.cookie = block_cookie_of(kernel_index, linear);
@@ -299,7 +289,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     if (s->faults && !s->resident) share_log(m, s, k);
     s->resident++;
     if (!s->kernel_resident[kernel_index]++) s->resident_since[kernel_index] = m->now;
-    corun_blocks_changed(m, s, kernel_index);
+    PARTS_TELL(m, blocks_changed, (m, s, kernel_index));
     k->resident++;
     if (k->start_cycle == NEVER) k->start_cycle = m->now;
     k->ran_on |= UINT64_C(1) << (s->index & 63u);
@@ -307,7 +297,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     k->resumed_elsewhere += saved && saved->left_sm != s->index;
     if (s->read_sets[ref.slot]) gpump_read_set_clear(s->read_sets[ref.slot]);
     if (!restores && k->program->local_bytes) b->local_frame = m->local_free[--m->local_count_free];
-    if (!restores && starts_later(m, s)) {
+    if (!restores && starts_later(m)) {
         s->starting[s->starting_count++] = index;
         s->starting_warps += k->warps;
         if (s->wake > m->now + 1) s->wake = m->now + 1;
@@ -322,15 +312,14 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
                 m, "gpump_read_set_restore",
                 gpump_read_set_restore(s->read_sets[ref.slot], saved->read_segments, saved->read_segment_count), NULL);
     }
-    if (s->fault_switch) fault_switch_placed(m, s, b, restores);
-    victims_placed(m, b);
+    PARTS_TELL(m, block_came, (m, s, b, saved));
     actions(m, s);
     return GPUMP_REASON_YES;
 }
 
 void preemption_block_done(machine *m, sm *s, block *b) {
     gpump_result result;
-    victims_account(m); /* while it still counts as running */
+    PARTS_TELL(m, blocks_change, (m)); /* while it still counts as running */
     result = gpump_sm_report_done(s->gpump, m->now, b->ref);
     machine_must(m, "gpump_sm_report_done", result, NULL);
     if (b->stopping) s->stopping--;
@@ -457,7 +446,16 @@ static void stop(machine *m, sm *s, block *b) {
     b->last_waits = NONE;
     if (!m->config.switch_stalls) context_pipeline_stop(m, s, b);
     s->stopping++;
-    trace_block(m, b, TIMELINE_STOP);
+    PARTS_TELL(m, block_phase, (m, b, TIMELINE_STOP));
+}
+
+/* How long a switched block stalls in the model of Shieh 4.1: its allocated bytes (of the parts that do not stay in
+ * place) at the SM's share of the bandwidth. */
+static uint64_t stall_cycles(const machine *m, const block *b) {
+    gpump_footprint moved = m->kernels[b->kernel].need;
+    if (b->keep & GPUMP_PART_REGISTERS) moved.registers = 0;
+    if (b->keep & GPUMP_PART_SHARED_MEMORY) moved.shared_bytes = 0;
+    return gpump_port_cycles(&m->port, gpump_gpu_context_bytes(&m->config.gpu, &moved));
 }
 
 /* Instead of travelling, the context counts as moved at that cycle (config.switch_stalls). */
@@ -485,7 +483,7 @@ void block_life_end_stalls(machine *m, sm *s) {
 }
 
 static void save(machine *m, sm *s, block *b, const gpump_sm_action *action) {
-    trace_block(m, b, TIMELINE_SAVE);
+    PARTS_TELL(m, block_phase, (m, b, TIMELINE_SAVE));
     context_bytes_write(m, b);
     memory_path_write_back(m, s, b);
     (void)action; /* its bytes leave out stacks and heads when registers stay in place */
@@ -494,22 +492,22 @@ static void save(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     if (!m->config.switch_stalls)
         context_pipeline_save(m, s, b, b->context_bytes);
     else
-        stall(m, s, b, REQUEST_SAVE, b->stop_cycle + victims_stall_cycles(m, b));
+        stall(m, s, b, REQUEST_SAVE, b->stop_cycle + stall_cycles(m, b));
 }
 
 static void restore(machine *m, sm *s, block *b, const gpump_sm_action *action) {
-    trace_block(m, b, TIMELINE_RESTORE);
+    PARTS_TELL(m, block_phase, (m, b, TIMELINE_RESTORE));
     (void)action;
     s->statistics.restored_bytes += b->context_bytes;
     if (!m->config.switch_stalls)
         context_pipeline_restore(m, s, b, b->context_bytes);
     else
-        stall(m, s, b, REQUEST_RESTORE, m->now + victims_stall_cycles(m, b));
+        stall(m, s, b, REQUEST_RESTORE, m->now + stall_cycles(m, b));
 }
 
 void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind) {
     uint32_t coordinates[3];
-    victims_account(m);
+    PARTS_TELL(m, blocks_change, (m));
     if (kind == REQUEST_SAVE) {
         machine_must(m, "gpump_sm_report_saved", gpump_sm_report_saved(s->gpump, m->now, b->ref), NULL);
     } else {
@@ -549,38 +547,30 @@ void block_life_overwrite(const machine *m, sm *s) {
 static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     kernel *k = &m->kernels[b->kernel];
     uint32_t i, index = (uint32_t)(b - m->blocks), handle = NONE;
-    victims_freed(m, b, action);
+    if (action->why == GPUMP_BLOCK_DONE) {
+        gpump_cost_history_record(&m->histories[b->kernel + 1], action->history.executed, action->history.cycles);
+        if (m->ends && b->kernel == 0) m->ends[b->linear] = m->now;
+    }
     overwrite(m, s, b, action->kind == GPUMP_SM_ACTION_PARKED ? action->parts : 0);
-    if (duet_serves(m, b->kernel))
-        duet_left(m, s, b);
-    else if (s->duet)
-        duet_left_beside(m, s, b);
-    if (m->trace) trace_left(m, b, action);
+    PARTS_TELL(m, block_leaves, (m, s, b, action));
     k->resident_cycles += m->now - b->start_cycle;
     if (action->why == GPUMP_BLOCK_FLUSHED) k->wasted_warp_instructions += action->history.executed;
-    if (m->fault_unit && action->why != GPUMP_BLOCK_SAVED) block_life_forget_faults(m, b->kernel, b->linear);
     if (action->why == GPUMP_BLOCK_DONE)
         k->done_blocks++;
     else if (action->why != GPUMP_BLOCK_KILLED)
         handle = preempted_add(m, b, action);
-    if (s->fault_switch &&
-        fault_switch_left(m, s, b,
-                          action->why == GPUMP_BLOCK_SAVED && !(m->schedule && preemption_schedule_vacates(m, s))))
-        preempted_belongs(m, handle, s->index);
-    if (m->schedule) preemption_schedule_left(m, b, handle);
+    PARTS_TELL(m, block_left, (m, s, b, action, handle));
     if (b->local_frame != NONE && action->why != GPUMP_BLOCK_SAVED && action->kind != GPUMP_SM_ACTION_PARKED)
         m->local_free[m->local_count_free++] = b->local_frame;
     if (b->preemption != NONE) {
-        preemption_entry *entry = &m->preemptions[b->preemption];
-        if (action->why == GPUMP_BLOCK_FLUSHED) entry->wasted_warp_instructions += action->history.executed;
-        if (++entry->left == entry->blocks) entry->end_cycle = m->now;
+        preemption_entry *log = &m->preemptions[b->preemption];
+        if (action->why == GPUMP_BLOCK_FLUSHED) log->wasted_warp_instructions += action->history.executed;
+        if (++log->left == log->blocks) log->end_cycle = m->now;
     }
     pipeline_squash_fetches(m, s, index);
     for (i = 0; i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
-        if (s->faults) faults_close_warp(m, s, w);
-        if (s->restart) machine_must(m, "gpump_restart_close", gpump_restart_close(s->restart, w->slot), NULL);
-        if (s->shared_log) shared_log_boundary(s, w->slot, 0);
+        PARTS_TELL(m, warp_leaves, (m, s, w));
         w->sm = NONE;
         w->block = s->pool->free_warp;
         s->pool->free_warp = b->warps[i];
@@ -595,16 +585,12 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     s->resident--;
     if (!--s->kernel_resident[b->kernel])
         gpump_meter_report_resident(s->meter, b->kernel + 1, m->now - s->resident_since[b->kernel]);
-    corun_blocks_changed(m, s, b->kernel);
+    PARTS_TELL(m, blocks_changed, (m, s, b->kernel));
     k->resident--;
     b->life = 0;
     b->next_free = s->pool->free_block;
     s->pool->free_block = index;
     m->dispatch_needed = 1;
-}
-
-void block_life_forget_faults(machine *m, uint32_t kernel, uint64_t linear) {
-    fault_unit_block_gone(m, block_cookie_of(kernel, linear));
 }
 
 /* A block is dropped that may be on its way to memory or back. */

@@ -26,7 +26,5 @@ void block_life_end_stalls(machine *m, sm *s);
 void block_life_actions(machine *m, sm *s);
 /* Blocks that had to wait with it, because warps of theirs were on their way (duet.h), are dropped. */
 void block_life_end_drops(machine *m, sm *s);
-/* A block off the chip is dropped: it waits for no page any more. */
-void block_life_forget_faults(machine *m, uint32_t kernel, uint64_t linear);
 
 #endif

@@ -2,13 +2,9 @@
 
 #include <string.h>
 
-#include "parts/corun/corun.h"
-#include "parts/fault_switch/fault_switch.h"
-#include "parts/trace/trace.h"
 #include "preemption/block_life.h"
 #include "preemption/preempted.h"
 #include "preemption/requests.h"
-#include "parts/schedule/schedule_facts.h"
 
 /* Kills the process's blocks on an SM. Returns how many. */
 static uint32_t kill_on(machine *m, sm *s, uint32_t process) {
@@ -38,11 +34,7 @@ static uint32_t kill_off_chip(machine *m, uint32_t kernel) {
         if (entry->context != NEVER)
             machine_must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, entry->context), NULL);
         if (entry->local_frame != NONE) m->local_free[m->local_count_free++] = entry->local_frame;
-        if (entry->fault_sm != NONE) {
-            fault_switch_dropped(m, m->sms[entry->fault_sm], block_cookie_of(entry->kernel, entry->linear));
-            if (m->schedule) preemption_schedule_off_chip_left(m, handle, 1);
-        }
-        if (m->fault_unit) block_life_forget_faults(m, entry->kernel, entry->linear);
+        PARTS_TELL(m, preempted_dropped, (m, entry));
         preempted_take(m, handle, NONE);
     }
     return count;
@@ -50,7 +42,7 @@ static uint32_t kill_off_chip(machine *m, uint32_t kernel) {
 
 uint32_t preemption_kill_process(machine *m, uint32_t process) {
     uint32_t i, killed = 0;
-    if (m->schedule) preemption_schedule_abort(m, process); /* KILL has nothing left to do when it comes */
+    PARTS_TELL(m, process_aborted, (m, process));
     for (i = 0; i < m->sm_count; i++) killed += kill_on(m, m->sms[i], process);
     for (i = 0; i < m->kernel_count; i++) {
         kernel *k = &m->kernels[i];
@@ -63,9 +55,9 @@ uint32_t preemption_kill_process(machine *m, uint32_t process) {
         k->killed = 1;
         m->kernels_done++;
         if (!was_active) continue;
-        if (m->trace) trace_ends(m, i);
+        PARTS_TELL(m, kernel_ends, (m, i));
         preemption_kernel_ends(m, i);
-        corun_kernel_ended(m, i);
+        PARTS_TELL(m, kernel_ended, (m, i));
     }
     m->dispatch_needed = 1;
     return killed;

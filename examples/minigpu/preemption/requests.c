@@ -3,10 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "parts/trace/trace.h"
 #include "preemption/block_life.h"
 #include "preemption/context_forms.h"
-#include "parts/victims/victim_facts.h"
+#include "timeline.h"
 
 static int refused(char error[LAUNCH_ERROR_BYTES], const gpump_diag *diag) {
     char text[256];
@@ -35,11 +34,10 @@ static uint32_t log_entry(machine *m, const sm *s, uint32_t technique, uint32_t 
 /* Takes space for those that are to be saved (who finds none drains) and tells gpump. All or none. */
 static gpump_reason begin(machine *m, sm *s, gpump_block_choice *choices, uint32_t chosen, uint32_t for_kernel,
                           gpump_reason *first_refusal, uint32_t *refused_blocks) {
-    timeline_estimate estimates[BLOCK_ENTRIES_MAX];
     gpump_diag diag;
     gpump_result result;
     uint32_t i;
-    victims_account(m);
+    PARTS_TELL(m, blocks_change, (m));
     memset(&diag, 0, sizeof diag);
     for (i = 0; i < chosen; i++) {
         block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
@@ -57,10 +55,12 @@ static gpump_reason begin(machine *m, sm *s, gpump_block_choice *choices, uint32
         *first_refusal = GPUMP_REASON_NO_CONTEXT_SPACE;
         (*refused_blocks)++;
     }
-    if (m->trace) trace_estimate(m, s, choices, chosen, estimates);
+    PARTS_TELL(m, blocks_are_chosen, (m, s, choices, chosen));
     result = gpump_sm_preempt(s->gpump, m->now, choices, chosen, &diag);
-    if (m->trace && result == GPUMP_OK) trace_victims(m, s, choices, chosen, for_kernel, estimates);
-    if (result == GPUMP_OK) return GPUMP_REASON_YES;
+    if (result == GPUMP_OK) {
+        PARTS_TELL(m, blocks_are_told, (m, s, choices, chosen, for_kernel));
+        return GPUMP_REASON_YES;
+    }
     for (i = 0; i < chosen; i++) {
         block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
         if (choices[i].technique == GPUMP_TECHNIQUE_SWITCH || choices[i].technique == GPUMP_TECHNIQUE_REWIND)
@@ -153,7 +153,7 @@ gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t 
         for (i = 0; i < chosen; i++) {
             block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
             b->preemption = entry;
-            if (choices[i].technique == GPUMP_TECHNIQUE_DRAIN) trace_block(m, b, TIMELINE_DRAIN);
+            if (choices[i].technique == GPUMP_TECHNIQUE_DRAIN) PARTS_TELL(m, block_phase, (m, b, TIMELINE_DRAIN));
         }
         if (entry != NONE) {
             m->preemptions[entry].refused = first_refusal;
@@ -192,7 +192,7 @@ gpump_reason preemption_carry_out(machine *m, sm *s, gpump_block_choice *choices
                 if (earlier->left == --earlier->blocks) earlier->end_cycle = m->now;
             }
             b->preemption = entry < m->preemption_count ? entry : NONE;
-            if (technique == GPUMP_TECHNIQUE_DRAIN) trace_block(m, b, TIMELINE_DRAIN);
+            if (technique == GPUMP_TECHNIQUE_DRAIN) PARTS_TELL(m, block_phase, (m, b, TIMELINE_DRAIN));
         }
         if (entry == m->preemption_count) continue; /* the log is full */
         m->preemptions[entry].refused = first_refusal;

@@ -25,6 +25,7 @@
 #include "base/arena.h"
 #include "state/kernel.h"
 #include "base/pipe.h"
+#include "state/part.h"
 #include "state/warp.h"
 #include "memory/cache.h"
 #include "memory/memory.h"
@@ -254,6 +255,9 @@ struct stream;
 
 typedef struct machine {
     arena arena;
+    const part *parts[PARTS + 1]; /* those that it has, and NULL */
+    uint32_t traits;              /* what they mean for the others: PART_... */
+    uint32_t traits_unused;
     minigpu_config config;
     uint64_t now;
     uint64_t progress_cycle; /* when an instruction was last issued */
@@ -299,6 +303,7 @@ typedef struct machine {
     gpump_context_pool *context_pool;
     uint64_t context_base; /* device address of the saved contexts */
     uint64_t context_stride;
+    gpump_port port;                   /* of an SM: what decisions take for the time of a save */
     void *context_scratch;             /* a context is written here to learn its size; NULL where the size is known */
     uint64_t local_base, local_stride; /* local memory: one frame per block that exists */
     uint32_t *local_free, local_count, local_count_free;

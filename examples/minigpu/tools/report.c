@@ -137,6 +137,20 @@ static void report_classes(const machine *m, FILE *file) {
     fprintf(file, "\n");
 }
 
+/* When the last block of a request began, and whether that was in time. */
+static void report_request_length(const machine *m, const victim_request *r, FILE *file) {
+    const uint64_t limit = r->request.limit_cycles, length = r->last_start_cycle - r->request.since;
+    if (!r->started) {
+        fprintf(file, ", none of its blocks began");
+        if (limit != NEVER) fprintf(file, ", limit %" PRIu64 " missed", limit);
+        return;
+    }
+    fprintf(file, ", last block began after %" PRIu64 " cycles (%.2f us)", length, microseconds(m, length));
+    if (limit == NEVER) return;
+    fprintf(file, ", limit %" PRIu64 " %s", limit, length <= limit ? "met" : "missed by ");
+    if (length > limit) fprintf(file, "%" PRIu64, length - limit);
+}
+
 /* One line per request to a policy: the limit, whether it was met, who left how, what was estimated and what came of
  * it. */
 static void report_requests(const machine *m, FILE *file) {
@@ -151,23 +165,19 @@ static void report_requests(const machine *m, FILE *file) {
             wasted += r->entries[i].wasted;
             by[r->entries[i].technique]++;
         }
-        length = r->last_start_cycle - r->request.since;
+        length = r->started ? r->last_start_cycle - r->request.since : 0;
         fprintf(file, "request of %s at cycle %" PRIu64 ", policy %s: %u places", m->kernels[k].program->name,
                 r->request.since, m->policy->name, r->decision.places);
         if (r->decision.missing)
             fprintf(file, " (%u more cannot be had: %s)", r->decision.missing, gpump_reason_text(r->decision.reason));
-        fprintf(file, ", last block began after %" PRIu64 " cycles (%.2f us)", length, microseconds(m, length));
-        if (r->request.limit_cycles != NEVER) {
-            if (length <= r->request.limit_cycles)
-                fprintf(file, ", limit %" PRIu64 " met", r->request.limit_cycles);
-            else
-                fprintf(file, ", limit %" PRIu64 " missed by %" PRIu64, r->request.limit_cycles,
-                        length - r->request.limit_cycles);
-        }
-        fprintf(file,
-                "; blocks leave by flush %u, switch %u, drain %u (%u changed later); estimated %" PRIu64
-                " cycles and %" PRIu64 " warp instructions, wasted %" PRIu64 "\n",
-                by[0], by[1], by[2], r->reconsidered, r->decision.latency, r->decision.overhead, wasted);
+        report_request_length(m, r, file);
+        fprintf(file, "; blocks leave by flush %u, switch %u, drain %u (%u changed later); ", by[0], by[1], by[2],
+                r->reconsidered);
+        if (r->decision.latency == NEVER) /* a drain whose length is not known */
+            fprintf(file, "no estimate of cycles, wasted %" PRIu64 "\n", wasted);
+        else
+            fprintf(file, "estimated %" PRIu64 " cycles and %" PRIu64 " warp instructions, wasted %" PRIu64 "\n",
+                    r->decision.latency, r->decision.overhead, wasted);
         sm_cycles = (double)(length ? length : 1) * m->sm_count;
         fprintf(file, "  in use meanwhile: registers %.1f%%, shared memory %.1f%%, threads %.1f%%\n",
                 100 * (double)r->register_cycles / sm_cycles / m->config.gpu.registers,

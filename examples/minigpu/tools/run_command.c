@@ -12,6 +12,7 @@
 #include "tools/no_effect.h"
 #include "tools/outputs.h"
 #include "tools/recovery.h"
+#include "tools/report_csv.h"
 #include "tools/run_machine.h"
 #include "tools/run_options.h"
 
@@ -67,7 +68,7 @@ static machine *build(const run_arguments *a, launch_file *launch, race_log **ra
 
 /* Writes the trace and the page. Returns `status`, or what has gone wrong. */
 static int write_recorded(const run_arguments *a, const run_result *result, const timeline *recorded, int status) {
-    const int notes = !a->json && !options_quiet();
+    const int notes = !a->json && !a->csv && !options_quiet();
     if (a->trace && timeline_write_trace(recorded, a->trace))
         status = cannot_write(a->trace);
     else if (a->trace && notes)
@@ -91,9 +92,11 @@ static int run_and_report(const run_arguments *a, machine *m, launch_file *launc
         recovery_baseline(launch->path, a->sms, &a->machine, &result.baseline_cycles, error))
         fprintf(stderr, "minigpu: the run without errors, for the energy: %s\n", error);
     if (status == EXIT_RIGHT || status == EXIT_WRONG) no_effect_report(a, m, stderr);
-    runtime_calls_print(m, a->json ? stderr : stdout);
+    runtime_calls_print(m, a->json || a->csv ? stderr : stdout);
     if (a->json) {
         if (report_json(&result, stdout)) status = EXIT_WRONG;
+    } else if (a->csv) {
+        report_csv(&result, stdout);
     } else {
         report_text(&result, stdout);
         if (a->stats) report_statistics(m, stdout);

@@ -187,7 +187,7 @@ static void try_case(machine *m, const victim_case *one, uint64_t policy_limit, 
     out->end_cycles = (k->state == KERNEL_DONE ? k->end_cycle : m->now) - since;
     out->violated = out->end_cycles > one->limit_cycles + own_cycles;
     if (r->request.since == NEVER) return; /* nobody was there to make room */
-    out->start_cycles = wait = r->last_start_cycle - since;
+    out->start_cycles = wait = r->started ? r->last_start_cycle - since : out->end_cycles;
     out->late_estimate = r->decision.late;
     out->missing = r->decision.missing;
     out->reconsidered = r->reconsidered;
@@ -241,8 +241,8 @@ static void find_truth(machine *m, uint64_t *ends, victim_drain_error *error) {
         for (source = 0; source < 2; source++) {
             gpump_cost_options options = {GPUMP_COST_CPI_RUNNING, 0, 0};
             if (source) options.cpi = GPUMP_COST_CPI_SMALLER_DEVIATION;
-            if (gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, blocks, count, NULL,
-                                           &options, estimates[source], NULL) != GPUMP_OK)
+            if (gpump_cost_estimate_blocks(&m->port, m->histories, m->kernel_count + 1, blocks, count, NULL, &options,
+                                           estimates[source], NULL) != GPUMP_OK)
                 return;
         }
         for (n = 0; n < count && total < 1024; n++) {

@@ -179,7 +179,7 @@ static void look(machine *m, sm *s, uint32_t kernel, uint32_t above, departure *
         }
     }
     machine_must(m, "gpump_cost_estimate_blocks",
-                 gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, d->views, d->count, NULL,
+                 gpump_cost_estimate_blocks(&m->port, m->histories, m->kernel_count + 1, d->views, d->count, NULL,
                                             &m->corun->leave->cost, d->estimates, NULL),
                  NULL);
     gpump_victim_request_init(&d->request, 0, 0, m->now);
@@ -363,3 +363,50 @@ void corun_advance(machine *m) {
         if (c->next == NEVER && state == GPUMP_SHARING_MOVE && c->leave) c->next = m->now + LOOK_AGAIN;
     } while (c->next <= m->now && !m->failed);
 }
+
+/* ---- the part ---- */
+
+static int is_present(const machine *m) { return m->corun != NULL; }
+static uint64_t next(const machine *m) { return m->corun->next; }
+
+static void kernels_have_come(machine *m) {
+    if (m->corun->next <= m->now) corun_advance(m);
+}
+
+/* The group decides who leaves, where its places are fewer than kernels, or priorities count in it. */
+static int makes_room(machine *m, uint32_t kernel_index) {
+    (void)kernel_index;
+    return m->corun->places != m->kernel_count || m->corun->priorities;
+}
+
+static void block_came(machine *m, sm *s, block *b, const preempted_block *saved) {
+    (void)b;
+    if (saved && saved->kept) corun_came_back(m, s);
+}
+
+static void blocks_changed(machine *m, sm *s, uint32_t kernel_index) { corun_blocks_changed(m, s, kernel_index); }
+
+static uint64_t hash(const machine *m, uint64_t hash) {
+    return gpump_hash_u64(hash, gpump_sharing_hash(m->corun->sharing));
+}
+
+static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
+    (void)m;
+    return gpump_hash_u64(hash, gpump_rate_hash(s->rate));
+}
+
+const part corun_part = {
+    .name = "corun",
+    .traits = PART_CROSSES_SMS | PART_READS_MEMORY,
+    .is_present = is_present,
+    .next = next,
+    .kernels_have_come = kernels_have_come,
+    .kernel_starts = corun_kernel_starts,
+    .makes_room = makes_room,
+    .kernel_ended = corun_kernel_ended,
+    .may_place = corun_may_place,
+    .block_came = block_came,
+    .blocks_changed = blocks_changed,
+    .hash = hash,
+    .hash_sm = hash_sm,
+};

@@ -666,3 +666,31 @@ uint64_t duet_hash(const machine *m, uint64_t hash) {
     for (i = 0; i < m->sm_count; i++) hash = gpump_hash_u64(hash, gpump_duet_hash(m->sms[i]->duet->gpump));
     return hash;
 }
+
+/* ---- the part ---- */
+
+static int is_present(const machine *m) { return m->duet != NULL; }
+static uint64_t next(const machine *m) { return m->duet->next; }
+
+static void kernels_have_come(machine *m) {
+    if (m->duet->next <= m->now) duet_look(m);
+}
+
+static void block_leaves(machine *m, sm *s, block *b, const gpump_sm_action *action) {
+    (void)action;
+    if (duet_serves(m, b->kernel))
+        duet_left(m, s, b);
+    else
+        duet_left_beside(m, s, b);
+}
+
+const part duet_part = {
+    .name = "duet",
+    .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS | PART_READS_MEMORY,
+    .is_present = is_present,
+    .close = duet_free,
+    .next = next,
+    .kernels_have_come = kernels_have_come,
+    .block_leaves = block_leaves,
+    .hash = duet_hash,
+};

@@ -99,3 +99,44 @@ uint64_t fault_exchange_advance(machine *m) {
     }
     return next;
 }
+
+/* ---- the part ---- */
+
+static int is_present(const machine *m) { return m->switches != 0; }
+
+static int may_start(const machine *m, const sm *s) {
+    (void)m;
+    return fault_switch_lets_in(s);
+}
+
+static void block_came(machine *m, sm *s, block *b, const preempted_block *saved) {
+    fault_switch_placed(m, s, b, saved && saved->context != NEVER);
+}
+
+static void block_left(machine *m, sm *s, block *b, const gpump_sm_action *action, uint32_t entry) {
+    int vacates;
+    PARTS_ASK(m, vacates, 0, vacates, (m, s));
+    if (fault_switch_left(m, s, b, action->why == GPUMP_BLOCK_SAVED && !vacates)) preempted_belongs(m, entry, s->index);
+}
+
+static void preempted_dropped(machine *m, const preempted_block *entry) {
+    if (entry->fault_sm == NONE) return;
+    fault_switch_dropped(m, m->sms[entry->fault_sm], block_cookie_of(entry->kernel, entry->linear));
+}
+
+static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
+    (void)m;
+    return gpump_hash_u64(hash, gpump_block_switch_hash(s->fault_switch->unit));
+}
+
+const part fault_switch_part = {
+    .name = "fault_switch",
+    .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS,
+    .is_present = is_present,
+    .before_placing = fault_exchange_advance,
+    .may_start = may_start,
+    .block_came = block_came,
+    .block_left = block_left,
+    .preempted_dropped = preempted_dropped,
+    .hash_sm = hash_sm,
+};

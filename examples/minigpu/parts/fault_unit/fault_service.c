@@ -122,3 +122,32 @@ void fault_service_serve(machine *m) {
         if (u->unmap[i]) unmap(m, i);
     fault_unit_refresh(m);
 }
+
+/* ---- the part ---- */
+
+static int is_present(const machine *m) { return m->fault_unit != NULL; }
+
+static uint64_t hash(const machine *m, uint64_t hash) {
+    return gpump_hash_u64(hash, gpump_fault_hash(m->fault_unit->fault));
+}
+
+static void block_leaves(machine *m, sm *s, block *b, const gpump_sm_action *action) {
+    (void)s;
+    if (action->why != GPUMP_BLOCK_SAVED) fault_unit_block_gone(m, block_cookie(b));
+}
+
+static void preempted_dropped(machine *m, const preempted_block *entry) {
+    fault_unit_block_gone(m, block_cookie_of(entry->kernel, entry->linear));
+}
+
+const part fault_unit_part = {
+    .name = "fault_unit",
+    .traits = PART_CROSSES_SMS,
+    .is_present = is_present,
+    .next = fault_unit_next,
+    .turn = fault_service_serve,
+    .is_awaited = fault_unit_is_serving,
+    .block_leaves = block_leaves,
+    .preempted_dropped = preempted_dropped,
+    .hash = hash,
+};

@@ -132,13 +132,13 @@ void faults_prepare(const kernel_program *program, replay_info *info, issue_info
 
 /* ---- warps come and go ---- */
 
-void faults_open_warp(machine *m, sm *s, const warp *w) {
+void faults_open_warp(machine *m, sm *s, warp *w) {
     if (m->fault_unit) fault_calls_open(m, w);
     machine_must(m, "gpump_replay_open", gpump_replay_open(s->faults->replay, w->number, m->blocks[w->block].ref.slot),
                  NULL);
 }
 
-void faults_close_warp(machine *m, sm *s, const warp *w) {
+void faults_close_warp(machine *m, sm *s, warp *w) {
     sm_faults *f = s->faults;
     uint32_t i;
     for (i = 0; i < GPUMP_REPLAY_WINDOW; i++) { /* what its log held goes, too */
@@ -473,3 +473,21 @@ in_flight *faults_restore_operands(machine *m, sm *s, warp *w, uint64_t sequence
     s->records[record].entry = handle;
     return &s->records[record];
 }
+
+/* ---- the part ---- */
+
+static int is_present(const machine *m) { return m->sm_count && m->sms[0] && m->sms[0]->faults; }
+
+static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
+    (void)m;
+    return gpump_hash_u64(hash, gpump_replay_hash(s->faults->replay));
+}
+
+const part faults_part = {
+    .name = "faults",
+    .traits = PART_SEES_PLACEMENTS,
+    .is_present = is_present,
+    .warp_came = faults_open_warp,
+    .warp_leaves = faults_close_warp,
+    .hash_sm = hash_sm,
+};

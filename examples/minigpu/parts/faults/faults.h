@@ -33,8 +33,8 @@ void faults_cycle(machine *m, sm *s);
 /* The next cycle in which a page comes that somebody of this SM waits for; NEVER. */
 uint64_t faults_next(const sm *s);
 /* A warp takes its slot; it leaves it. */
-void faults_open_warp(machine *m, sm *s, const warp *w);
-void faults_close_warp(machine *m, sm *s, const warp *w);
+void faults_open_warp(machine *m, sm *s, warp *w);
+void faults_close_warp(machine *m, sm *s, warp *w);
 /* The first block of a kernel comes to an empty SM: the log is shared among so many. */
 void faults_share_log(machine *m, sm *s, uint32_t blocks);
 /* The warps of a block are told to stop: who waits for pages in place, is replaying, or waits for log room that faulted

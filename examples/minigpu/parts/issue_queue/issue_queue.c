@@ -162,3 +162,20 @@ uint64_t issue_queue_hash(const issue_queue *q, uint64_t hash) {
     hash = gpump_hash_u64(hash, q->free_entries[1] ^ q->ready[1] << 1);
     return gpump_hash_u64(hash, q->waits ^ q->held_back << 1);
 }
+
+/* ---- the part ---- */
+
+static int is_present(const machine *m) { return m->config.issue_queue_entries != 0; }
+
+static void warp_came(machine *m, sm *s, warp *w) {
+    (void)m;
+    issue_queue_forget(s->queue, w->slot);
+}
+
+static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
+    (void)m;
+    return issue_queue_hash(s->queue, hash);
+}
+
+const part issue_queue_part = {
+    .name = "issue_queue", .is_present = is_present, .warp_came = warp_came, .hash_sm = hash_sm};

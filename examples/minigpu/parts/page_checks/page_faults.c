@@ -172,3 +172,20 @@ void page_faults_serve(machine *m) {
         m->page_faults.served++;
     }
 }
+
+/* ---- the part ---- */
+
+static int is_present(const machine *m) { return m->page_faults.buffer.entries != NULL; }
+
+static uint64_t hash(const machine *m, uint64_t hash) {
+    return gpump_hash_u64(hash, m->page_faults.served ^ (uint64_t)m->page_faults.buffer.count << 32);
+}
+
+const part page_checks_part = {
+    .name = "page_checks",
+    .traits = PART_CROSSES_SMS,
+    .is_present = is_present,
+    .next = page_faults_next,
+    .turn = page_faults_serve,
+    .hash = hash,
+};

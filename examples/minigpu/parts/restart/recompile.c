@@ -197,3 +197,32 @@ void recompile_free(machine *m) {
         }
     }
 }
+
+/* ---- the part ---- */
+
+static int is_present(const machine *m) { return m->regions != 0; }
+
+static void warp_came(machine *m, sm *s, warp *w) {
+    machine_must(m, "gpump_restart_open", gpump_restart_open(s->restart, w->slot), NULL);
+}
+
+static void warp_starts(machine *m, sm *s, warp *w) { restart_record(m, s, w, 0); }
+
+static void warp_leaves(machine *m, sm *s, warp *w) {
+    machine_must(m, "gpump_restart_close", gpump_restart_close(s->restart, w->slot), NULL);
+}
+
+static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
+    (void)m;
+    return gpump_hash_u64(hash, gpump_restart_hash(s->restart));
+}
+
+const part restart_part = {
+    .name = "restart",
+    .is_present = is_present,
+    .close = recompile_free,
+    .warp_came = warp_came,
+    .warp_starts = warp_starts,
+    .warp_leaves = warp_leaves,
+    .hash_sm = hash_sm,
+};

@@ -198,7 +198,7 @@ static uint32_t select_choices(machine *m, sm *s, gpump_block_choice *choices) {
     leaving = look_at_leaving(m, s, views);
     question.policy = gpump_victim_find("chimera");
     machine_must(m, "gpump_cost_estimate_blocks",
-                 gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, views, leaving, NULL,
+                 gpump_cost_estimate_blocks(&m->port, m->histories, m->kernel_count + 1, views, leaving, NULL,
                                             &question.policy->cost, estimates, NULL),
                  NULL);
     gpump_victim_request_init(&request, 0, 0, m->now);
@@ -287,3 +287,54 @@ uint64_t preemption_schedule_wake(const machine *m) {
 uint64_t preemption_schedule_hash(const machine *m, uint64_t hash) {
     return gpump_hash_u64(hash, gpump_scheduler_hash(m->schedule->scheduler));
 }
+
+/* ---- the part ---- */
+
+static int is_present(const machine *m) { return m->schedule != NULL; }
+static int owns_sms(const machine *m) { return m->schedule != NULL; }
+
+static uint64_t before_placing(machine *m) {
+    preemption_schedule_pump(m);
+    m->dispatch_needed = m->corun != NULL; /* the scheduler places all blocks but a group's */
+    return NEVER;
+}
+
+static int makes_room(machine *m, uint32_t kernel_index) {
+    preemption_schedule_submit(m, kernel_index);
+    return 1;
+}
+
+static int may_place(const machine *m, const sm *s, uint32_t kernel_index, int own) {
+    (void)own;
+    return kernel_index < m->corun->kernels && schedule_group_holds(m, s->index);
+}
+
+static void block_left(machine *m, sm *s, block *b, const gpump_sm_action *action, uint32_t entry) {
+    (void)s;
+    (void)action;
+    preemption_schedule_left(m, b, entry);
+}
+
+static void preempted_dropped(machine *m, const preempted_block *entry) {
+    if (entry->fault_sm != NONE) preemption_schedule_off_chip_left(m, (uint32_t)(entry - m->preempted), 1);
+}
+
+static uint32_t vacated_for(const machine *m, const sm *s) { return preemption_schedule_next_kernel(m, s->index); }
+
+const part schedule_part = {
+    .name = "schedule",
+    .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS,
+    .is_present = is_present,
+    .next = preemption_schedule_wake,
+    .before_placing = before_placing,
+    .before_arrivals = preemption_schedule_pump, /* ended kernels leave their queues first */
+    .makes_room = makes_room,
+    .process_aborted = preemption_schedule_abort, /* KILL has nothing left to do when it comes */
+    .owns_sms = owns_sms,
+    .may_place = may_place,
+    .block_left = block_left,
+    .preempted_dropped = preempted_dropped,
+    .vacates = preemption_schedule_vacates,
+    .vacated_for = vacated_for,
+    .hash = preemption_schedule_hash,
+};

@@ -154,3 +154,14 @@ uint64_t shared_log_copy(sm *s, uint32_t bytes) {
     log->statistics.copied_bytes += bytes;
     return log->copied_cycle - s->now;
 }
+
+/* ---- the part ---- */
+
+static int is_present(const machine *m) { return m->sm_count && m->sms[0] && m->sms[0]->shared_log; }
+
+static void warp_leaves(machine *m, sm *s, warp *w) {
+    (void)m;
+    shared_log_boundary(s, w->slot, 0);
+}
+
+const part shared_log_part = {.name = "shared_log", .is_present = is_present, .warp_leaves = warp_leaves};

@@ -6,8 +6,6 @@
 #include "parts/duet/duet.h"
 #include "parts/fault_unit/fault_unit.h"
 #include "preemption/context_bytes.h"
-#include "parts/schedule/schedule_facts.h"
-#include "parts/victims/victim_facts.h"
 
 #define SERIES_MAX (64u + 8u)
 #define OCCUPANCY_KERNELS 64u /* kernels beyond share the last one's series */
@@ -103,9 +101,11 @@ int trace_open(machine *m, const launch_file *launch) {
         }
     }
     m->trace = t;
+    parts_find(m);
     declare_series(m);
     if (t->failed) {
         m->trace = NULL;
+        parts_find(m);
         timeline_free(t);
         return -1;
     }
@@ -117,25 +117,15 @@ int trace_open(machine *m, const launch_file *launch) {
     return 0;
 }
 
-timeline *trace_close(machine *m) {
-    timeline *t = m->trace;
-    uint32_t i;
-    if (!t) return NULL;
-    for (i = 0; i < m->kernel_count; i++)
-        if (m->kernels[i].state == KERNEL_ACTIVE) trace_ends(m, i);
-    trace_sample(m);
-    timeline_close(t, m->now);
-    m->trace = NULL;
-    return t;
+static void block_phase(const machine *m, const block *b, uint32_t phase) {
+    timeline_phase_is(m->trace, m->now, row_of(m, b->sm, b->ref.slot), (timeline_phase)phase, b->kernel, b->linear);
 }
 
-void trace_block(const machine *m, const block *b, timeline_phase phase) {
-    if (!m->trace) return;
-    timeline_phase_is(m->trace, m->now, row_of(m, b->sm, b->ref.slot), phase, b->kernel, b->linear);
-}
+/* What the cost estimates say of blocks that are about to be told to leave, in this order, one SM's. They are told
+ * before the machine goes on, so one array serves all machines. */
+static __thread timeline_estimate estimates[BLOCK_ENTRIES_MAX];
 
-void trace_estimate(machine *m, const sm *s, const gpump_block_choice *choices, uint32_t count,
-                    timeline_estimate *estimates) {
+static void estimate(machine *m, sm *s, const gpump_block_choice *choices, uint32_t count) {
     gpump_block_view views[BLOCK_ENTRIES_MAX];
     gpump_cost_estimate costs[BLOCK_ENTRIES_MAX];
     const gpump_cost_options options = {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0};
@@ -148,8 +138,8 @@ void trace_estimate(machine *m, const sm *s, const gpump_block_choice *choices, 
         if (m->context_form)
             views[i].context_bytes = preemption_context_now(m, &m->blocks[s->block_of_entry[views[i].block.slot]]);
     }
-    if (gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, views, count, NULL, &options,
-                                   costs, NULL) != GPUMP_OK)
+    if (gpump_cost_estimate_blocks(&m->port, m->histories, m->kernel_count + 1, views, count, NULL, &options, costs,
+                                   NULL) != GPUMP_OK)
         return;
     for (i = 0; i < count; i++) {
         for (n = 0; n < GPUMP_TECHNIQUES; n++) {
@@ -163,30 +153,28 @@ void trace_estimate(machine *m, const sm *s, const gpump_block_choice *choices, 
     }
 }
 
-void trace_victims(machine *m, const sm *s, const gpump_block_choice *choices, uint32_t count, uint32_t for_kernel,
-                   const timeline_estimate *estimates) {
-    const victim_request *asked = m->policy && for_kernel && m->victim_requests[for_kernel - 1].request.since != NEVER
-                                      ? &m->victim_requests[for_kernel - 1]
-                                      : NULL;
-    uint32_t request, i;
+static void told(machine *m, sm *s, const gpump_block_choice *choices, uint32_t count, uint32_t for_kernel) {
+    room_request asked = {m->now, TIMELINE_NEVER};
+    uint32_t request, i, vacated_for;
+    int known;
     if (!count) return;
-    if (m->schedule) for_kernel = preemption_schedule_next_kernel(m, s->index);
-    request = timeline_ask(m->trace, asked ? asked->request.since : m->now, for_kernel ? for_kernel - 1 : TIMELINE_NONE,
-                           asked ? asked->request.limit_cycles : TIMELINE_NEVER);
+    PARTS_ASK(m, known, 0, room_wanted, (m, for_kernel, &asked));
+    PARTS_ASK(m, vacated_for, NONE, vacated_for, (m, s));
+    if (vacated_for != NONE) for_kernel = vacated_for;
+    request = timeline_ask(m->trace, asked.since, for_kernel ? for_kernel - 1 : TIMELINE_NONE, asked.limit_cycles);
     for (i = 0; i < count; i++) {
         const block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
         const uint32_t technique = b->rewinding ? (uint32_t)GPUMP_TECHNIQUE_REWIND : choices[i].technique;
-        timeline_estimate estimate = estimates[i];
-        if (asked && b->victim < asked->count) { /* what the policy itself reckoned with */
-            estimate.cycles[technique] = asked->entries[b->victim].estimate_cycles;
-            estimate.overhead[technique] = asked->entries[b->victim].estimate_overhead;
-        }
+        timeline_estimate told_of = estimates[i];
+        if (known) /* what the policy itself reckoned with */
+            PARTS_ASK(m, known, 1, room_estimate,
+                      (m, for_kernel, b, &told_of.cycles[technique], &told_of.overhead[technique]));
         timeline_tell(m->trace, m->now, request, row_of(m, s->index, b->ref.slot), b->kernel, b->linear, technique,
-                      &estimate);
+                      &told_of);
     }
 }
 
-void trace_left(const machine *m, const block *b, const gpump_sm_action *action) {
+static void block_leaves(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     const uint32_t row = row_of(m, b->sm, b->ref.slot);
     const int flushed = action->why == GPUMP_BLOCK_FLUSHED, done = action->why == GPUMP_BLOCK_DONE;
     const uint32_t technique = flushed        ? GPUMP_TECHNIQUE_FLUSH
@@ -195,6 +183,7 @@ void trace_left(const machine *m, const block *b, const gpump_sm_action *action)
                                               : GPUMP_TECHNIQUE_SWITCH;
     const uint64_t dropped = flushed ? action->history.executed : done ? 0 : b->rewound;
     uint64_t cost = dropped;
+    (void)s;
     if (!flushed && !done && action->history.cycles) /* stopped until it was saved, and as long again to come back */
         cost += gpump_muldiv_up(2 * (m->now - b->stop_cycle), action->history.executed, action->history.cycles);
     timeline_phase_is(m->trace, m->now, row, TIMELINE_NOTHING, 0, 0);
@@ -202,17 +191,17 @@ void trace_left(const machine *m, const block *b, const gpump_sm_action *action)
     timeline_leave(m->trace, m->now, row, technique, flushed || done ? 0 : b->context_bytes, dropped, cost);
 }
 
-void trace_arrives(const machine *m, uint32_t kernel) {
+static void kernel_starts(machine *m, uint32_t kernel) {
     timeline_add_mark(m->trace, m->now, TIMELINE_NONE, "arrives", kernel, 0);
 }
 
-void trace_ends(const machine *m, uint32_t kernel) {
+static void kernel_ends(machine *m, uint32_t kernel) {
     const uint64_t ready = m->kernels[kernel].round_cycle, seen = m->trace->begin_cycle; /* it may have begun unseen */
     timeline_add_span(m->trace, m->kernels[kernel].process, TIMELINE_KERNEL, kernel, 0,
                       ready < seen && seen <= m->now ? seen : ready, m->now);
 }
 
-void trace_sample(const machine *m) {
+static void sample(const machine *m) {
     uint64_t values[SERIES_MAX], issued = 0, contexts = 0;
     uint32_t i, n = occupancy_series(m);
     memset(values, 0, sizeof values);
@@ -237,3 +226,37 @@ void trace_sample(const machine *m) {
     }
     timeline_sample(m->trace, m->now, values);
 }
+
+timeline *trace_close(machine *m) {
+    timeline *t = m->trace;
+    uint32_t i;
+    if (!t) return NULL;
+    for (i = 0; i < m->kernel_count; i++)
+        if (m->kernels[i].state == KERNEL_ACTIVE) kernel_ends(m, i);
+    sample(m);
+    timeline_close(t, m->now);
+    m->trace = NULL;
+    parts_find(m);
+    return t;
+}
+
+/* ---- the part ---- */
+
+static int is_present(const machine *m) { return m->trace != NULL; }
+
+static void turn(machine *m) {
+    if (m->trace->sample_cycle <= m->now) sample(m);
+}
+
+const part trace_part = {
+    .name = "trace",
+    .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS | PART_READS_MEMORY,
+    .is_present = is_present,
+    .turn = turn,
+    .kernel_starts = kernel_starts,
+    .kernel_ends = kernel_ends,
+    .block_phase = block_phase,
+    .blocks_are_chosen = estimate,
+    .blocks_are_told = told,
+    .block_leaves = block_leaves,
+};

@@ -15,8 +15,6 @@ static int make_scratch(machine *m, uint32_t blocks) {
 
 int victims_build(machine *m) {
     uint32_t i, blocks = m->config.gpu.sms * m->config.gpu.block_slots;
-    m->histories = (gpump_cost_history *)arena_take_array(&m->arena, m->kernel_count + 1, sizeof *m->histories);
-    if (!m->histories) return -1;
     if (!m->policy) return 0;
     m->victim_requests = (victim_request *)arena_take_array(&m->arena, m->kernel_count, sizeof *m->victim_requests);
     if (!m->victim_requests || make_scratch(m, m->config.gpu.sms * BLOCK_ENTRIES_MAX)) return -1;
@@ -29,16 +27,8 @@ int victims_build(machine *m) {
     return 0;
 }
 
-uint64_t victims_stall_cycles(const machine *m, const block *b) {
-    gpump_footprint moved = m->kernels[b->kernel].need;
-    if (b->keep & GPUMP_PART_REGISTERS) moved.registers = 0;
-    if (b->keep & GPUMP_PART_SHARED_MEMORY) moved.shared_bytes = 0;
-    return gpump_gpu_save_cycles(&m->config.gpu, gpump_gpu_context_bytes(&m->config.gpu, &moved));
-}
-
 void victims_account(machine *m) {
     uint32_t i, k;
-    if (!m->victim_requests) return;
     for (k = 0; k < m->kernel_count; k++) {
         victim_request *r = &m->victim_requests[k];
         uint64_t cycles;
@@ -58,7 +48,6 @@ void victims_account(machine *m) {
 
 void victims_placed(machine *m, const block *b) {
     victim_request *r;
-    if (!m->victim_requests) return;
     r = &m->victim_requests[b->kernel];
     if (r->request.since == NEVER) return;
     r->last_start_cycle = m->now;
@@ -68,9 +57,6 @@ void victims_placed(machine *m, const block *b) {
 void victims_freed(machine *m, block *b, const gpump_sm_action *action) {
     uint32_t k;
     const int saved = action->why == GPUMP_BLOCK_SAVED || action->kind == GPUMP_SM_ACTION_PARKED;
-    if (action->why == GPUMP_BLOCK_DONE)
-        gpump_cost_history_record(&m->histories[b->kernel + 1], action->history.executed, action->history.cycles);
-    if (action->why == GPUMP_BLOCK_DONE && m->ends && b->kernel == 0) m->ends[b->linear] = m->now;
     if (b->victim == NONE) return;
     for (k = 0; k < m->kernel_count; k++) {
         victim_request *r = &m->victim_requests[k];

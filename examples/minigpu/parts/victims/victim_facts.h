@@ -57,7 +57,4 @@ int victims_build(machine *m);
 void victims_account(machine *m); /* something is about to change: adds up what was in use until now */
 void victims_placed(machine *m, const block *b);
 void victims_freed(machine *m, block *b, const gpump_sm_action *action);
-/* How long a switched block stalls in the model of Shieh 4.1: its allocated bytes (of the parts that do not stay in
- * place) at the SM's share of the bandwidth. */
-uint64_t victims_stall_cycles(const machine *m, const block *b);
 #endif

@@ -99,7 +99,7 @@ static int look(machine *m, sm *s, const gpump_victim_request *request, const gp
         if (m->regions) price_rewind(m, b, &room->rewind[i]);
         b->keep = kept;
     }
-    if (gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, room->blocks, count,
+    if (gpump_cost_estimate_blocks(&m->port, m->histories, m->kernel_count + 1, room->blocks, count,
                                    m->regions ? room->rewind : NULL, &options, room->estimates, &diag) != GPUMP_OK) {
         stop(m, "gpump_cost_estimate_blocks", &diag);
         return -1;
@@ -287,3 +287,62 @@ void victims_reconsider(machine *m) {
     }
     m->ask_again = next;
 }
+
+/* ---- the part ---- */
+
+static int is_present(const machine *m) { return m->victim_requests != NULL; }
+static uint64_t next(const machine *m) { return m->ask_again; }
+
+static int makes_room(machine *m, uint32_t kernel_index) {
+    if (!m->policy) return 0; /* an experiment has taken it away */
+    victims_decide(m, kernel_index);
+    return 1;
+}
+
+static int keeps_reserved(const machine *m, const kernel *k) { return m->policy ? k->state != KERNEL_DONE : -1; }
+
+static void block_came(machine *m, sm *s, block *b, const preempted_block *saved) {
+    (void)s;
+    (void)saved;
+    victims_placed(m, b);
+}
+
+static void block_leaves(machine *m, sm *s, block *b, const gpump_sm_action *action) {
+    (void)s;
+    victims_freed(m, b, action);
+}
+
+static const victim_request *request_of(const machine *m, uint32_t for_kernel) {
+    const victim_request *r = m->policy && for_kernel ? &m->victim_requests[for_kernel - 1] : NULL;
+    return r && r->request.since != NEVER ? r : NULL;
+}
+
+static int room_wanted(const machine *m, uint32_t for_kernel, room_request *request) {
+    const victim_request *r = request_of(m, for_kernel);
+    if (!r) return 0;
+    request->since = r->request.since;
+    request->limit_cycles = r->request.limit_cycles;
+    return 1;
+}
+
+static int room_estimate(const machine *m, uint32_t for_kernel, const block *b, uint64_t *cycles, uint64_t *overhead) {
+    const victim_request *r = request_of(m, for_kernel);
+    if (!r || b->victim >= r->count) return 0;
+    *cycles = r->entries[b->victim].estimate_cycles;
+    *overhead = r->entries[b->victim].estimate_overhead;
+    return 1;
+}
+
+const part victims_part = {
+    .name = "victims",
+    .is_present = is_present,
+    .next = next,
+    .turn = victims_reconsider,
+    .makes_room = makes_room,
+    .keeps_reserved = keeps_reserved,
+    .blocks_change = victims_account,
+    .block_came = block_came,
+    .block_leaves = block_leaves,
+    .room_wanted = room_wanted,
+    .room_estimate = room_estimate,
+};

@@ -1,0 +1,11 @@
+/* preempt_at: --preempt CYCLE. At that cycle a kernel of higher priority that has not come yet arrives; when there is
+ * none, every SM is emptied. */
+#ifndef MINIGPU_PREEMPT_AT_H
+#define MINIGPU_PREEMPT_AT_H
+
+#include "state/state.h"
+
+/* Sets the cycle of a machine that has been built; NEVER: none. */
+void preempt_at(machine *m, uint64_t cycle);
+
+#endif

@@ -1,0 +1,126 @@
+/* part: a capability that a machine may have or not: an observer, a scheduler of SMs, faults, warps beyond an SM's
+ * room.
+ *
+ * A part is a folder parts/NAME with one table of hooks, NAME_part, and one line in parts/parts.def. The machine knows
+ * parts by their tables alone: it tells the parts that are present what happens (a block has come, a kernel has ended),
+ * asks them (may this block start here), and gives each its turn. Parts do not know each other. A machine without parts
+ * has an empty list, so what it costs is one test of a pointer per event.
+ *
+ * Every hook may be NULL: then the part has nothing to say. Hooks are called in the order of parts/parts.def. */
+#ifndef MINIGPU_PART_H
+#define MINIGPU_PART_H
+
+#include "gpump.h"
+#include "base/arena.h"
+#include "state/kernel.h"
+
+struct machine;
+struct sm;
+struct warp;
+struct block;
+
+/* What a part means for the others, as bits; machine.traits has those of all parts that are present. */
+enum {
+    PART_CROSSES_SMS = 1, /* SMs share state of it within a cycle: no SM may go ahead of the others (machine/ahead.h) */
+    PART_SEES_PLACEMENTS = 2, /* it looks at warps when their block is placed: they come at once (block_life.h) */
+    PART_READS_MEMORY = 4     /* it reads the meters of the memory between windows (machine/window.h) */
+};
+
+/* A kernel with a deadline has asked for room. */
+typedef struct room_request {
+    uint64_t since, limit_cycles;
+} room_request;
+
+typedef struct part {
+    const char *name;
+    uint32_t traits;
+    /* Does this machine have it? Asked when the machine has been built, and when an observer comes or goes. */
+    int (*is_present)(const struct machine *m);
+    /* Frees what lies outside the arena. */
+    void (*close)(struct machine *m);
+
+    /* ---- the machine's cycle (machine/machine.c) ---- */
+    uint64_t (*next)(const struct machine *m);     /* the cycle of its next turn; NEVER */
+    void (*turn)(struct machine *m);               /* it is due, at the start of the machine's cycle. With `next` NULL:
+                                                      every cycle that the machine visits */
+    void (*kernels_have_come)(struct machine *m);  /* the same turn, behind the kernels that arrive in this cycle */
+    uint64_t (*before_placing)(struct machine *m); /* the dispatcher is about to place blocks. Returns when it wants
+                                                      to be asked again; NEVER */
+    uint64_t (*after_cycle)(struct machine *m);    /* all SMs have had their cycle. Returns like before_placing */
+    int (*is_awaited)(const struct machine *m);    /* 1: something that warps wait for comes by itself */
+
+    /* ---- kernels (machine/dispatcher.c) ---- */
+    void (*before_arrivals)(struct machine *m); /* the dispatcher is about to look which kernels have ended and come */
+    void (*kernel_starts)(struct machine *m, uint32_t kernel);    /* its blocks may be placed from now on */
+    int (*makes_room)(struct machine *m, uint32_t kernel);        /* who leaves for it? 1: the part sees to that */
+    void (*kernel_ends)(struct machine *m, uint32_t kernel);      /* all its blocks are done */
+    void (*kernel_ended)(struct machine *m, uint32_t kernel);     /* the same, and whether it runs again is known */
+    void (*process_aborted)(struct machine *m, uint32_t process); /* its blocks leave next */
+
+    /* ---- may this block go there? (machine/dispatcher.c) ---- */
+    int (*owns_sms)(const struct machine *m);   /* 1: the part decides which kernel has which SM, nobody else */
+    int (*places_all)(const struct machine *m); /* 1: the part places all blocks, the dispatcher none */
+    int (*may_place)(const struct machine *m, const struct sm *s, uint32_t kernel, int own); /* own: parked there */
+    int (*may_start)(const struct machine *m, const struct sm *s); /* a block that has not run yet */
+    int (*keeps_reserved)(const struct machine *m,
+                          const kernel *k); /* an SM that is reserved for it: 1, 0; -1: no word */
+
+    /* ---- blocks (preemption/) ---- */
+    void (*blocks_change)(struct machine *m); /* some block is about to come, to stop or to leave */
+    void (*block_came)(struct machine *m, struct sm *s, struct block *b, const preempted_block *saved);
+    void (*block_phase)(const struct machine *m, const struct block *b, uint32_t phase); /* a timeline_phase */
+    void (*blocks_are_chosen)(struct machine *m, struct sm *s, const gpump_block_choice *choices, uint32_t count);
+    void (*blocks_are_told)(struct machine *m, struct sm *s, const gpump_block_choice *choices, uint32_t count,
+                            uint32_t for_kernel); /* to leave for that kernel number; 0: nobody */
+    void (*block_leaves)(struct machine *m, struct sm *s, struct block *b,
+                         const gpump_sm_action *action); /* all of it
+                                                        is there yet */
+    void (*block_left)(struct machine *m, struct sm *s, struct block *b, const gpump_sm_action *action,
+                       uint32_t entry); /* and waits as preempted block `entry`; NONE: it has ended or was killed */
+    void (*warp_came)(struct machine *m, struct sm *s, struct warp *w);   /* with its block; it has its slot */
+    void (*warp_starts)(struct machine *m, struct sm *s, struct warp *w); /* at the first instruction */
+    void (*warp_leaves)(struct machine *m, struct sm *s, struct warp *w);
+    void (*blocks_changed)(struct machine *m, struct sm *s, uint32_t kernel); /* sm.kernel_resident of the kernel has */
+    void (*preempted_dropped)(struct machine *m, const preempted_block *entry); /* with its process */
+
+    /* ---- asked by other parts, through the machine ---- */
+    int (*room_wanted)(const struct machine *m, uint32_t for_kernel, room_request *request); /* 1: it has asked */
+    int (*room_estimate)(const struct machine *m, uint32_t for_kernel, const struct block *b, uint64_t *cycles,
+                         uint64_t *overhead); /* 1: what was estimated for a block that leaves for it */
+    int (*vacates)(const struct machine *m, const struct sm *s); /* 1: all blocks of the SM have to leave */
+    uint32_t (*vacated_for)(const struct machine *m,
+                            const struct sm *s); /* the kernel number that gets it; NONE: no word */
+
+    /* ---- the state ---- */
+    uint64_t (*hash)(const struct machine *m, uint64_t hash);
+    uint64_t (*hash_sm)(const struct machine *m, const struct sm *s, uint64_t hash);
+} part;
+
+/* The numbers of the parts: places for their state in machine.of_part and sm.of_part. */
+enum {
+#define PART(name) PART_##name,
+#include "parts/parts.def"
+#undef PART
+    PARTS
+};
+
+/* Finds which parts a machine has: machine.parts. */
+void parts_find(struct machine *m);
+
+/* Tells all parts that are present: PARTS_TELL(m, block_came, (m, s, b, saved)). */
+#define PARTS_TELL(m, hook, arguments)                    \
+    do {                                                  \
+        const part *const *part_;                         \
+        for (part_ = (m)->parts; *part_; part_++)         \
+            if ((*part_)->hook) (*part_)->hook arguments; \
+    } while (0)
+/* Asks them until one gives another answer than `default_answer`; `answer` becomes that, or default_answer. */
+#define PARTS_ASK(m, answer, default_answer, hook, arguments)                     \
+    do {                                                                          \
+        const part *const *part_;                                                 \
+        (answer) = (default_answer);                                              \
+        for (part_ = (m)->parts; *part_ && (answer) == (default_answer); part_++) \
+            if ((*part_)->hook) (answer) = (*part_)->hook arguments;              \
+    } while (0)
+
+#endif
