@@ -63,8 +63,8 @@ static void the_cause_is_named(void **state) {
            "is no launch file: minigpu init FILE.ptx writes one for its kernels\n");
     expect(RUN "own_kernel/smooth.cu 2>&1", 2, "is no launch file: compile it to PTX (nvcc -ptx)");
     expect(GPUMP_BINARY_DIR "/examples/minigpu/minigpu pairs nofile.yaml 2>&1", 2, "cannot read nofile.yaml: No such");
-    expect(GPUMP_BINARY_DIR "/examples/tbsim/tbsim run x.yaml --limit -4 2>&1", 2,
-           "tbsim: a number from 0 to below 1e15 is wanted, not: -4");
+    expect(GPUMP_BINARY_DIR "/examples/tbsim/tbsim run x.yaml --until -4 2>&1", 2,
+           "tbsim: --until wants a number from 0 to ");
 }
 
 int main(void) {
