@@ -62,13 +62,18 @@ static void place_new(machine *m, sm *s, kernel *k) {
                      NULL);
 }
 
+/* May blocks of the kernel come to this SM? Not when the SM is another kernel's. */
+static int may_have_more(const machine *m, const sm *s, const kernel *k) {
+    return !s->reserved_for || s->reserved_for == (uint32_t)(k - m->kernels) + 1;
+}
+
 static void advance(machine *m, sm *s) {
     fault_switch *f = s->fault_switch;
     gpump_block_switch_action action;
     kernel *k = kernel_of(m, s);
-    const uint64_t left = m->schedule             ? preemption_schedule_extra_blocks(m, s)
-                          : k && !s->reserved_for ? k->blocks - k->next_block
-                                                  : 0;
+    const uint64_t left = m->schedule                   ? preemption_schedule_extra_blocks(m, s)
+                          : k && may_have_more(m, s, k) ? k->blocks - k->next_block
+                                                        : 0;
     uint64_t next;
     f->asks = 0;
     f->next = NEVER;
@@ -94,6 +99,8 @@ uint64_t fault_exchange_advance(machine *m) {
     m->switch_needed = 0;
     for (i = 0; i < m->sm_count; i++) {
         fault_switch *f = m->sms[i]->fault_switch;
+        const uint32_t owner = m->sms[i]->reserved_for;
+        while (owner && fault_switch_give_up(m, m->sms[i], owner - 1) != NONE) {}
         if (f->asks || f->next <= m->now) advance(m, m->sms[i]);
         if (f->next < next) next = f->next;
     }
@@ -116,6 +123,7 @@ static void block_came(machine *m, sm *s, block *b, const preempted_block *saved
 static void block_left(machine *m, sm *s, block *b, const gpump_sm_action *action, uint32_t entry) {
     int vacates;
     PARTS_ASK(m, vacates, 0, vacates, (m, s));
+    vacates |= !may_have_more(m, s, &m->kernels[b->kernel]);
     if (fault_switch_left(m, s, b, action->why == GPUMP_BLOCK_SAVED && !vacates)) preempted_belongs(m, entry, s->index);
 }
 

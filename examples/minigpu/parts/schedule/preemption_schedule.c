@@ -216,26 +216,14 @@ static uint32_t select_choices(machine *m, sm *s, gpump_block_choice *choices) {
     return decision.choices;
 }
 
-/* The SM's blocks that have left on a fault go to the preempted blocks of their kernel: their contexts are saved. */
-static void give_off_chip(machine *m, sm *s) {
-    uint32_t i, n;
-    for (i = 0; i < m->kernel_count; i++)
-        for (n = preempted_first(m, i); n != NONE && s->fault_switch->off_chip; n = preempted_after(m, i, n)) {
-            const preempted_block *entry = &m->preempted[n];
-            if (entry->fault_sm != s->index) continue;
-            preempted_belongs(m, n, NONE);
-            fault_switch_dropped(m, s, block_cookie_of(entry->kernel, entry->linear));
-            preemption_schedule_off_chip_left(m, n, 0);
-        }
-}
-
 /* Makes whoever runs on an SM that is being vacated leave; blocks that were just coming back are told when they have
  * arrived. */
 static void vacate(machine *m, sm *s) {
     gpump_block_choice choices[BLOCK_ENTRIES_MAX];
-    uint32_t mechanism = m->schedule->vacating[s->index] - 1, count;
+    uint32_t mechanism = m->schedule->vacating[s->index] - 1, count, entry;
     memset(choices, 0, sizeof choices);
-    if (s->fault_switch) give_off_chip(m, s);
+    while (s->fault_switch && (entry = fault_switch_give_up(m, s, NONE)) != NONE)
+        preemption_schedule_off_chip_left(m, entry, 0);
     if (!s->resident) return;
     if (mechanism != GPUMP_SCHEDULER_SELECT) {
         preemption_request(m, s, mechanism == GPUMP_SCHEDULER_DRAIN ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH, 0,
