@@ -137,7 +137,8 @@ static void test_no_file_of_a_run_is_written_over(void **state) {
     size_t i;
     (void)state;
     expect(
-        "rm -rf k as_it_was symbolic hard both; mkdir k; cp " FEATURES " k/k.ptx; ln -s k/k.ptx symbolic; ln k/k.ptx hard;"
+        "rm -rf k as_it_was symbolic hard both; mkdir k; cp " FEATURES
+        " k/k.ptx; ln -s k/k.ptx symbolic; ln k/k.ptx hard;"
         "head -c 4 /dev/zero | tee k/in.bin | tee k/demo-flush.json >k/out.bin;"
         "printf '%s\n' 'kernels: [{ptx: k.ptx, kernel: sum_integers, grid: 1, block: 32, arguments: [{buffer: {name: "
         "in, type: s32, file: in.bin}}], expect: {buffers: [{argument: 0, file: out.bin}, {argument: 0, file: "
