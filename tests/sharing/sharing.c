@@ -871,6 +871,24 @@ static void altered_bytes(void **state) {
     free(t.sharing);
 }
 
+/* Blocks above their caps hold the group in MOVE, whichever member is measured; then the next cycle is now. */
+static void blocks_above_their_caps_hold_the_group(void **state) {
+    gpump_sharing_action action;
+    toy t;
+    (void)state;
+    toy_make_in_turn(&t, 2, 1);
+    toy_join(&t, &latency_kernel);
+    while (gpump_sharing_next(t.sharing, &action) == GPUMP_OK) {}
+    toy_report(&t, 3, 0, 8);
+    toy_join(&t, &network_kernel); /* now one block is measured on some SMs */
+    while (gpump_sharing_next(t.sharing, &action) == GPUMP_OK) {}
+    assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_MOVE);
+    assert_true(gpump_sharing_next_cycle(t.sharing) == GPUMP_UNKNOWN);
+    toy_report(&t, 3, 0, 0);
+    assert_true(gpump_sharing_next_cycle(t.sharing) == t.now);
+    free(t.sharing);
+}
+
 /* Only as many members are measured in turn as there are. */
 static void a_turn_beyond_the_members_is_refused(void **state) {
     toy t;
@@ -1061,6 +1079,7 @@ int main(void) {
         cmocka_unit_test(a_sample_in_a_trial_is_refused),
         cmocka_unit_test(a_trial_waits_for_every_member),
         cmocka_unit_test(a_turn_beyond_the_members_is_refused),
+        cmocka_unit_test(blocks_above_their_caps_hold_the_group),
         cmocka_unit_test(a_group_that_changes_is_measured_anew),
         cmocka_unit_test(the_sample_of_every_sm_reaches_the_curve),
         cmocka_unit_test(unsampled),
