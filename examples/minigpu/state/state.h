@@ -124,6 +124,7 @@ typedef struct sm {
     uint64_t stall_cycle;     /* the next one in which a context counts as moved (config.switch_stalls); NEVER */
     uint32_t resident;        /* blocks */
     uint32_t stopping;        /* blocks whose waits are being reported */
+    uint32_t dropping;        /* blocks that vanish as soon as nothing of them is on its way */
     uint32_t contexts_moving; /* blocks in the pipeline of contexts */
     uint32_t ended_count;     /* blocks that have ended */
     uint32_t ends_wait;       /* 1: they leave at the end of the window */

@@ -134,12 +134,20 @@ static void off_chip_given_up(machine *m, sm *s, uint32_t entry) {
     fault_switch_dropped(m, s, block_cookie_of(m->preempted[entry].kernel, m->preempted[entry].linear));
 }
 
+static void sm_is_taken(machine *m, sm *s, uint32_t kernel_index) {
+    const kernel *k = &m->kernels[kernel_index];
+    gpump_occupancy occupancy;
+    if (gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) == GPUMP_OK)
+        fault_switch_share(m, s, k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks);
+}
+
 const part fault_switch_part = {
     .name = "fault_switch",
     .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS,
     .is_present = is_present,
     .before_placing = fault_exchange_advance,
     .may_start = may_start,
+    .sm_is_taken = sm_is_taken,
     .block_came = block_came,
     .block_left = block_left,
     .preempted_dropped = preempted_dropped,
