@@ -30,6 +30,7 @@
  * gpump_gpu_config_preset first.
  *   gpu                 calculation  gpump_gpu_config_preset         Tanasic 5.1 Table 5.2, Lin Table 2.2,
  *                                                                    Shieh Table 4.2, AMD's CWSR
+ *   port                calculation  gpump_gpu_port                  how long bytes take to memory or back
  *   block               calculation  gpump_block_leaves              a block as decisions see it; predicates
  *   metrics             calculation  gpump_metrics_compute           Tanasic 5.3, Lin 4.1
  *
@@ -449,10 +450,45 @@ GPUMP_API gpump_result gpump_map_remove(gpump_map *map, uint64_t key);
 GPUMP_END
 #endif
 
+/* ---- gpump_impl/gpu/port.h ---- */
+/* port: how long bytes take on their way to memory or back (floor 1, calculation; Tanasic 5.1, Lin 2.4.3 and 3.6)
+ *
+ * One model for every transfer: a port of fixed bandwidth that carries one transfer after the other. The SM's port, a
+ * pipeline of contexts alone (gpump_spill_save_time), the estimates of costs and the moves of duet all take a
+ * gpump_port. gpump_gpu_port makes the one of an SM; a host may fill the struct with numbers of its own. */
+#ifndef GPUMP_PORT_H
+#define GPUMP_PORT_H
+
+
+
+GPUMP_BEGIN
+
+/* A port. b bytes take ceil(b x cycles / bytes) cycles. */
+typedef struct gpump_port {
+    uint64_t cycles;     /* in so many cycles ... */
+    uint64_t bytes;      /* ... so many bytes pass; both at least 1 */
+    uint64_t free_cycle; /* the first cycle at which the port is free; 0: it has carried nothing */
+} gpump_port;
+
+/* Returns the cycles that `bytes` bytes take once they have the port. */
+GPUMP_INLINE uint64_t gpump_port_cycles(const gpump_port *port, uint64_t bytes) {
+    return gpump_muldiv_up(bytes, port->cycles, port->bytes);
+}
+/* Gives the port to a transfer of `bytes` bytes that is ready at cycle `now`: sets *start (may be NULL) to the cycle at
+ * which the port is free for it, and returns the cycle at which the last byte has passed. 0 bytes do not wait. */
+GPUMP_API uint64_t gpump_port_take(gpump_port *port, uint64_t now, uint64_t bytes, uint64_t *start);
+/* Ends the transfer from `start` to `end` at cycle `now`. If the transfer was the last one planned, the port is free
+ * for what was left of it. Returns the cycles left. */
+GPUMP_API uint64_t gpumpi_port_cut(gpump_port *port, uint64_t start, uint64_t end, uint64_t now);
+
+GPUMP_END
+#endif
+
 /* ---- gpump_impl/gpu/gpu.h ---- */
 /* gpu: geometry, presets, occupancy, context sizes and save times (floor 1, calculation) */
 #ifndef GPUMP_GPU_H
 #define GPUMP_GPU_H
+
 
 
 
@@ -536,6 +572,9 @@ GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_foo
 /* Returns the bytes of one block's registers and shared memory as allocated (*need rounded to the granules): what a raw
  * switch saves (Lin 2.3, Tanasic 5.1). */
 GPUMP_API uint64_t gpump_gpu_context_bytes(const gpump_gpu *gpu, const gpump_footprint *need);
+/* Returns the port between one SM and memory, free at once: the SM's share of the bandwidth (Tanasic 5.1, Table 5.2).
+ */
+GPUMP_API gpump_port gpump_gpu_port(const gpump_gpu *gpu);
 /* Returns the cycles to move `bytes` between one SM and memory at the SM's share of the bandwidth, rounded up
  * (Tanasic 5.1, Table 5.2). */
 GPUMP_API uint64_t gpump_gpu_save_cycles(const gpump_gpu *gpu, uint64_t bytes);
@@ -3759,13 +3798,11 @@ typedef struct gpump_spill_times {
     uint64_t drain_cycles; /* summed over warps, point to drained */
     uint64_t spill_cycles; /* summed over warps, point to last register handed to the port */
 } gpump_spill_times;
-/* One block that passes a port of fixed bandwidth: b bytes take ceil(b x port_cycles / port_bytes) cycles, one segment
- * after the other. */
+/* One block that passes a port alone, one segment after the other. */
 typedef struct gpump_spill_transfer {
     const gpump_spill_warp *warps; /* what each warp has to move; a restore ignores their cycles */
     uint64_t start_cycle;          /* below GPUMP_UNKNOWN */
-    uint64_t port_cycles;          /* at least 1 */
-    uint64_t port_bytes;           /* at least 1 */
+    gpump_port port;               /* its free_cycle is ignored */
     uint64_t latency_cycles;       /* from passing the port to a finished write, or to arrival */
     uint32_t count;                /* warps; 1 to 256 */
     uint32_t shared_bytes;         /* shared memory */
@@ -3782,12 +3819,11 @@ GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config
 
 /* The choice of one warp at the preemption signal: stop at once, or run to the next preemption point. */
 typedef struct gpump_spill_decision {
-    uint64_t here_bytes;  /* what stopping here would write: the set live here, as written */
-    uint64_t there_bytes; /* what stopping at the point would write */
-    uint64_t distance;    /* warp instructions to that point; GPUMP_UNKNOWN: not known, or no point ahead */
-    uint64_t cpi_q16;     /* cycles per warp instruction of this warp, Q16.16 */
-    uint64_t port_cycles; /* the port, as above */
-    uint64_t port_bytes;
+    uint64_t here_bytes;      /* what stopping here would write: the set live here, as written */
+    uint64_t there_bytes;     /* what stopping at the point would write */
+    uint64_t distance;        /* warp instructions to that point; GPUMP_UNKNOWN: not known, or no point ahead */
+    uint64_t cpi_q16;         /* cycles per warp instruction of this warp, Q16.16 */
+    gpump_port port;          /* that carries them; its free_cycle is ignored */
     uint64_t byte_weight_q16; /* what a byte written costs beside its time, cycles, Q16.16; 0: latency alone decides */
 } gpump_spill_decision;
 /* Returns 1 when the warp should run to the point, and 0 when it should stop at once. The alternative that ends earlier
@@ -4133,9 +4169,7 @@ typedef struct gpump_sm_config {
     uint32_t unused;
     uint32_t waits;  /* gpump_sm_wait bits that this host reports; 0: a stopped block is complete at once */
     uint32_t timing; /* gpump_sm_timing */
-    /* A context of b bytes takes ceil(b x port_cycles / port_bytes) cycles; both at least 1. */
-    uint64_t port_cycles;
-    uint64_t port_bytes;
+    gpump_port port; /* carries the contexts */
     /* Bytes preallocated for the saved contexts of each kernel (Tanasic 5.2.2). UINT64_MAX: unlimited.
      * gpump_sm_set_context_room says how much is left. */
     uint64_t context_bytes;
@@ -4288,7 +4322,8 @@ typedef struct gpumpi_sm_kernel {
 } gpumpi_sm_kernel;
 typedef struct gpump_sm {
     gpumpi_head head;
-    uint64_t now, port_free;
+    uint64_t now;
+    gpump_port port;     /* as it stands: config.port is what it was at first */
     uint64_t wake_cycle; /* no transfer under way ends before; GPUMP_UNKNOWN: none is under way, or timing HOST */
     uint64_t pending;    /* bit i: slot i has an action to hand over */
     gpump_sm_config config;
@@ -4582,7 +4617,7 @@ GPUMP_API uint64_t gpump_cost_history_bits(void);
 GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
 
 /* Estimates every block of one SM by every technique (Shieh 3.3.2).
- *   gpu        clock and bandwidth: a switch moves context_bytes at the SM's share (1/sms)
+ *   port       the port of the SM (gpump_gpu_port): a switch moves context_bytes through it. free_cycle is ignored
  *   histories  histories[history_count], indexed by function (gpump_block_function); NULL or a missing entry: empty
  * history blocks     the SM's resident blocks, count up to 64 rewind     parallel to blocks, or NULL: no rewind options
  * NULL: Shieh's estimates  out, parallel to blocks flush: 0 cycles, all executed instructions. switch: bytes over
@@ -4592,9 +4627,9 @@ GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
  * gpump_block_view.fault_cycles later. A switch is delayed by the same time where faults stall. Where faults do not
  * stall, the two stalls of a switch or a rewind lose nothing while the block would have waited for its pages. The
  * function does not ask whether a technique is allowed (gpump_block_view.may). An estimate without enough samples is
- * GPUMP_UNKNOWN: a deviation needs two samples, an average one. Each block is estimated alone; gpump_cost_port has the
- * times of several saves that share the SM's port. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT. */
-GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories,
+ * GPUMP_UNKNOWN: a deviation needs two samples, an average one. Each block is estimated alone; gpump_port_take
+ * has the times of several saves that share the port. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT. */
+GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const gpump_cost_history *histories,
                                                   uint32_t history_count, const gpump_block_view *blocks,
                                                   uint32_t count, const gpump_cost_rewind *rewind,
                                                   const gpump_cost_options *options, gpump_cost_estimate *estimates,
@@ -4604,12 +4639,6 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
  * GPUMP_COST_CPI_SMALLER_DEVIATION; with neither deviation known, GPUMP_COST_CPI_SOURCES. Cost: linear in count. */
 GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
                                                uint32_t count, uint32_t function);
-
-/* Computes the exact latency of several saves that share the port of their SM. The saves are ordered shortest first,
- * which frees each block as early as possible. `cycles` are the latencies of the saves alone (count up to 64). order[i]
- * is the index of the i-th save, and finish[k] the cycle at which save k ends. Returns the cycle at which the last save
- * ends. The paper's estimate is the longest save alone. */
-GPUMP_API uint64_t gpump_cost_port(const uint64_t *cycles, uint32_t count, uint32_t *order, uint64_t *finish);
 
 GPUMP_END
 #endif
@@ -6174,8 +6203,14 @@ GPUMP_API gpump_result gpump_duet_plan_make(const gpump_duet_config *config, con
                                             uint32_t live_granules, gpump_duet_plan *plan, gpump_diag *diag);
 /* Returns the granule at which frame number `frame` (below the sum of plan->frames) begins. Cost: three compares. */
 GPUMP_API uint32_t gpump_duet_frame_granule(const gpump_duet_plan *plan, uint32_t frame);
-/* Returns the cycles to move `granules` granules through the port, rounded up (Lin Equation 3.1). */
-GPUMP_API uint64_t gpump_duet_move_cycles(const gpump_duet_config *config, uint64_t granules);
+/* The port through which granules move, free at once (Lin Equation 3.1). */
+GPUMP_INLINE gpump_port gpumpi_duet_port(const gpump_duet_config *config) {
+    gpump_port port;
+    port.cycles = 1;
+    port.bytes = config->port_bytes;
+    port.free_cycle = 0;
+    return port;
+}
 /* Returns the class (gpump_duet_class) of a kernel with this `utilisation` (Lin Table 3.3); the network counts by its
  * busier direction. */
 GPUMP_API uint32_t gpump_duet_classify(const gpump_duet_config *config, const gpump_utilisation *utilisation);
@@ -7738,6 +7773,25 @@ GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, 
 }
 #endif
 
+/* ---- gpump_impl/gpu/port.c ---- */
+
+
+GPUMP_API uint64_t gpump_port_take(gpump_port *port, uint64_t now, uint64_t bytes, uint64_t *start) {
+    const uint64_t cycles = gpump_port_cycles(port, bytes);
+    const uint64_t from = cycles && port->free_cycle > now ? port->free_cycle : now;
+    const uint64_t end = gpump_add_saturated(from, cycles);
+    if (cycles) port->free_cycle = end;
+    if (start) *start = from;
+    return end;
+}
+
+GPUMP_API uint64_t gpumpi_port_cut(gpump_port *port, uint64_t start, uint64_t end, uint64_t now) {
+    const uint64_t at = start > now ? start : now;
+    if (end != port->free_cycle || at >= end) return 0;
+    port->free_cycle = at;
+    return end - at;
+}
+
 /* ---- gpump_impl/gpu/gpu.c ---- */
 
 
@@ -8109,8 +8163,17 @@ GPUMP_API uint64_t gpump_gpu_context_bytes(const gpump_gpu *gpu, const gpump_foo
            gpumpi_gpu_round(need->shared_bytes, gpu->shared_granule_bytes);
 }
 
+GPUMP_API gpump_port gpump_gpu_port(const gpump_gpu *gpu) {
+    gpump_port port;
+    port.cycles = (uint64_t)gpu->sms * gpu->clock_khz;
+    port.bytes = (uint64_t)gpu->memory_mb_per_s * 1000u;
+    port.free_cycle = 0;
+    return port;
+}
+
 GPUMP_API uint64_t gpump_gpu_save_cycles(const gpump_gpu *gpu, uint64_t bytes) {
-    return gpump_muldiv_up(bytes, (uint64_t)gpu->sms * gpu->clock_khz, (uint64_t)gpu->memory_mb_per_s * 1000u);
+    const gpump_port port = gpump_gpu_port(gpu);
+    return gpump_port_cycles(&port, bytes);
 }
 
 GPUMP_API uint64_t gpump_gpu_save_ps(const gpump_gpu *gpu, uint64_t bytes) {
@@ -21161,16 +21224,17 @@ GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64
 
 /* The port takes one segment after the other; its rate is exact over a busy stretch, not rounded per segment. */
 typedef struct gpumpi_spill_port {
-    uint64_t cycles, bytes, since, moved;
+    gpump_port port;
+    uint64_t since, moved;
 } gpumpi_spill_port;
 static uint64_t gpumpi_spill_pass(gpumpi_spill_port *port, uint64_t now, uint64_t bytes) {
-    uint64_t free = gpump_add_saturated(port->since, gpump_muldiv_up(port->moved, port->cycles, port->bytes));
+    uint64_t free = gpump_add_saturated(port->since, gpump_port_cycles(&port->port, port->moved));
     if (now > free || !port->moved) {
         port->since = now;
         port->moved = 0;
     }
     port->moved += bytes;
-    return gpump_add_saturated(port->since, gpump_muldiv_up(port->moved, port->cycles, port->bytes));
+    return gpump_add_saturated(port->since, gpump_port_cycles(&port->port, port->moved));
 }
 
 /* Refuses a transfer whose time cannot be computed; writes the order in which its warps have drained. */
@@ -21187,8 +21251,8 @@ static gpump_result gpumpi_spill_check_transfer(const gpump_spill_transfer *tran
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, has_times ? "warps" : "times", 0, 0, 1, UINT64_MAX);
     if (!transfer->count || transfer->count > GPUMPI_SPILL_WARPS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, transfer->count, 1, GPUMPI_SPILL_WARPS);
-    if (!transfer->port_cycles || !transfer->port_bytes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, transfer->port_cycles ? "port_bytes" : "port_cycles", 0, 0, 1,
+    if (!transfer->port.cycles || !transfer->port.bytes)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, transfer->port.cycles ? "port.bytes" : "port.cycles", 0, 0, 1,
                            UINT64_MAX);
     for (uint32_t i = 0; i < transfer->count; i++) {
         uint32_t at = i;
@@ -21264,8 +21328,7 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gp
     run.restores = restores;
     run.first = GPUMP_UNKNOWN;
     now = run.next_port = run.end = run.port.since = transfer->start_cycle;
-    run.port.cycles = transfer->port_cycles;
-    run.port.bytes = transfer->port_bytes;
+    run.port.port = transfer->port;
     own = *config;
     own.jobs = 1;
     own.warps = transfer->count;
@@ -21310,8 +21373,8 @@ GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config
 }
 
 GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t *here_cycles, uint64_t *there_cycles) {
-    uint64_t here = gpump_muldiv_up(decision->here_bytes, decision->port_cycles, decision->port_bytes);
-    uint64_t there = gpump_muldiv_up(decision->there_bytes, decision->port_cycles, decision->port_bytes);
+    uint64_t here = gpump_port_cycles(&decision->port, decision->here_bytes);
+    uint64_t there = gpump_port_cycles(&decision->port, decision->there_bytes);
     there = gpump_add_saturated(there, decision->distance == GPUMP_UNKNOWN
                                            ? GPUMP_UNKNOWN
                                            : gpump_muldiv_up(decision->distance, decision->cpi_q16, 65536));
@@ -21793,8 +21856,8 @@ GPUMP_API gpump_result gpump_read_set_restore(gpump_read_set *set, const gpump_r
 
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
 typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 13 * 8 + 22 * 4 ? 1 : -1];
-typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 3 * 8 ? 1 : -1];
-typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 4 * 8 + sizeof(gpump_sm_config) +
+typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 4 * 8 ? 1 : -1];
+typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 6 * 8 + sizeof(gpump_sm_config) +
                                                               sizeof(gpump_sm_statistics) + 6 * 4
                                           ? 1
                                           : -1];
@@ -21852,8 +21915,7 @@ GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const g
     config->techniques = 1u << GPUMP_TECHNIQUE_FLUSH | 1u << GPUMP_TECHNIQUE_SWITCH | 1u << GPUMP_TECHNIQUE_DRAIN;
     config->waits = GPUMP_SM_WAIT_ALL;
     config->timing = GPUMP_SM_TIMING_HOST;
-    config->port_cycles = (uint64_t)gpu->clock_khz * gpu->sms;
-    config->port_bytes = (uint64_t)gpu->memory_mb_per_s * 1000u;
+    config->port = gpump_gpu_port(gpu);
     config->context_bytes = UINT64_MAX;
     return GPUMP_OK;
 }
@@ -21890,15 +21952,15 @@ static gpump_result gpumpi_sm_check_config(const gpump_sm_config *config, gpump_
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "waits", 0, config->waits, 0, GPUMP_SM_WAIT_ALL);
     if (config->timing > GPUMP_SM_TIMING_PORT)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "timing", 0, config->timing, 0, GPUMP_SM_TIMING_PORT);
-    GPUMPI_RANGE(port_cycles, 1u, UINT64_MAX);
-    GPUMPI_RANGE(port_bytes, 1u, UINT64_MAX);
+    GPUMPI_RANGE(port.cycles, 1u, UINT64_MAX);
+    GPUMPI_RANGE(port.bytes, 1u, UINT64_MAX);
 #undef GPUMPI_RANGE
     return GPUMP_OK;
 }
 
 static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *config) {
     hash = gpump_hash_u32s(hash, &config->struct_size, 16);
-    return gpump_hash_u64s(hash, &config->port_cycles, 3);
+    return gpump_hash_u64s(hash, &config->port.cycles, 4);
 }
 
 GPUMP_API gpump_result gpump_sm_bytes(const gpump_sm_config *config, size_t *bytes, gpump_diag *diag) {
@@ -21921,6 +21983,7 @@ GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_
                               needed, diag);
     if (result) return result;
     fresh->config = *config;
+    fresh->port = config->port;
     fresh->shared_bytes = config->shared_bytes;
     fresh->wake_cycle = GPUMP_UNKNOWN;
     for (uint32_t i = 0; i < config->entries; i++) gpumpi_sm_slots(fresh)[i].generation = 1;
@@ -22057,6 +22120,8 @@ GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag) {
             (kernels[i].kernel && gpumpi_sm_find_kernel(sm, kernels[i].kernel) != i))
             wrong = "a kernel's blocks are counted wrongly";
     }
+    if (!wrong && (sm->port.cycles != sm->config.port.cycles || sm->port.bytes != sm->config.port.bytes))
+        wrong = "another port";
     if (!wrong && pending != sm->pending) wrong = "pending actions differ";
     if (!wrong && sm->config.timing == GPUMP_SM_TIMING_PORT && sm->wake_cycle > gpumpi_sm_first_end(sm))
         wrong = "a transfer ends before wake_cycle";
@@ -22071,7 +22136,7 @@ GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag) {
 
 GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
     uint64_t hash = gpumpi_sm_hash_config(GPUMP_HASH_SEED, &sm->config);
-    hash = gpump_hash_u64s(hash, &sm->now, 4);
+    hash = gpump_hash_u64s(hash, &sm->now, 6);
     hash = gpump_hash_u64s(hash, &sm->statistics.placed, sizeof sm->statistics / 8);
     hash = gpump_hash_u32s(hash, &sm->blocks, 6);
     for (uint32_t i = 0; i < sm->config.entries; i++) {
@@ -22121,13 +22186,10 @@ static void gpumpi_sm_post(gpump_sm *sm, uint32_t index, uint32_t kind) {
 
 /* Reserves the port for `bytes` from cycle `from` on. A transfer of 0 bytes does not reserve the port. */
 static void gpumpi_sm_transfer(gpump_sm *sm, gpumpi_sm_slot *slot, uint64_t from, uint64_t bytes) {
-    uint64_t cycles = gpump_muldiv_up(bytes, sm->config.port_cycles, sm->config.port_bytes);
     slot->moved = bytes;
-    slot->port_start = cycles && sm->port_free > from ? sm->port_free : from;
-    slot->port_end = gpump_add_saturated(slot->port_start, cycles);
-    if (cycles) sm->port_free = slot->port_end;
+    slot->port_end = gpump_port_take(&sm->port, from, bytes, &slot->port_start);
     if (sm->config.timing == GPUMP_SM_TIMING_PORT && slot->port_end < sm->wake_cycle) sm->wake_cycle = slot->port_end;
-    sm->statistics.port_cycles += cycles;
+    sm->statistics.port_cycles += gpump_port_cycles(&sm->port, bytes);
 }
 
 static uint64_t gpumpi_sm_part_bytes(const gpumpi_sm_slot *slot, uint32_t parts) {
@@ -22525,7 +22587,7 @@ GPUMP_API gpump_result gpump_sm_report_faults(gpump_sm *sm, gpump_block_ref bloc
 
 /* A transfer has ended at `now`. If it was the last one planned, the port is free from then on. */
 static void gpumpi_sm_correct_port(gpump_sm *sm, const gpumpi_sm_slot *slot, uint64_t now) {
-    if (slot->moved && slot->port_end == sm->port_free) sm->port_free = now;
+    if (slot->moved && slot->port_end == sm->port.free_cycle) sm->port.free_cycle = now;
 }
 
 GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
@@ -22554,10 +22616,7 @@ GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpum
 
 /* A transfer ends early at `now`. If it was the last one planned, the port is free for what was left of it. */
 static void gpumpi_sm_cut_transfer(gpump_sm *sm, const gpumpi_sm_slot *slot, uint64_t now) {
-    uint64_t end = slot->port_start > now ? slot->port_start : now;
-    if (slot->port_end != sm->port_free || end >= slot->port_end) return;
-    sm->statistics.port_returned_cycles += slot->port_end - end;
-    sm->port_free = end;
+    sm->statistics.port_returned_cycles += gpumpi_port_cut(&sm->port, slot->port_start, slot->port_end, now);
 }
 
 /* A block is killed: a save or a restore that is under way ends at `now`. */
@@ -23171,11 +23230,11 @@ static uint64_t gpumpi_cost_longest(const gpump_cost_history *history) {
 }
 
 /* A rewind saves fewer bytes, and loses what was executed since the boundaries as well. */
-static void gpumpi_cost_rewinds(const gpump_gpu *gpu, uint64_t blocks, const gpump_cost_rewind *rewind, uint64_t ipc,
+static void gpumpi_cost_rewinds(const gpump_port *port, uint64_t blocks, const gpump_cost_rewind *rewind, uint64_t ipc,
                                 gpump_cost_estimate *estimates) {
     for (; blocks; blocks &= blocks - 1) {
         uint32_t at = gpump_bits_lowest64(blocks);
-        uint64_t cycles = gpump_gpu_save_cycles(gpu, rewind[at].bytes);
+        uint64_t cycles = gpump_port_cycles(port, rewind[at].bytes);
         estimates[at].latency[GPUMP_TECHNIQUE_REWIND] = cycles;
         estimates[at].overhead[GPUMP_TECHNIQUE_REWIND] =
             gpump_add_saturated(rewind[at].executed, gpumpi_cost_times(gpump_add_saturated(cycles, cycles), ipc));
@@ -23213,7 +23272,7 @@ static uint64_t gpumpi_cost_drain_cpi(uint32_t source, uint64_t own, uint64_t pa
     return pace == GPUMP_UNKNOWN || own > pace ? own : pace;
 }
 
-GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories,
+GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const gpump_cost_history *histories,
                                                   uint32_t history_count, const gpump_block_view *blocks,
                                                   uint32_t count, const gpump_cost_rewind *rewind,
                                                   const gpump_cost_options *options, gpump_cost_estimate *estimates,
@@ -23221,8 +23280,8 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
     static const gpump_cost_options published = {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0};
     uint64_t cpi[64], todo;
     if (!options) options = &published;
-    if (!gpu || (count && (!blocks || !estimates)))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gpu, blocks or estimates", 0, 0, 1, UINT64_MAX);
+    if (!port || !port->cycles || !port->bytes || (count && (!blocks || !estimates)))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "port, blocks or estimates", 0, 0, 1, UINT64_MAX);
     if (count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, 64);
     if (options->cpi >= GPUMP_COST_CPI_SOURCES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "options.cpi", 0, options->cpi, 0, GPUMP_COST_CPI_SOURCES - 1);
@@ -23243,7 +23302,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
         /* Q16.16; warp instructions per cycle of a block: the mean here */
         ipc = gpumpi_cost_cpi(running.cycles, running.executed);
         bytes = blocks[gpump_bits_lowest64(mine)].context_bytes;
-        save = gpump_gpu_save_cycles(gpu, bytes);
+        save = gpump_port_cycles(port, bytes);
         lost = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
         for (rest = mine; rest; rest &= rest - 1) {
             uint32_t at = gpump_bits_lowest64(rest);
@@ -23253,7 +23312,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
             uint64_t each = gpumpi_cost_drain_cpi(source, cpi[at], pace), executed = block->executed;
             if (block->context_bytes != bytes) { /* a function's blocks mostly have contexts of the same size */
                 bytes = block->context_bytes;
-                save = gpump_gpu_save_cycles(gpu, bytes);
+                save = gpump_port_cycles(port, bytes);
                 lost = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
             }
             e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
@@ -23266,26 +23325,12 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
             e->overhead[GPUMP_TECHNIQUE_DRAIN] = e->latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : 0;
             e->latency[GPUMP_TECHNIQUE_REWIND] = e->overhead[GPUMP_TECHNIQUE_REWIND] = GPUMP_UNKNOWN;
         }
-        if (rewind) gpumpi_cost_rewinds(gpu, mine, rewind, ipc, estimates);
+        if (rewind) gpumpi_cost_rewinds(port, mine, rewind, ipc, estimates);
         gpumpi_cost_faults(blocks, mine, rewind, ipc, estimates);
         if (options->flags & GPUMP_COST_DRAIN_LOSES)
             gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
     }
     return GPUMP_OK;
-}
-
-GPUMP_API uint64_t gpump_cost_port(const uint64_t *cycles, uint32_t count, uint32_t *order, uint64_t *finish) {
-    uint64_t now = 0;
-    uint32_t i, j;
-    for (i = 0; i < count; i++) {
-        for (j = i; j > 0 && cycles[order[j - 1]] > cycles[i]; j--) order[j] = order[j - 1];
-        order[j] = i;
-    }
-    for (i = 0; i < count; i++) {
-        now = gpump_add_saturated(now, cycles[order[i]]);
-        finish[order[i]] = now;
-    }
-    return now;
 }
 
 /* ---- gpump_impl/victim/victim_positions.c ---- */
@@ -28925,10 +28970,6 @@ GPUMP_API uint32_t gpump_duet_frame_granule(const gpump_duet_plan *plan, uint32_
     return plan->first_frame[i] + frame * plan->frame_granules;
 }
 
-GPUMP_API uint64_t gpump_duet_move_cycles(const gpump_duet_config *config, uint64_t granules) {
-    return (granules * GPUMP_DUET_GRANULE_BYTES + config->port_bytes - 1) / config->port_bytes;
-}
-
 /* ---- the class, and the cost ---- */
 
 static int gpumpi_duet_above(uint32_t q16, uint32_t permille) {
@@ -29389,7 +29430,8 @@ GPUMP_API void gpump_duet_report_reply(gpump_duet *duet, uint32_t warp) {
 static void gpumpi_duet_begin(gpump_duet *d, uint64_t now, uint32_t kind, uint32_t out, uint32_t in,
                               gpump_duet_action *action) {
     const uint32_t granules = d->plan.frame_granules * (kind == GPUMP_DUET_SWAP ? 2 : 1);
-    const uint64_t cycles = gpump_duet_move_cycles(&d->config, granules);
+    const gpump_port port = gpumpi_duet_port(&d->config);
+    const uint64_t cycles = gpump_port_cycles(&port, (uint64_t)granules * GPUMP_DUET_GRANULE_BYTES);
     d->job = kind;
     d->job_out = out;
     d->job_in = in;

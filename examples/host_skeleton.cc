@@ -180,13 +180,14 @@ struct Preemption {
         gpump_victim_geometry geometry;
         gpump_victim_question question = gpump_victim_question();
         gpump_diag diag;
+        const gpump_port port = gpump_gpu_port(&gpu);
         request.now = now;
         for (uint32_t i = 0; i < sms.size(); i++) {
             uint32_t count = 0;
             seen[i] = gpump_victim_sm();
             if (gpump_sm_blocks(sms[i].sm, now, &views[64 * i], 64, &count)) return false;
             if (gpump_block_view_check(&views[64 * i], count, &diag)) return failed("a view", diag);
-            if (gpump_cost_estimate_blocks(&gpu, histories, FUNCTIONS, &views[64 * i], count, NULL, &policy->cost,
+            if (gpump_cost_estimate_blocks(&port, histories, FUNCTIONS, &views[64 * i], count, NULL, &policy->cost,
                                            &estimates[64 * i], &diag))
                 return failed("gpump_cost_estimate_blocks", diag);
             seen[i].blocks = &views[64 * i];

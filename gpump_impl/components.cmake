@@ -3,7 +3,7 @@
 set(GPUMP_ROOMS base gpu memory fault program context sm victim sharing scheduler duet)
 
 set(GPUMP_ROOM_base base)
-set(GPUMP_ROOM_gpu gpu block metrics)
+set(GPUMP_ROOM_gpu port gpu block metrics)
 set(GPUMP_ROOM_memory meter)
 set(GPUMP_ROOM_fault tlb replay restart fault_tables fault_memory fault_driver fault block_switch)
 set(GPUMP_ROOM_program program graph liveness patterns constants registers preempt_points clobbers regions preserve page_checks)

@@ -52,7 +52,7 @@ static uint64_t run_save(void *state, uint64_t operations) {
     uint64_t sum = 0;
     (void)gpump_spill_config_preset(&config, "k20c");
     for (uint64_t i = 0; i < operations; i++) {
-        gpump_spill_transfer transfer = {warps, 0, 13 * 706000, 208000000, 0, warps[64].registers, 0, 256, 0};
+        gpump_spill_transfer transfer = {warps, 0, {13 * 706000, 208000000, 0}, 0, warps[64].registers, 0, 256, 0};
         transfer.shared_bytes = 1024 + (uint32_t)(i & 127);
         if (gpump_spill_save_time(&config, &transfer, &times, NULL) == GPUMP_OK) sum += times.end;
     }

@@ -14,6 +14,7 @@
 
 typedef struct scene {
     gpump_gpu gpu;
+    gpump_port port;
     gpump_cost_history histories[2];
     gpump_victim_geometry geometry;
     const gpump_victim_policy *policy;
@@ -48,6 +49,7 @@ static scene *scene_make(const gpump_victim_policy *policy, uint32_t sm_count, u
     uint32_t all = sm_count * per_sm, i;
     uint64_t random = 5;
     if (!s || gpump_gpu_config_preset(&s->gpu, "gtx480_shieh") != GPUMP_OK) return NULL;
+    s->port = gpump_gpu_port(&s->gpu);
     s->gpu.block_slots = per_sm > candidates ? per_sm : candidates;
     s->gpu.warp_slots = 256;
     s->gpu.thread_slots = 8192;
@@ -124,8 +126,9 @@ static uint64_t scene_run(void *state, uint64_t operations) {
     while (operations--) {
         request.limit_cycles = 2800 + (operations & 1023); /* no two decisions alike */
         for (i = 0; i < s->sm_count; i++)
-            if (gpump_cost_estimate_blocks(&s->gpu, s->histories, 2, s->blocks + (size_t)i * s->per_sm, s->per_sm, NULL,
-                                           &s->policy->cost, s->estimates + (size_t)i * s->per_sm, NULL) != GPUMP_OK)
+            if (gpump_cost_estimate_blocks(&s->port, s->histories, 2, s->blocks + (size_t)i * s->per_sm, s->per_sm,
+                                           NULL, &s->policy->cost, s->estimates + (size_t)i * s->per_sm,
+                                           NULL) != GPUMP_OK)
                 return 0;
         if (gpump_victim_decide(&question, &decision, NULL) != GPUMP_OK) return 0;
         sum += decision.overhead + decision.choices;
@@ -144,7 +147,7 @@ static uint64_t scene_round(void *state, uint64_t operations) {
     gpump_victim_candidates(&s->geometry, s->blocks, s->per_sm, 2, sets, &taken);
     while (operations--) {
         request.limit_cycles = 2800 + (operations & 1023);
-        if (gpump_cost_estimate_blocks(&s->gpu, s->histories, 2, s->blocks, s->per_sm, NULL, &s->policy->cost,
+        if (gpump_cost_estimate_blocks(&s->port, s->histories, 2, s->blocks, s->per_sm, NULL, &s->policy->cost,
                                        s->estimates, NULL) != GPUMP_OK)
             return 0;
         if (gpump_victim_select(s->policy, &request, s->sms, sets, s->geometry.positions, ~(uint64_t)0, technique,

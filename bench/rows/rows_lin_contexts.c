@@ -374,8 +374,8 @@ static double restore_time(const gpump_gpu *gpu, const shot *shot, uint32_t what
     *first = 0;
     if (gpump_spill_config_preset(&config, "gtx480_lin") != GPUMP_OK) return 0;
     if (what != SAVE_PACKED) config.compress_cycles = 0;
-    transfer.port_bytes = PORT_BYTES;
-    transfer.port_cycles = gpump_gpu_save_cycles(gpu, PORT_BYTES);
+    transfer.port.bytes = PORT_BYTES;
+    transfer.port.cycles = gpump_gpu_save_cycles(gpu, PORT_BYTES);
     transfer.warps = warps;
     for (i = 0; i < shot->blocks; i++) {
         const block_sample *b = &shot->block[i];

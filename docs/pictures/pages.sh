@@ -50,14 +50,14 @@ picture lesson_switch 1100,440 "plain&from=12&to=24&rows=3" "$minigpu" run $demo
 picture lesson_flush 1100,440 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --preempt 20000:flush
 picture lesson_compress 1100,440 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --preempt 20000:switch --context live+compress
 picture lesson_choose 1100,440 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --victims dual --deadline-us 2
-picture lesson_share 1100,440 "plain&rows=10" "$tbsim" run $figure --policy equal
+picture lesson_share 1100,440 "plain&rows=10" "$tbsim" run $figure --schedule equal
 for policy in fcfs npq ppq; do
-    picture figure_5_1_$policy 1100,440 "plain&rows=10" "$tbsim" run $figure --policy $policy
+    picture figure_5_1_$policy 1100,440 "plain&rows=10" "$tbsim" run $figure --schedule $policy
 done
 # Tanasic Fig. 6.2: BFS, whose pages the CPU has at first.
 picture figure_6_2 1100,690 "plain&rows=2" "$minigpu" run examples/minigpu/kernels/bfs_queue/measure.yaml --gpu table61 --faults log16 --link nvlink --absent all
 # Its request, from near: K1 is saved, K3 set up.
-picture figure_5_1_request 1100,440 "plain&from=158.5&to=173.5&rows=10" "$tbsim" run $figure --policy ppq
+picture figure_5_1_request 1100,440 "plain&from=158.5&to=173.5&rows=10" "$tbsim" run $figure --schedule ppq
 
 sed '/(pictures\/new_machines.svg)/q' docs/new_machines.md >"$work/table.md" # other tables stand below it
 "$tbsim" machines --table "$work/table.md" --svg "$pictures/new_machines.svg" || exit 2

@@ -86,6 +86,7 @@ struct gpump_gpgpusim::implementation {
     gpump_gpgpusim_host *host;
     gpump_gpgpusim_config config;
     gpump_gpu gpu;
+    gpump_port port; // of an SM
     std::string mistake;
     std::vector<sm_record> sms;
     std::vector<launch_record> launches;
@@ -185,6 +186,7 @@ struct gpump_gpgpusim::implementation {
         gpu.block_slots = config.block_slots, gpu.warp_slots = config.warps, gpu.thread_slots = config.threads;
         gpu.registers = config.registers;
         gpu.shared_bytes[gpu.shared_option_count - 1] = config.shared_bytes;
+        port = gpump_gpu_port(&gpu);
         if (config.block_slots > 32) return fail("block_slots is above 32");
         if (!good(gpump_sm_config_from_gpu(&one, &gpu, config.shared_bytes), "the SMs")) return false;
         one.entries = one.block_slots;
@@ -355,7 +357,7 @@ struct gpump_gpgpusim::implementation {
             if (s.slots[slot].block != none) count_executed(sm, slot);
         s.request.now = now;
         if (!good(gpump_sm_blocks(s.sm, now, views, 64, &count), "the blocks of an SM") ||
-            !good(gpump_cost_estimate_blocks(&gpu, histories.data(), uint32_t(histories.size()), views, count, NULL,
+            !good(gpump_cost_estimate_blocks(&port, histories.data(), uint32_t(histories.size()), views, count, NULL,
                                              &s.policy->cost, estimates, &diag),
                   "the estimates", &diag))
             return false;

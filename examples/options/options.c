@@ -11,6 +11,7 @@
 #include "output.h"
 
 static const char *program_name = "minigpu"; /* as reports begin */
+static const option_program *running;        /* NULL: a command that is called by itself */
 
 int options_quiet(void) {
     const char *quiet = getenv("GPUMP_QUIET");
@@ -198,11 +199,26 @@ typedef struct reader {
     char **argv;
 } reader;
 
+/* A command that takes an option of exactly that name; NULL. */
+static const option_command *command_with(const char *name) {
+    const option_command *const *c;
+    const option_set *set;
+    const option_row *row;
+    for (c = running ? running->commands : NULL; c && *c; c++)
+        if ((row = options_find(*c, name, &set)) != NULL && !strcmp(row->name, name)) return *c;
+    return NULL;
+}
+
 static int unknown_option(const reader *r, const char *name, const char *said) {
+    const option_command *other = command_with(name);
     option_guess guess;
     const option_set *set;
     const option_row *row;
     uint32_t i;
+    if (other) {
+        fprintf(stderr, "%s: %s does not take --%s; %s does\n", program_name, r->command->name, name, other->name);
+        return option_misuse(r->command->name, NULL, NULL);
+    }
     option_guess_begin(&guess, name);
     for (i = 0; (row = options_row(r->command, i, &set)) != NULL; i++) option_guess_try(&guess, row->name);
     fprintf(stderr, "%s: %s: there is no option %s", program_name, r->command->name, said);
@@ -408,5 +424,6 @@ static int run_program(const option_program *program, int argc, char **argv) {
 
 int options_main(const option_program *program, int argc, char **argv) {
     program_name = program->name;
+    running = program;
     return output_status(run_program(program, argc, argv), program->name);
 }

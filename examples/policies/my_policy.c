@@ -92,6 +92,7 @@ int main(void) {
         gpump_victim_sm sm;
         gpump_victim_place places[8];
         gpump_block_choice choices[8];
+        const gpump_port port = gpump_gpu_port(&gpu);
         gpump_victim_question question;
         gpump_victim_decision decision;
         gpump_diag diag;
@@ -101,7 +102,7 @@ int main(void) {
         gpump_victim_request_init(&request, 2, 6, 0);
         request.flags = GPUMP_VICTIM_PARALLEL_SAVES; /* as published: each save as fast as if it were alone */
         request.limit_cycles = 2800;                 /* 2 us */
-        if (gpump_cost_estimate_blocks(&gpu, histories, 2, blocks, 6, NULL, &policy->cost, estimates, &diag) !=
+        if (gpump_cost_estimate_blocks(&port, histories, 2, blocks, 6, NULL, &policy->cost, estimates, &diag) !=
             GPUMP_OK)
             return 1;
         memset(&sm, 0, sizeof sm);

@@ -2,7 +2,7 @@
  * and build it into the hosts:
  *
  *     cmake -S . -B build -DGPUMP_POLICY=/path/to/my_scheduler_policy.c && cmake --build build
- *     build/examples/tbsim/tbsim run examples/tbsim/workloads/two_benchmarks.yaml --policy shortest
+ *     build/examples/tbsim/tbsim run examples/tbsim/workloads/two_benchmarks.yaml --schedule shortest
  *     build/examples/minigpu/minigpu run examples/minigpu/launches/three_processes.yaml --schedule shortest
  *
  * This policy runs the shortest kernel first, measured in blocks that have not been issued. A kernel never loses an SM:

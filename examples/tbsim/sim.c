@@ -70,7 +70,8 @@ typedef struct sim {
     const tb_options *options;
     tb_result *result;
     gpump_scheduler *scheduler;
-    uint64_t now, wake, setup_cycles, dispatch_cycles, limit, port_free[1024], preempted_at[1024];
+    uint64_t now, wake, setup_cycles, dispatch_cycles, limit, preempted_at[1024];
+    gpump_port ports[1024]; /* of the SMs */
     uint32_t owner_process[1024];
     slot *slots;
     uint32_t slots_per_sm, sms;
@@ -217,7 +218,7 @@ static void show_sample(sim *s) {
         if (s->slots[i].state != SLOT_FREE) slots[s->slots[i].process] += s->library->kernels[s->slots[i].kernel].group;
     for (uint32_t i = 0; i < s->sms; i++) {
         if (s->owner_process[i] != GPUMP_NONE) held[s->owner_process[i]]++;
-        moving += s->port_free[i] > s->now;
+        moving += s->ports[i].free_cycle > s->now;
     }
     for (uint32_t i = 0; i < s->workload->count; i++) values[n++] = held[i];
     for (uint32_t i = 0; i < s->workload->count; i++) values[n++] = slots[i];
@@ -361,11 +362,7 @@ static void issue(sim *s, const gpump_scheduler_action *action) {
         b->last = k->chunk_first[action->index + 1];
         b->rest = unit_cycles(k, b->first);
     }
-    if (has_context) {
-        uint64_t *port = &s->port_free[action->sm];
-        b->start = (*port > s->now ? *port : s->now) + k->context_cycles;
-        *port = b->start;
-    }
+    if (has_context) b->start = gpump_port_take(&s->ports[action->sm], s->now, k->context_bytes * k->group, NULL);
     b->end = b->start + b->rest + (k->unit_start[b->last] - k->unit_start[b->first + 1]);
     b->since = s->now;
     push(s, b->end, EVENT_UNIT_END, index, b->generation);
@@ -442,15 +439,13 @@ static void drain_unit(sim *s, uint32_t index) {
 static void switch_unit(sim *s, uint32_t index) {
     slot *b = &s->slots[index];
     const tb_kernel *k = &s->library->kernels[b->kernel];
-    uint64_t rest, *port = &s->port_free[index / s->slots_per_sm], stopped = b->start > s->now ? b->start : s->now,
-                   begin;
+    const uint64_t stopped = b->start > s->now ? b->start : s->now;
+    uint64_t rest;
     uint32_t unit = present_unit(b, k, s->now, &rest);
     s->result->busy_cycles += stopped - b->start;
     b->handle = save_state(s, b->kernel, unit, b->last, rest, 1);
-    begin = *port > stopped ? *port : stopped;
-    *port = begin + k->context_cycles;
     b->state = SLOT_SAVING;
-    b->end = *port;
+    b->end = gpump_port_take(&s->ports[index / s->slots_per_sm], stopped, k->context_bytes * k->group, NULL);
     b->generation++;
     push(s, b->end, EVENT_SAVED, index, b->generation);
 }
@@ -479,6 +474,7 @@ static void select_techniques(sim *s, uint32_t sm, uint8_t *technique, timeline_
     gpump_victim_question question;
     gpump_victim_decision decision;
     const gpump_victim_policy *policy = gpump_victim_find("chimera");
+    const gpump_port port = gpump_gpu_port(&s->library->machine.gpu);
     uint32_t count = 0;
     memset(views, 0, sizeof views);
     for (uint32_t i = 0; i < s->slots_per_sm; i++) {
@@ -499,8 +495,8 @@ static void select_techniques(sim *s, uint32_t sm, uint8_t *technique, timeline_
         count++;
     }
     expect(s,
-           gpump_cost_estimate_blocks(&s->library->machine.gpu, s->histories, s->library->kernel_count + 1, views,
-                                      count, NULL, &policy->cost, estimates, NULL),
+           gpump_cost_estimate_blocks(&port, s->histories, s->library->kernel_count + 1, views, count, NULL,
+                                      &policy->cost, estimates, NULL),
            "gpump_cost_estimate_blocks");
     for (uint32_t i = 0; s->options->timeline && i < count && !s->failed; i++)
         for (uint32_t t = 0; t < GPUMP_TECHNIQUES; t++) {
@@ -917,7 +913,7 @@ static int refuse_short_turns(sim *s, uint32_t slice_cycles) {
         return 0;
     snprintf(s->result->error, sizeof s->result->error,
              "slice_us: turns of %.3g us are over before the blocks of an SM are restored, which takes %.3g us for "
-             "kernel %s; give longer turns, or --mechanism drain",
+             "kernel %s; give longer turns, or --leave drain",
              tb_us(&s->library->machine, slice_cycles), tb_us(&s->library->machine, restore), kernel->name);
     return -1;
 }
@@ -977,7 +973,10 @@ static int prepare(sim *s) {
             if (!(memory = malloc(bytes)) || gpump_sm_init(memory, bytes, &sm_config, &s->sm[i], &diag) != GPUMP_OK)
                 return -1;
     }
-    for (uint32_t i = 0; i < s->sms; i++) s->preempted_at[i] = GPUMP_UNKNOWN, s->owner_process[i] = GPUMP_NONE;
+    for (uint32_t i = 0; i < s->sms; i++) {
+        s->preempted_at[i] = GPUMP_UNKNOWN, s->owner_process[i] = GPUMP_NONE;
+        s->ports[i] = gpump_gpu_port(gpu);
+    }
     return 0;
 }
 
@@ -996,7 +995,7 @@ static void look_for_starvation(sim *s) {
         snprintf(text, sizeof text,
                  "process %s starves under %s: its run %u has not ended after %.0f us, more than %u times its %.0f us "
                  "alone for "
-                 "each of %u processes; give those of higher priority a repeat, or limit the run (--limit US)",
+                 "each of %u processes; give those of higher priority a repeat, or limit the run (--until US)",
                  given->name, s->options->policy->name, p->runs + 1, tb_us(&s->library->machine, s->now - p->run_start),
                  s->options->starvation_times, tb_us(&s->library->machine, alone), s->workload->count);
         fail(s, text);

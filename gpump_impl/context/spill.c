@@ -651,16 +651,17 @@ GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64
 
 /* The port takes one segment after the other; its rate is exact over a busy stretch, not rounded per segment. */
 typedef struct gpumpi_spill_port {
-    uint64_t cycles, bytes, since, moved;
+    gpump_port port;
+    uint64_t since, moved;
 } gpumpi_spill_port;
 static uint64_t gpumpi_spill_pass(gpumpi_spill_port *port, uint64_t now, uint64_t bytes) {
-    uint64_t free = gpump_add_saturated(port->since, gpump_muldiv_up(port->moved, port->cycles, port->bytes));
+    uint64_t free = gpump_add_saturated(port->since, gpump_port_cycles(&port->port, port->moved));
     if (now > free || !port->moved) {
         port->since = now;
         port->moved = 0;
     }
     port->moved += bytes;
-    return gpump_add_saturated(port->since, gpump_muldiv_up(port->moved, port->cycles, port->bytes));
+    return gpump_add_saturated(port->since, gpump_port_cycles(&port->port, port->moved));
 }
 
 /* Refuses a transfer whose time cannot be computed; writes the order in which its warps have drained. */
@@ -677,8 +678,8 @@ static gpump_result gpumpi_spill_check_transfer(const gpump_spill_transfer *tran
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, has_times ? "warps" : "times", 0, 0, 1, UINT64_MAX);
     if (!transfer->count || transfer->count > GPUMPI_SPILL_WARPS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, transfer->count, 1, GPUMPI_SPILL_WARPS);
-    if (!transfer->port_cycles || !transfer->port_bytes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, transfer->port_cycles ? "port_bytes" : "port_cycles", 0, 0, 1,
+    if (!transfer->port.cycles || !transfer->port.bytes)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, transfer->port.cycles ? "port.bytes" : "port.cycles", 0, 0, 1,
                            UINT64_MAX);
     for (uint32_t i = 0; i < transfer->count; i++) {
         uint32_t at = i;
@@ -754,8 +755,7 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gp
     run.restores = restores;
     run.first = GPUMP_UNKNOWN;
     now = run.next_port = run.end = run.port.since = transfer->start_cycle;
-    run.port.cycles = transfer->port_cycles;
-    run.port.bytes = transfer->port_bytes;
+    run.port.port = transfer->port;
     own = *config;
     own.jobs = 1;
     own.warps = transfer->count;
@@ -800,8 +800,8 @@ GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config
 }
 
 GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t *here_cycles, uint64_t *there_cycles) {
-    uint64_t here = gpump_muldiv_up(decision->here_bytes, decision->port_cycles, decision->port_bytes);
-    uint64_t there = gpump_muldiv_up(decision->there_bytes, decision->port_cycles, decision->port_bytes);
+    uint64_t here = gpump_port_cycles(&decision->port, decision->here_bytes);
+    uint64_t there = gpump_port_cycles(&decision->port, decision->there_bytes);
     there = gpump_add_saturated(there, decision->distance == GPUMP_UNKNOWN
                                            ? GPUMP_UNKNOWN
                                            : gpump_muldiv_up(decision->distance, decision->cpi_q16, 65536));

@@ -157,13 +157,11 @@ typedef struct gpump_spill_times {
     uint64_t drain_cycles; /* summed over warps, point to drained */
     uint64_t spill_cycles; /* summed over warps, point to last register handed to the port */
 } gpump_spill_times;
-/* One block that passes a port of fixed bandwidth: b bytes take ceil(b x port_cycles / port_bytes) cycles, one segment
- * after the other. */
+/* One block that passes a port alone, one segment after the other. */
 typedef struct gpump_spill_transfer {
     const gpump_spill_warp *warps; /* what each warp has to move; a restore ignores their cycles */
     uint64_t start_cycle;          /* below GPUMP_UNKNOWN */
-    uint64_t port_cycles;          /* at least 1 */
-    uint64_t port_bytes;           /* at least 1 */
+    gpump_port port;               /* its free_cycle is ignored */
     uint64_t latency_cycles;       /* from passing the port to a finished write, or to arrival */
     uint32_t count;                /* warps; 1 to 256 */
     uint32_t shared_bytes;         /* shared memory */
@@ -180,12 +178,11 @@ GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config
 
 /* The choice of one warp at the preemption signal: stop at once, or run to the next preemption point. */
 typedef struct gpump_spill_decision {
-    uint64_t here_bytes;  /* what stopping here would write: the set live here, as written */
-    uint64_t there_bytes; /* what stopping at the point would write */
-    uint64_t distance;    /* warp instructions to that point; GPUMP_UNKNOWN: not known, or no point ahead */
-    uint64_t cpi_q16;     /* cycles per warp instruction of this warp, Q16.16 */
-    uint64_t port_cycles; /* the port, as above */
-    uint64_t port_bytes;
+    uint64_t here_bytes;      /* what stopping here would write: the set live here, as written */
+    uint64_t there_bytes;     /* what stopping at the point would write */
+    uint64_t distance;        /* warp instructions to that point; GPUMP_UNKNOWN: not known, or no point ahead */
+    uint64_t cpi_q16;         /* cycles per warp instruction of this warp, Q16.16 */
+    gpump_port port;          /* that carries them; its free_cycle is ignored */
     uint64_t byte_weight_q16; /* what a byte written costs beside its time, cycles, Q16.16; 0: latency alone decides */
 } gpump_spill_decision;
 /* Returns 1 when the warp should run to the point, and 0 when it should stop at once. The alternative that ends earlier

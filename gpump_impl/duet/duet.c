@@ -401,7 +401,8 @@ GPUMP_API void gpump_duet_report_reply(gpump_duet *duet, uint32_t warp) {
 static void gpumpi_duet_begin(gpump_duet *d, uint64_t now, uint32_t kind, uint32_t out, uint32_t in,
                               gpump_duet_action *action) {
     const uint32_t granules = d->plan.frame_granules * (kind == GPUMP_DUET_SWAP ? 2 : 1);
-    const uint64_t cycles = gpump_duet_move_cycles(&d->config, granules);
+    const gpump_port port = gpumpi_duet_port(&d->config);
+    const uint64_t cycles = gpump_port_cycles(&port, (uint64_t)granules * GPUMP_DUET_GRANULE_BYTES);
     d->job = kind;
     d->job_out = out;
     d->job_in = in;

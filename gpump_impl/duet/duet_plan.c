@@ -196,10 +196,6 @@ GPUMP_API uint32_t gpump_duet_frame_granule(const gpump_duet_plan *plan, uint32_
     return plan->first_frame[i] + frame * plan->frame_granules;
 }
 
-GPUMP_API uint64_t gpump_duet_move_cycles(const gpump_duet_config *config, uint64_t granules) {
-    return (granules * GPUMP_DUET_GRANULE_BYTES + config->port_bytes - 1) / config->port_bytes;
-}
-
 /* ---- the class, and the cost ---- */
 
 static int gpumpi_duet_above(uint32_t q16, uint32_t permille) {

@@ -109,8 +109,14 @@ GPUMP_API gpump_result gpump_duet_plan_make(const gpump_duet_config *config, con
                                             uint32_t live_granules, gpump_duet_plan *plan, gpump_diag *diag);
 /* Returns the granule at which frame number `frame` (below the sum of plan->frames) begins. Cost: three compares. */
 GPUMP_API uint32_t gpump_duet_frame_granule(const gpump_duet_plan *plan, uint32_t frame);
-/* Returns the cycles to move `granules` granules through the port, rounded up (Lin Equation 3.1). */
-GPUMP_API uint64_t gpump_duet_move_cycles(const gpump_duet_config *config, uint64_t granules);
+/* The port through which granules move, free at once (Lin Equation 3.1). */
+GPUMP_INLINE gpump_port gpumpi_duet_port(const gpump_duet_config *config) {
+    gpump_port port;
+    port.cycles = 1;
+    port.bytes = config->port_bytes;
+    port.free_cycle = 0;
+    return port;
+}
 /* Returns the class (gpump_duet_class) of a kernel with this `utilisation` (Lin Table 3.3); the network counts by its
  * busier direction. */
 GPUMP_API uint32_t gpump_duet_classify(const gpump_duet_config *config, const gpump_utilisation *utilisation);

@@ -368,8 +368,17 @@ GPUMP_API uint64_t gpump_gpu_context_bytes(const gpump_gpu *gpu, const gpump_foo
            gpumpi_gpu_round(need->shared_bytes, gpu->shared_granule_bytes);
 }
 
+GPUMP_API gpump_port gpump_gpu_port(const gpump_gpu *gpu) {
+    gpump_port port;
+    port.cycles = (uint64_t)gpu->sms * gpu->clock_khz;
+    port.bytes = (uint64_t)gpu->memory_mb_per_s * 1000u;
+    port.free_cycle = 0;
+    return port;
+}
+
 GPUMP_API uint64_t gpump_gpu_save_cycles(const gpump_gpu *gpu, uint64_t bytes) {
-    return gpump_muldiv_up(bytes, (uint64_t)gpu->sms * gpu->clock_khz, (uint64_t)gpu->memory_mb_per_s * 1000u);
+    const gpump_port port = gpump_gpu_port(gpu);
+    return gpump_port_cycles(&port, bytes);
 }
 
 GPUMP_API uint64_t gpump_gpu_save_ps(const gpump_gpu *gpu, uint64_t bytes) {

@@ -3,6 +3,7 @@
 #define GPUMP_GPU_H
 
 #include "base/base.h"
+#include "gpu/port.h"
 
 GPUMP_BEGIN
 
@@ -84,6 +85,9 @@ GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_foo
 /* Returns the bytes of one block's registers and shared memory as allocated (*need rounded to the granules): what a raw
  * switch saves (Lin 2.3, Tanasic 5.1). */
 GPUMP_API uint64_t gpump_gpu_context_bytes(const gpump_gpu *gpu, const gpump_footprint *need);
+/* Returns the port between one SM and memory, free at once: the SM's share of the bandwidth (Tanasic 5.1, Table 5.2).
+ */
+GPUMP_API gpump_port gpump_gpu_port(const gpump_gpu *gpu);
 /* Returns the cycles to move `bytes` between one SM and memory at the SM's share of the bandwidth, rounded up
  * (Tanasic 5.1, Table 5.2). */
 GPUMP_API uint64_t gpump_gpu_save_cycles(const gpump_gpu *gpu, uint64_t bytes);

@@ -6,8 +6,8 @@
 
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
 typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 13 * 8 + 22 * 4 ? 1 : -1];
-typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 3 * 8 ? 1 : -1];
-typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 4 * 8 + sizeof(gpump_sm_config) +
+typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 4 * 8 ? 1 : -1];
+typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 6 * 8 + sizeof(gpump_sm_config) +
                                                               sizeof(gpump_sm_statistics) + 6 * 4
                                           ? 1
                                           : -1];
@@ -65,8 +65,7 @@ GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const g
     config->techniques = 1u << GPUMP_TECHNIQUE_FLUSH | 1u << GPUMP_TECHNIQUE_SWITCH | 1u << GPUMP_TECHNIQUE_DRAIN;
     config->waits = GPUMP_SM_WAIT_ALL;
     config->timing = GPUMP_SM_TIMING_HOST;
-    config->port_cycles = (uint64_t)gpu->clock_khz * gpu->sms;
-    config->port_bytes = (uint64_t)gpu->memory_mb_per_s * 1000u;
+    config->port = gpump_gpu_port(gpu);
     config->context_bytes = UINT64_MAX;
     return GPUMP_OK;
 }
@@ -103,15 +102,15 @@ static gpump_result gpumpi_sm_check_config(const gpump_sm_config *config, gpump_
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "waits", 0, config->waits, 0, GPUMP_SM_WAIT_ALL);
     if (config->timing > GPUMP_SM_TIMING_PORT)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "timing", 0, config->timing, 0, GPUMP_SM_TIMING_PORT);
-    GPUMPI_RANGE(port_cycles, 1u, UINT64_MAX);
-    GPUMPI_RANGE(port_bytes, 1u, UINT64_MAX);
+    GPUMPI_RANGE(port.cycles, 1u, UINT64_MAX);
+    GPUMPI_RANGE(port.bytes, 1u, UINT64_MAX);
 #undef GPUMPI_RANGE
     return GPUMP_OK;
 }
 
 static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *config) {
     hash = gpump_hash_u32s(hash, &config->struct_size, 16);
-    return gpump_hash_u64s(hash, &config->port_cycles, 3);
+    return gpump_hash_u64s(hash, &config->port.cycles, 4);
 }
 
 GPUMP_API gpump_result gpump_sm_bytes(const gpump_sm_config *config, size_t *bytes, gpump_diag *diag) {
@@ -134,6 +133,7 @@ GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_
                               needed, diag);
     if (result) return result;
     fresh->config = *config;
+    fresh->port = config->port;
     fresh->shared_bytes = config->shared_bytes;
     fresh->wake_cycle = GPUMP_UNKNOWN;
     for (uint32_t i = 0; i < config->entries; i++) gpumpi_sm_slots(fresh)[i].generation = 1;
@@ -270,6 +270,8 @@ GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag) {
             (kernels[i].kernel && gpumpi_sm_find_kernel(sm, kernels[i].kernel) != i))
             wrong = "a kernel's blocks are counted wrongly";
     }
+    if (!wrong && (sm->port.cycles != sm->config.port.cycles || sm->port.bytes != sm->config.port.bytes))
+        wrong = "another port";
     if (!wrong && pending != sm->pending) wrong = "pending actions differ";
     if (!wrong && sm->config.timing == GPUMP_SM_TIMING_PORT && sm->wake_cycle > gpumpi_sm_first_end(sm))
         wrong = "a transfer ends before wake_cycle";
@@ -284,7 +286,7 @@ GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag) {
 
 GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
     uint64_t hash = gpumpi_sm_hash_config(GPUMP_HASH_SEED, &sm->config);
-    hash = gpump_hash_u64s(hash, &sm->now, 4);
+    hash = gpump_hash_u64s(hash, &sm->now, 6);
     hash = gpump_hash_u64s(hash, &sm->statistics.placed, sizeof sm->statistics / 8);
     hash = gpump_hash_u32s(hash, &sm->blocks, 6);
     for (uint32_t i = 0; i < sm->config.entries; i++) {
@@ -334,13 +336,10 @@ static void gpumpi_sm_post(gpump_sm *sm, uint32_t index, uint32_t kind) {
 
 /* Reserves the port for `bytes` from cycle `from` on. A transfer of 0 bytes does not reserve the port. */
 static void gpumpi_sm_transfer(gpump_sm *sm, gpumpi_sm_slot *slot, uint64_t from, uint64_t bytes) {
-    uint64_t cycles = gpump_muldiv_up(bytes, sm->config.port_cycles, sm->config.port_bytes);
     slot->moved = bytes;
-    slot->port_start = cycles && sm->port_free > from ? sm->port_free : from;
-    slot->port_end = gpump_add_saturated(slot->port_start, cycles);
-    if (cycles) sm->port_free = slot->port_end;
+    slot->port_end = gpump_port_take(&sm->port, from, bytes, &slot->port_start);
     if (sm->config.timing == GPUMP_SM_TIMING_PORT && slot->port_end < sm->wake_cycle) sm->wake_cycle = slot->port_end;
-    sm->statistics.port_cycles += cycles;
+    sm->statistics.port_cycles += gpump_port_cycles(&sm->port, bytes);
 }
 
 static uint64_t gpumpi_sm_part_bytes(const gpumpi_sm_slot *slot, uint32_t parts) {
@@ -738,7 +737,7 @@ GPUMP_API gpump_result gpump_sm_report_faults(gpump_sm *sm, gpump_block_ref bloc
 
 /* A transfer has ended at `now`. If it was the last one planned, the port is free from then on. */
 static void gpumpi_sm_correct_port(gpump_sm *sm, const gpumpi_sm_slot *slot, uint64_t now) {
-    if (slot->moved && slot->port_end == sm->port_free) sm->port_free = now;
+    if (slot->moved && slot->port_end == sm->port.free_cycle) sm->port.free_cycle = now;
 }
 
 GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
@@ -767,10 +766,7 @@ GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpum
 
 /* A transfer ends early at `now`. If it was the last one planned, the port is free for what was left of it. */
 static void gpumpi_sm_cut_transfer(gpump_sm *sm, const gpumpi_sm_slot *slot, uint64_t now) {
-    uint64_t end = slot->port_start > now ? slot->port_start : now;
-    if (slot->port_end != sm->port_free || end >= slot->port_end) return;
-    sm->statistics.port_returned_cycles += slot->port_end - end;
-    sm->port_free = end;
+    sm->statistics.port_returned_cycles += gpumpi_port_cut(&sm->port, slot->port_start, slot->port_end, now);
 }
 
 /* A block is killed: a save or a restore that is under way ends at `now`. */

@@ -77,9 +77,7 @@ typedef struct gpump_sm_config {
     uint32_t unused;
     uint32_t waits;  /* gpump_sm_wait bits that this host reports; 0: a stopped block is complete at once */
     uint32_t timing; /* gpump_sm_timing */
-    /* A context of b bytes takes ceil(b x port_cycles / port_bytes) cycles; both at least 1. */
-    uint64_t port_cycles;
-    uint64_t port_bytes;
+    gpump_port port; /* carries the contexts */
     /* Bytes preallocated for the saved contexts of each kernel (Tanasic 5.2.2). UINT64_MAX: unlimited.
      * gpump_sm_set_context_room says how much is left. */
     uint64_t context_bytes;
@@ -232,7 +230,8 @@ typedef struct gpumpi_sm_kernel {
 } gpumpi_sm_kernel;
 typedef struct gpump_sm {
     gpumpi_head head;
-    uint64_t now, port_free;
+    uint64_t now;
+    gpump_port port;     /* as it stands: config.port is what it was at first */
     uint64_t wake_cycle; /* no transfer under way ends before; GPUMP_UNKNOWN: none is under way, or timing HOST */
     uint64_t pending;    /* bit i: slot i has an action to hand over */
     gpump_sm_config config;

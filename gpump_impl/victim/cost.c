@@ -164,11 +164,11 @@ static uint64_t gpumpi_cost_longest(const gpump_cost_history *history) {
 }
 
 /* A rewind saves fewer bytes, and loses what was executed since the boundaries as well. */
-static void gpumpi_cost_rewinds(const gpump_gpu *gpu, uint64_t blocks, const gpump_cost_rewind *rewind, uint64_t ipc,
+static void gpumpi_cost_rewinds(const gpump_port *port, uint64_t blocks, const gpump_cost_rewind *rewind, uint64_t ipc,
                                 gpump_cost_estimate *estimates) {
     for (; blocks; blocks &= blocks - 1) {
         uint32_t at = gpump_bits_lowest64(blocks);
-        uint64_t cycles = gpump_gpu_save_cycles(gpu, rewind[at].bytes);
+        uint64_t cycles = gpump_port_cycles(port, rewind[at].bytes);
         estimates[at].latency[GPUMP_TECHNIQUE_REWIND] = cycles;
         estimates[at].overhead[GPUMP_TECHNIQUE_REWIND] =
             gpump_add_saturated(rewind[at].executed, gpumpi_cost_times(gpump_add_saturated(cycles, cycles), ipc));
@@ -206,7 +206,7 @@ static uint64_t gpumpi_cost_drain_cpi(uint32_t source, uint64_t own, uint64_t pa
     return pace == GPUMP_UNKNOWN || own > pace ? own : pace;
 }
 
-GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories,
+GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const gpump_cost_history *histories,
                                                   uint32_t history_count, const gpump_block_view *blocks,
                                                   uint32_t count, const gpump_cost_rewind *rewind,
                                                   const gpump_cost_options *options, gpump_cost_estimate *estimates,
@@ -214,8 +214,8 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
     static const gpump_cost_options published = {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0};
     uint64_t cpi[64], todo;
     if (!options) options = &published;
-    if (!gpu || (count && (!blocks || !estimates)))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gpu, blocks or estimates", 0, 0, 1, UINT64_MAX);
+    if (!port || !port->cycles || !port->bytes || (count && (!blocks || !estimates)))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "port, blocks or estimates", 0, 0, 1, UINT64_MAX);
     if (count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, 64);
     if (options->cpi >= GPUMP_COST_CPI_SOURCES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "options.cpi", 0, options->cpi, 0, GPUMP_COST_CPI_SOURCES - 1);
@@ -236,7 +236,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
         /* Q16.16; warp instructions per cycle of a block: the mean here */
         ipc = gpumpi_cost_cpi(running.cycles, running.executed);
         bytes = blocks[gpump_bits_lowest64(mine)].context_bytes;
-        save = gpump_gpu_save_cycles(gpu, bytes);
+        save = gpump_port_cycles(port, bytes);
         lost = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
         for (rest = mine; rest; rest &= rest - 1) {
             uint32_t at = gpump_bits_lowest64(rest);
@@ -246,7 +246,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
             uint64_t each = gpumpi_cost_drain_cpi(source, cpi[at], pace), executed = block->executed;
             if (block->context_bytes != bytes) { /* a function's blocks mostly have contexts of the same size */
                 bytes = block->context_bytes;
-                save = gpump_gpu_save_cycles(gpu, bytes);
+                save = gpump_port_cycles(port, bytes);
                 lost = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
             }
             e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
@@ -259,24 +259,10 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
             e->overhead[GPUMP_TECHNIQUE_DRAIN] = e->latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : 0;
             e->latency[GPUMP_TECHNIQUE_REWIND] = e->overhead[GPUMP_TECHNIQUE_REWIND] = GPUMP_UNKNOWN;
         }
-        if (rewind) gpumpi_cost_rewinds(gpu, mine, rewind, ipc, estimates);
+        if (rewind) gpumpi_cost_rewinds(port, mine, rewind, ipc, estimates);
         gpumpi_cost_faults(blocks, mine, rewind, ipc, estimates);
         if (options->flags & GPUMP_COST_DRAIN_LOSES)
             gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
     }
     return GPUMP_OK;
-}
-
-GPUMP_API uint64_t gpump_cost_port(const uint64_t *cycles, uint32_t count, uint32_t *order, uint64_t *finish) {
-    uint64_t now = 0;
-    uint32_t i, j;
-    for (i = 0; i < count; i++) {
-        for (j = i; j > 0 && cycles[order[j - 1]] > cycles[i]; j--) order[j] = order[j - 1];
-        order[j] = i;
-    }
-    for (i = 0; i < count; i++) {
-        now = gpump_add_saturated(now, cycles[order[i]]);
-        finish[order[i]] = now;
-    }
-    return now;
 }

@@ -82,7 +82,7 @@ GPUMP_API uint64_t gpump_cost_history_bits(void);
 GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
 
 /* Estimates every block of one SM by every technique (Shieh 3.3.2).
- *   gpu        clock and bandwidth: a switch moves context_bytes at the SM's share (1/sms)
+ *   port       the port of the SM (gpump_gpu_port): a switch moves context_bytes through it. free_cycle is ignored
  *   histories  histories[history_count], indexed by function (gpump_block_function); NULL or a missing entry: empty
  * history blocks     the SM's resident blocks, count up to 64 rewind     parallel to blocks, or NULL: no rewind options
  * NULL: Shieh's estimates  out, parallel to blocks flush: 0 cycles, all executed instructions. switch: bytes over
@@ -92,9 +92,9 @@ GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
  * gpump_block_view.fault_cycles later. A switch is delayed by the same time where faults stall. Where faults do not
  * stall, the two stalls of a switch or a rewind lose nothing while the block would have waited for its pages. The
  * function does not ask whether a technique is allowed (gpump_block_view.may). An estimate without enough samples is
- * GPUMP_UNKNOWN: a deviation needs two samples, an average one. Each block is estimated alone; gpump_cost_port has the
- * times of several saves that share the SM's port. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT. */
-GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories,
+ * GPUMP_UNKNOWN: a deviation needs two samples, an average one. Each block is estimated alone; gpump_port_take
+ * has the times of several saves that share the port. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT. */
+GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const gpump_cost_history *histories,
                                                   uint32_t history_count, const gpump_block_view *blocks,
                                                   uint32_t count, const gpump_cost_rewind *rewind,
                                                   const gpump_cost_options *options, gpump_cost_estimate *estimates,
@@ -104,12 +104,6 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
  * GPUMP_COST_CPI_SMALLER_DEVIATION; with neither deviation known, GPUMP_COST_CPI_SOURCES. Cost: linear in count. */
 GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
                                                uint32_t count, uint32_t function);
-
-/* Computes the exact latency of several saves that share the port of their SM. The saves are ordered shortest first,
- * which frees each block as early as possible. `cycles` are the latencies of the saves alone (count up to 64). order[i]
- * is the index of the i-th save, and finish[k] the cycle at which save k ends. Returns the cycle at which the last save
- * ends. The paper's estimate is the longest save alone. */
-GPUMP_API uint64_t gpump_cost_port(const uint64_t *cycles, uint32_t count, uint32_t *order, uint64_t *finish);
 
 GPUMP_END
 #endif

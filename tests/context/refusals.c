@@ -15,7 +15,7 @@ static gpump_result check_spill(const void *config, gpump_diag *diag) {
     memset(&transfer, 0, sizeof transfer);
     transfer.warps = &warp;
     transfer.count = 1;
-    transfer.port_cycles = transfer.port_bytes = 1;
+    transfer.port.cycles = transfer.port.bytes = 1;
     assert_int_equal(gpump_spill_bits(c, &bits, NULL), result);
     assert_int_equal(gpump_spill_save_time(c, &transfer, &times, NULL), result);
     assert_int_equal(gpump_spill_restore_time(c, &transfer, &times, NULL), result);
@@ -150,8 +150,8 @@ static void pipelines(void **state) {
     memset(&good, 0, sizeof good);
     good.warps = warps;
     good.start_cycle = 5;
-    good.port_cycles = 1;
-    good.port_bytes = 2;
+    good.port.cycles = 1;
+    good.port.bytes = 2;
     good.count = 3;
     diagnosed_null(gpump_spill_save_time(&config, NULL, &times, DIAG), "transfer");
     diagnosed_null(gpump_spill_save_time(NULL, &good, &times, DIAG), "config");
@@ -170,11 +170,11 @@ static void pipelines(void **state) {
     diagnosed(gpump_spill_save_time(&config, &transfer, &times, DIAG), GPUMP_ERROR_ARGUMENT, "start_cycle", 0,
               GPUMP_UNKNOWN, 0, GPUMP_UNKNOWN - 1);
     transfer = good;
-    transfer.port_cycles = 0;
-    diagnosed_null(gpump_spill_save_time(&config, &transfer, &times, DIAG), "port_cycles");
+    transfer.port.cycles = 0;
+    diagnosed_null(gpump_spill_save_time(&config, &transfer, &times, DIAG), "port.cycles");
     transfer = good;
-    transfer.port_bytes = 0;
-    diagnosed_null(gpump_spill_restore_time(&config, &transfer, &times, DIAG), "port_bytes");
+    transfer.port.bytes = 0;
+    diagnosed_null(gpump_spill_restore_time(&config, &transfer, &times, DIAG), "port.bytes");
     warps[1].registers = 0;
     diagnosed(gpump_spill_restore_time(&config, &good, &times, DIAG), GPUMP_ERROR_ARGUMENT, "warps.registers", 1, 0, 1,
               UINT32_MAX);

@@ -24,7 +24,7 @@ static gpump_spill_warp warp(uint64_t point, uint64_t drained, uint32_t register
 static gpump_result save_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes,
                               uint64_t latency, uint64_t start, const gpump_spill_warp *warps, uint32_t count,
                               uint32_t shared_bytes, gpump_spill_times *times, gpump_diag *diag) {
-    gpump_spill_transfer transfer = {warps, start, port_cycles, port_bytes, latency, count, shared_bytes, 0, 0};
+    gpump_spill_transfer transfer = {warps, start, {port_cycles, port_bytes, 0}, latency, count, shared_bytes, 0, 0};
     return gpump_spill_save_time(config, &transfer, times, diag);
 }
 
@@ -183,8 +183,8 @@ static void the_calculation_is_the_machine(void **state) {
         }
         transfer.warps = warps;
         transfer.count = count;
-        transfer.port_cycles = port_cycles;
-        transfer.port_bytes = port_bytes;
+        transfer.port.cycles = port_cycles;
+        transfer.port.bytes = port_bytes;
         transfer.latency_cycles = latency;
         transfer.start_cycle = start;
         transfer.shared_bytes = shared;
@@ -383,7 +383,7 @@ static void random_jobs(void **state) {
 }
 
 static void stop_now_or_run_on(void **state) {
-    gpump_spill_decision d = {1664, 64, 30, UINT64_C(4) << 16, 700000 * 15, 177000000, 0};
+    gpump_spill_decision d = {1664, 64, 30, UINT64_C(4) << 16, {700000 * 15, 177000000, 0}, 0};
     uint64_t here, there;
     (void)state;
     assert_int_equal(gpump_spill_run_on(&d, &here, &there),
@@ -465,10 +465,10 @@ static void wrong_use(void **state) {
     for (uint32_t i = 0; i < 8; i++) { /* times that do not fit into 64 bits are an error, not an assertion or a loop */
         const uint64_t far[] = {GPUMP_UNKNOWN, GPUMP_UNKNOWN - 1};
         const uint64_t end = far[i & 1];
-        gpump_spill_transfer transfer = {&w, 20, 1, 1, 0, 1, 100, 0, 0};
+        gpump_spill_transfer transfer = {&w, 20, {1, 1, 0}, 0, 1, 100, 0, 0};
         w = warp(11, 20, 4, 512);
         if (i / 2 == 0) transfer.latency_cycles = end;
-        if (i / 2 == 1) transfer.port_cycles = end;
+        if (i / 2 == 1) transfer.port.cycles = end;
         if (i / 2 == 2) w.point_cycle = w.drained_cycle = transfer.start_cycle = end;
         if (i / 2 == 3) w.drained_cycle = end;
         assert_int_equal(gpump_spill_save_time(&config, &transfer, &times, &diag), GPUMP_ERROR_ARGUMENT);
@@ -574,8 +574,8 @@ static void same_times_and_states(void **state) {
         }
         for (uint32_t restore = 0; restore < 2; restore++) {
             for (uint32_t k = 0; k < 2; k++) {
-                const gpump_spill_transfer transfer = {warps[k], k * start, cycles, bytes, latency,
-                                                       count,    shared,    n,      0};
+                const gpump_spill_transfer transfer = {warps[k], k * start, {cycles, bytes, 0}, latency, count, shared,
+                                                       n,        0};
                 memset(&times[k], (int)(17 + k), sizeof times[k]);
                 assert_int_equal(
                     (restore ? gpump_spill_restore_time : gpump_spill_save_time)(&config, &transfer, &times[k], NULL),
@@ -612,7 +612,7 @@ static void times_do_not_depend_on_the_start(void **state) {
             for (uint32_t later = 0; later < 2; later++) {
                 const uint64_t start = later ? 1000000 : 0;
                 gpump_spill_warp warps[3];
-                gpump_spill_transfer transfer = {warps, start, 1, 32, 100, count, 256, 64, 0};
+                gpump_spill_transfer transfer = {warps, start, {1, 32, 0}, 100, count, 256, 64, 0};
                 for (uint32_t i = 0; i < 3; i++) {
                     warps[i].point_cycle = warps[i].drained_cycle = start + 50 * i;
                     warps[i].registers = 70;

@@ -199,11 +199,6 @@ static void machines_and_errors(void **state) {
     gpu.lanes = 64;
     assert_int_equal(gpump_duet_config_from_gpu(&config, &gpu, 65536, 0, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "lanes");
-    assert_int_equal(gpump_duet_move_cycles(&config, 21), 21);
-    config.port_bytes = 64;
-    assert_int_equal(gpump_duet_move_cycles(&config, 21), 42);
-    config.port_bytes = 256;
-    assert_int_equal(gpump_duet_move_cycles(&config, 21), 11);
     config.warp_slots = 129;
     assert_int_equal(gpump_duet_bits(&config, &bits, NULL, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "warp_slots");
@@ -308,10 +303,6 @@ static void where_frames_lie(void **state) {
     for (uint32_t i = 0; i < 3; i++)
         for (uint32_t k = 0; k < plan.frames[i]; k++, frame++)
             assert_int_equal(gpump_duet_frame_granule(&plan, frame), plan.first_frame[i] + k * plan.frame_granules);
-    config.port_bytes = 127;
-    assert_int_equal(gpump_duet_move_cycles(&config, 1), 2);
-    assert_int_equal(gpump_duet_move_cycles(&config, 127), 128);
-    assert_int_equal(gpump_duet_move_cycles(&config, 0), 0);
 }
 
 /* As many extra blocks as there are frames for all their warps, however small a frame: here a granule of each warp's

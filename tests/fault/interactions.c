@@ -1,7 +1,7 @@
 /* labels: unit */
 /* How a block leaves an SM under each exception pipeline: one test per row, one case per cell. An SM, a replay unit, a
  * fault unit and a block switcher, wired as a host wires them; the block has one warp with one load in flight. */
-#include "test.h"
+#include "victim/estimate.h"
 
 typedef enum scheme { STALL, WD_COMMIT, WD_CHECK, QUEUE, LOG, REGIONS, MARKERS, SCHEMES } scheme; /* MARKERS: Kim */
 static const char *const presets[SCHEMES] = {"stall", "wd_commit", "wd_check", "queue", "log16", "regions", NULL};
@@ -265,10 +265,10 @@ static void estimates_count_the_wait(void **state) {
         gpump_cost_history_record(&history[1], 420, 4100);
         assert_int_equal(gpump_gpu_config_preset(&gpu, "table61"), GPUMP_OK);
         v = view(1100);
-        assert_int_equal(gpump_cost_estimate_blocks(&gpu, history, 2, &v, 1, NULL, NULL, &with, NULL), GPUMP_OK);
+        assert_int_equal(estimate_blocks(&gpu, history, 2, &v, 1, NULL, NULL, &with, NULL), GPUMP_OK);
         v.faults = v.fault_stalls = 0;
         v.fault_cycles = 0;
-        assert_int_equal(gpump_cost_estimate_blocks(&gpu, history, 2, &v, 1, NULL, NULL, &without, NULL), GPUMP_OK);
+        assert_int_equal(estimate_blocks(&gpu, history, 2, &v, 1, NULL, NULL, &without, NULL), GPUMP_OK);
         assert_int_equal(with.latency[GPUMP_TECHNIQUE_DRAIN], without.latency[GPUMP_TECHNIQUE_DRAIN] + SERVICE - 1000);
         assert_int_equal(with.latency[GPUMP_TECHNIQUE_SWITCH],
                          without.latency[GPUMP_TECHNIQUE_SWITCH] + (s == STALL ? SERVICE - 1000 : 0));
@@ -545,8 +545,7 @@ static void a_faulted_block_is_the_preferred_victim(void **state) {
                 blocks[1].faults = 1;
                 blocks[1].fault_cycles = 1000000;
             }
-            assert_int_equal(gpump_cost_estimate_blocks(&gpu, NULL, 0, blocks, 2, NULL, NULL, estimates, NULL),
-                             GPUMP_OK);
+            assert_int_equal(estimate_blocks(&gpu, NULL, 0, blocks, 2, NULL, NULL, estimates, NULL), GPUMP_OK);
             assert_int_equal(gpump_victim_geometry_init(&geometry, &gpu, &need, 49152, NULL), GPUMP_OK);
             assert_int_equal(gpump_victim_request_init(&ask, 2, 1, 0), GPUMP_OK);
             memset(&sm, 0, sizeof sm);

@@ -15,14 +15,16 @@
 #include "tools/policies_command.h"
 #include "tools/run_command.h"
 #include "tools/run_options.h"
+#include "tools/sweep_command.h"
 #include "tools/tail_command.h"
 
 #define PROGRAM GPUMP_BINARY_DIR "/examples/minigpu/minigpu "
 #define SAXPY GPUMP_SOURCE_DIR "/examples/minigpu/kernels/saxpy/small.yaml "
 #define DEMO GPUMP_SOURCE_DIR "/examples/minigpu/demo.yaml "
 
-static const option_command *const commands[] = {&command_run,   &init_command,     &analyze_command, &tail_command,
-                                                 &corun_command, &policies_command, &demo_command,    &pairs_command};
+static const option_command *const commands[] = {&command_run,      &sweep_command, &init_command,
+                                                 &analyze_command,  &tail_command,  &corun_command,
+                                                 &policies_command, &demo_command,  &pairs_command};
 #define COMMANDS (sizeof commands / sizeof *commands)
 
 static char output[1 << 17];

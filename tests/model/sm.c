@@ -172,7 +172,7 @@ static void give_room(mirror_block *b) {
     b->taken = 0;
 }
 static void transfer(mirror_block *b, uint64_t bytes) {
-    uint64_t cycles = (bytes * w.config.port_cycles + w.config.port_bytes - 1) / w.config.port_bytes;
+    uint64_t cycles = (bytes * w.config.port.cycles + w.config.port.bytes - 1) / w.config.port.bytes;
     b->moved = bytes;
     b->port_start = cycles && w.port_free > w.now ? w.port_free : w.now;
     b->port_end = b->port_start + cycles;
@@ -1003,8 +1003,8 @@ static size_t begin(void *memory) {
     w.config.techniques = once_in(4) ? below(16) : 15;
     w.config.waits = once_in(2) ? GPUMP_SM_WAIT_ALL : below(128);
     w.config.timing = below(2);
-    w.config.port_cycles = 1 + below(9);
-    w.config.port_bytes = 1 + below(9);
+    w.config.port.cycles = 1 + below(9);
+    w.config.port.bytes = 1 + below(9);
     w.config.context_bytes = once_in(3) ? UINT64_MAX : below(4000);
     w.shared_bytes = w.config.shared_bytes;
     for (uint32_t i = 0; i < ENTRIES; i++) w.blocks[i].generation = 1;

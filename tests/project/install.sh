@@ -17,13 +17,16 @@ grep -l "$source" moved/share -r | head -3 | grep . && fail "the files above nam
 for tool in minigpu tbsim; do
     page=$(find moved -name $tool.1)
     [ -s "$page" ] || fail "$tool has no manual page"
-    for command in "" $([ $tool = minigpu ] && echo run init analyze tail corun pairs policies demo); do
+    for command in "" $(moved/bin/$tool --help | sed -n '/^Without/,$d; s/^  \([a-z]*\) .*/\1/p'); do
         # shellcheck disable=SC2086
         for option in $(moved/bin/$tool $command --help | sed -n 's/^  \(--[a-z-]*\).*/\1/p'); do
             sed 's/\\-/-/g' "$page" | grep -q -e "^.B $option" || fail "$tool.1 has no $option ($tool $command --help has)"
         done
     done
     grep -n -e '\.md' -e '\.h\b' -e 'examples/' -e 'docs/' "$page" && fail "$tool.1 names files that are not installed"
+    [ -s moved/share/bash-completion/completions/$tool ] && [ -s moved/share/zsh/site-functions/_$tool ] || fail "$tool has no completion"
+    bash -n moved/share/bash-completion/completions/$tool || fail "bash cannot read the completion of $tool"
+    if command -v zsh >/dev/null; then zsh -n moved/share/zsh/site-functions/_$tool || fail "zsh cannot read that of $tool"; fi
     if command -v mandoc >/dev/null; then
         mandoc -Tlint -Wwarning "$page" | grep -v 'missing date' | grep . && fail "mandoc finds the above in $tool.1"
     fi
@@ -41,7 +44,7 @@ grep -q "moved/.*/demo.yaml" shown || fail "the demo is not the installed one"
 moved/bin/minigpu policies --kernel bfs_2 --requests 1 --deadline-us 5 --victims switch >shown 2>&1 || { cat shown; fail "policies does not run"; }
 rm -r moved/share/gpump/minigpu/kernels/bfs_2
 moved/bin/minigpu policies --kernel bfs_2 --requests 1 --deadline-us 5 --victims switch >shown 2>&1 && fail "policies: not the installed kernels"
-moved/bin/tbsim run moved/share/gpump/tbsim/workloads/figure_5_1.yaml --policy ppq >shown 2>&1 || { cat shown; fail "tbsim does not run"; }
+moved/bin/tbsim run moved/share/gpump/tbsim/workloads/figure_5_1.yaml --schedule ppq >shown 2>&1 || { cat shown; fail "tbsim does not run"; }
 : >moved/share/gpump/data/tanasic_table_5_2.csv
 moved/bin/tbsim sweep --workloads 1 --quiet >shown 2>&1 && fail "tbsim reads another Table 5.2 than the installed one"
 grep -q "gpump/data/tanasic_table_5_2.csv: no rows" shown || { cat shown; exit 1; }

@@ -29,8 +29,8 @@ if [ -x "$minigpu" ]; then
     refuses 2 'worst_first' "$minigpu" corun "$source/examples/minigpu/launches/corun_backprop_cfd.yaml" --partition nobody
 fi
 if [ -x "$tbsim" ]; then
-    wants 'shortest' "$tbsim" run "$source/examples/tbsim/workloads/figure_5_1.yaml" --policy shortest
-    refuses 2 'shortest' "$tbsim" run "$source/examples/tbsim/workloads/figure_5_1.yaml" --policy nobody
+    wants 'shortest' "$tbsim" run "$source/examples/tbsim/workloads/figure_5_1.yaml" --schedule shortest
+    refuses 2 'shortest' "$tbsim" run "$source/examples/tbsim/workloads/figure_5_1.yaml" --schedule nobody
 fi
 if [ -x "$micro" ]; then
     wants '^victim_hurry_blocks' "$micro" --list --only victim
@@ -43,8 +43,8 @@ if [ -x "$tbsim" ]; then
     "$cmake" -S "$source" -B "$work/build" -DGPUMP_POLICY="$work/mine.c" -DGPUMP_TESTS=OFF -DGPUMP_BENCH=OFF \
         -DCMAKE_C_COMPILER_LAUNCHER="${LAUNCHER:-}" >"$work/out" 2>&1 || { cat "$work/out" >&2; fail "no configuration"; }
     "$cmake" --build "$work/build" --target tbsim >"$work/out" 2>&1 || { cat "$work/out" >&2; fail "no build"; }
-    wants 'mine' "$work/build/examples/tbsim/tbsim" run "$source/examples/tbsim/workloads/figure_5_1.yaml" --policy mine
-    refuses 2 'mine' "$work/build/examples/tbsim/tbsim" run "$source/examples/tbsim/workloads/figure_5_1.yaml" --policy shortest
+    wants 'mine' "$work/build/examples/tbsim/tbsim" run "$source/examples/tbsim/workloads/figure_5_1.yaml" --schedule mine
+    refuses 2 'mine' "$work/build/examples/tbsim/tbsim" run "$source/examples/tbsim/workloads/figure_5_1.yaml" --schedule shortest
 fi
 
 # Files that cannot be used are named, with the remedy.

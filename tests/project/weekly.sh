@@ -59,8 +59,8 @@ stage_thread() {
                 --config memory_model=$model >build-thread/threads.txt || return 1
         done
     done
-    TSAN_OPTIONS=halt_on_error=1 build-thread/examples/tbsim/tbsim sweep --workloads 16 --processes 4 --policy dss --threads 8 --quiet >build-thread/sweep.csv &&
-        TSAN_OPTIONS=halt_on_error=1 build-thread/examples/tbsim/tbsim sweep --workloads 16 --processes 4 --policy dss --threads 1 --quiet |
+    TSAN_OPTIONS=halt_on_error=1 build-thread/examples/tbsim/tbsim sweep --workloads 16 --processes 4 --schedule dss --threads 8 --quiet >build-thread/sweep.csv &&
+        TSAN_OPTIONS=halt_on_error=1 build-thread/examples/tbsim/tbsim sweep --workloads 16 --processes 4 --schedule dss --threads 1 --quiet |
         cmp - build-thread/sweep.csv
 }
 stage_long() {

@@ -35,7 +35,7 @@ slices() { cat "$@" | grep -c '"ph":"X"'; }
 "$minigpu" demo --html demo.html --trace . >demo.txt || status=1
 try_page demo.html "$(slices demo-drain.json demo-switch.json demo-flush.json)"
 if [ -x "$tbsim" ]; then
-    "$tbsim" run "$source/examples/tbsim/workloads/figure_5_1.yaml" --policy ppq --html tbsim.html --trace tbsim.json >tbsim.txt || status=1
+    "$tbsim" run "$source/examples/tbsim/workloads/figure_5_1.yaml" --schedule ppq --html tbsim.html --trace tbsim.json >tbsim.txt || status=1
     try_page tbsim.html "$(slices tbsim.json)"
 fi
 

@@ -30,8 +30,8 @@ static void configurations(void **state) {
         FIELD(techniques, 0, 15),
         FIELD(waits, 0, 127),
         FIELD(timing, 0, 1),
-        FIELD(port_cycles, 1, UINT64_MAX),
-        FIELD(port_bytes, 1, UINT64_MAX),
+        FIELD(port.cycles, 1, UINT64_MAX),
+        FIELD(port.bytes, 1, UINT64_MAX),
     };
 #undef FIELD
     gpump_sm_config config;

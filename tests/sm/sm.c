@@ -86,7 +86,7 @@ static void life_by_switch_and_back(void **state) {
     assert_int_equal(action.bytes, 14440);
     assert_int_equal(action.parts, 3);
     assert_int_equal(action.start_cycle, 250);
-    assert_int_equal(action.end_cycle - 250, gpump_muldiv_up(14440, config.port_cycles, config.port_bytes));
+    assert_int_equal(action.end_cycle - 250, gpump_port_cycles(&config.port, 14440));
     assert_int_equal(gpump_sm_report_saved(sm, 300, ref), GPUMP_OK);
     assert_int_equal(gpump_sm_report_done(sm, 300, ref), GPUMP_ERROR_STATE); /* saved: it ends when it is back */
     action = pull(sm, 300, GPUMP_SM_ACTION_FREED);
@@ -723,7 +723,7 @@ static void errors_change_nothing(void **state) {
     assert_int_equal(gpump_sm_bytes(&bad, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "entries");
     bad = config;
-    bad.port_bytes = 0;
+    bad.port.bytes = 0;
     assert_int_equal(gpump_sm_bytes(&bad, &bytes, &diag), GPUMP_ERROR_CONFIG);
     bad = config;
     bad.struct_size = 0;

@@ -73,7 +73,7 @@ static void test_bad_input_has_a_reason(void **state) {
            "sweep --data large.csv 2>&1",
            2, "large.csv:5:25: '1e300' is not a number from 0 to 1e9");
     expect(TBSIM "machines --table no/where --svg a.svg 2>&1", 2, "tbsim: cannot read no/where: No such file");
-    expect(TBSIM "sweep --threads 1e9 2>&1", 2, "tbsim: threads are at most 1024, not: 1e9");
+    expect(TBSIM "sweep --threads 1e9 2>&1", 2, "tbsim: --threads wants a number from 0 to 1024, not \"1e9\"");
     expect(TBSIM "machines --table /dev/zero --svg a.svg 2>&1", 2, "tbsim: cannot read /dev/zero: no regular file");
     expect(TBSIM "merge out.csv /dev/zero 2>&1", 2, "tbsim: cannot read /dev/zero: no regular file");
     expect(MINIGPU "policies --merge /dev/zero 2>&1", 2, "minigpu: cannot read /dev/zero: no regular file");
@@ -84,8 +84,8 @@ static void test_bad_input_has_a_reason(void **state) {
                "reproduce: cannot read /dev/zero: no re");
     expect(MINIGPU "run " GPUMP_SOURCE_DIR "/examples/minigpu/demo.yaml --duet=maxwell_duet:99999999999 2>&1", 2,
            "minigpu: --duet: an SM holds at most 64 extra blocks");
-    expect(TBSIM "sweep --workloads 2.5 2>&1", 2, "tbsim: not a whole number: 2.5");
-    expect(TBSIM "sweep --workloads 2e0 --quiet | tail -n 1 | cut -d , -f 1 2>&1", 0, "1\n");
+    expect(TBSIM "sweep --workloads 2.5 2>&1", 2, "tbsim: --workloads wants a number from 1 to 1000000, not \"2.5\"");
+    expect(TBSIM "sweep --workloads 2 --quiet | tail -n 1 | cut -d , -f 1 2>&1", 0, "1\n");
 }
 
 /* An output that is an input would destroy what is read: it is refused before anything is opened. */
@@ -123,20 +123,33 @@ static void test_options_of_other_commands(void **state) {
     expect(TBSIM "run " FIGURE "--workloads 3 2>&1", 2, "tbsim: run does not take --workloads");
     expect(TBSIM "run " FIGURE "--svg a.svg 2>&1", 2, "tbsim: run does not take --svg");
     expect(TBSIM "sweep --html a.html 2>&1", 2, "tbsim: sweep does not take --html");
-    expect(TBSIM "evaluate --policy dss 2>&1", 2, "tbsim: evaluate does not take --policy");
+    expect(TBSIM "evaluate --schedule dss 2>&1", 2, "tbsim: evaluate does not take --schedule");
     expect(TBSIM "machines --exact 2>&1", 2, "tbsim: machines does not take --exact");
     expect(TBSIM "merge out.csv part.csv --seed 2 2>&1", 2, "tbsim: merge does not take --seed");
+}
+
+/* Old names do what the new ones do, with a note. */
+static void test_old_names(void **state) {
+    (void)state;
+    expect(TBSIM "run " FIGURE "--policy ppq --mechanism drain --limit 900 >old.txt 2>notes.txt; " TBSIM "run " FIGURE
+                 "--schedule ppq --leave drain --until 900 >new.txt; cmp old.txt new.txt && cat notes.txt",
+           0, "tbsim: run: --policy is now --schedule");
+    assert_non_null(strstr(output, "--mechanism is now --leave"));
+    assert_non_null(strstr(output, "--limit is now --until"));
+    expect(TBSIM "run " FIGURE "--schedul fcfs", 0, "fcfs");
+    expect(TBSIM "swep 2>&1", 2, "did you mean sweep?");
+    expect(TBSIM "--list options machines", 0, "machines\t--seed\tnumber\tN\t0\t");
 }
 
 static void test_starvation_is_named(void **state) {
     static const char file[] = GPUMP_SOURCE_DIR "/tests/tbsim/starves.yaml ";
     char command[1024];
     (void)state;
-    snprintf(command, sizeof command, TBSIM "run %s --policy ppq 2>&1", file);
+    snprintf(command, sizeof command, TBSIM "run %s --schedule ppq 2>&1", file);
     expect(command, 1, "process patient starves under ppq: its run 1 has not ended after ");
-    snprintf(command, sizeof command, TBSIM "run %s --policy ppq --limit 5000 2>&1", file);
+    snprintf(command, sizeof command, TBSIM "run %s --schedule ppq --until 5000 2>&1", file);
     expect(command, 0, "patient");
-    snprintf(command, sizeof command, TBSIM "run %s --policy fcfs 2>&1", file);
+    snprintf(command, sizeof command, TBSIM "run %s --schedule fcfs 2>&1", file);
     expect(command, 0, "patient");
 }
 
@@ -157,7 +170,7 @@ static void test_short_turns_are_refused(void **state) {
     snprintf(command, sizeof command, TBSIM "run %s 2>&1", file);
     expect(command, 1,
            "turns of 5 us are over before the blocks of an SM are restored, which takes 16.4 us for kernel K;");
-    snprintf(command, sizeof command, TBSIM "run %s --mechanism drain 2>&1", file);
+    snprintf(command, sizeof command, TBSIM "run %s --leave drain 2>&1", file);
     expect(command, 0, "time_slice");
     snprintf(command, sizeof command,
              "sed 's/slice_us: 5/slice_us: 20/' %s >longer.yaml; " TBSIM "run longer.yaml 2>&1", file);
@@ -215,6 +228,7 @@ int main(void) {
                                        cmocka_unit_test(test_bad_input_has_a_reason),
                                        cmocka_unit_test(test_options_of_other_commands),
                                        cmocka_unit_test(test_no_input_is_written_over),
+                                       cmocka_unit_test(test_old_names),
                                        cmocka_unit_test(test_starvation_is_named),
                                        cmocka_unit_test(test_short_turns_are_refused),
                                        cmocka_unit_test(test_a_run_takes_time),

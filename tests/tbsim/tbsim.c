@@ -246,11 +246,11 @@ static void shards_merge_into_the_whole(void **state) {
     (void)state;
     remove("merged.csv"); /* of a run that failed */
     assert_int_equal(
-        command("sweep --workloads 5 --processes 2 --limit 20000 --quiet --out whole.csv", output, sizeof output), 0);
-    assert_int_equal(command("sweep --workloads 5 --processes 2 --limit 20000 --quiet --shard 0/2 --out part0.csv",
+        command("sweep --workloads 5 --processes 2 --until 20000 --quiet --out whole.csv", output, sizeof output), 0);
+    assert_int_equal(command("sweep --workloads 5 --processes 2 --until 20000 --quiet --shard 0/2 --out part0.csv",
                              output, sizeof output),
                      0);
-    assert_int_equal(command("sweep --workloads 5 --processes 2 --limit 20000 --quiet --shard 1/2 --out part1.csv",
+    assert_int_equal(command("sweep --workloads 5 --processes 2 --until 20000 --quiet --shard 1/2 --out part1.csv",
                              output, sizeof output),
                      0);
     assert_int_equal(command("merge merged.csv part1.csv part0.csv", output, sizeof output), 0);
@@ -276,7 +276,7 @@ static void traces_are_written(void **state) {
     FILE *file;
     (void)state;
     assert_int_equal(command("run " GPUMP_SOURCE_DIR
-                             "/examples/tbsim/workloads/figure_5_1.yaml --policy ppq --trace t.json --csv",
+                             "/examples/tbsim/workloads/figure_5_1.yaml --schedule ppq --trace t.json --csv",
                              output, sizeof output),
                      0);
     assert_non_null(strstr(output, "process,priority,runs"));

@@ -3,7 +3,7 @@
  * promises, gpump_sm_place gives. */
 #include <stdlib.h>
 
-#include "test.h"
+#include "victim/estimate.h"
 #include "victim/victim_ask.h"
 
 enum { OLD = 1, NEW = 2 };
@@ -96,9 +96,8 @@ static void scene_ask(scene *s, const gpump_victim_policy *policy, uint32_t posi
     memset(&view, 0, sizeof view);
     assert_int_equal(gpump_sm_blocks(s->sm, s->now, views, 64, &count), GPUMP_OK);
     for (i = 0; i < count && stay; i++) views[i].may = 0;
-    assert_int_equal(
-        gpump_cost_estimate_blocks(&s->gpu, s->histories, 3, views, count, NULL, &policy->cost, estimates, NULL),
-        GPUMP_OK);
+    assert_int_equal(estimate_blocks(&s->gpu, s->histories, 3, views, count, NULL, &policy->cost, estimates, NULL),
+                     GPUMP_OK);
     assert_int_equal(gpump_victim_geometry_init(&geometry, &s->gpu, &s->new_need, s->config.shared_bytes, NULL),
                      GPUMP_OK);
     request.struct_size = (uint32_t)sizeof request;

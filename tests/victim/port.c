@@ -1,7 +1,7 @@
 /* labels: unit */
 /* What a decision estimates is what an SM that times its transfers itself (timing PORT) takes: saves of one SM follow
  * each other, and a host need say nothing for that. */
-#include "test.h"
+#include "victim/estimate.h"
 
 static void estimates_are_what_the_port_takes(void **state) {
     gpump_sm_config config;
@@ -39,9 +39,8 @@ static void estimates_are_what_the_port_takes(void **state) {
     memset(&question, 0, sizeof question);
     assert_int_equal(gpump_sm_blocks(sm, now, views, 8, &count), GPUMP_OK);
     question.policy = gpump_victim_find("switch");
-    assert_int_equal(
-        gpump_cost_estimate_blocks(&gpu, NULL, 0, views, count, NULL, &question.policy->cost, estimates, NULL),
-        GPUMP_OK);
+    assert_int_equal(estimate_blocks(&gpu, NULL, 0, views, count, NULL, &question.policy->cost, estimates, NULL),
+                     GPUMP_OK);
     assert_int_equal(gpump_victim_geometry_init(&geometry, &gpu, &need, config.shared_bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_victim_request_init(&request, 2, 6, now), GPUMP_OK);
     view.blocks = views;
@@ -120,8 +119,7 @@ static void drain_then_switch_keeps_the_limit(void **state) {
         if (now == decision.ask_again) {
             assert_int_equal(gpump_sm_blocks(sm, now, views, 8, &count), GPUMP_OK);
             assert_int_equal(
-                gpump_cost_estimate_blocks(&gpu, NULL, 0, views, count, NULL, &question.policy->cost, estimates, NULL),
-                GPUMP_OK);
+                estimate_blocks(&gpu, NULL, 0, views, count, NULL, &question.policy->cost, estimates, NULL), GPUMP_OK);
             for (i = 0; i < count && now == 1000; i++) all_saves += estimates[i].latency[GPUMP_TECHNIQUE_SWITCH];
             view.blocks = views;
             view.estimates = estimates;

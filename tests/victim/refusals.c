@@ -2,6 +2,7 @@
 /* Every refusal of victim selection and costs: its code, and what its diagnostic says; limits that are met exactly; and
  * costs against plain arithmetic. */
 #include "diagnosed.h"
+#include "victim/estimate.h"
 #include "victim/victim_ask.h"
 
 static void geometries(void **state) {
@@ -490,9 +491,9 @@ static void costs(void **state) {
             rewind[i].bytes = below_bits(&random, 1 + gpump_random_below(&random, 40));
             rewind[i].executed = below_bits(&random, wide);
         }
-        assert_int_equal(gpump_cost_estimate_blocks(&gpu, histories, 4, blocks, count, with_rewind ? rewind : NULL,
-                                                    &options, estimates, NULL),
-                         GPUMP_OK);
+        assert_int_equal(
+            estimate_blocks(&gpu, histories, 4, blocks, count, with_rewind ? rewind : NULL, &options, estimates, NULL),
+            GPUMP_OK);
         for (uint32_t i = 0; i < count; i++) {
             const gpump_block_view *b = &blocks[i];
             const gpump_cost_history *h = b->kernel < 4 && histories[b->kernel].finished ? &histories[b->kernel] : NULL;
@@ -585,22 +586,21 @@ static void charged_drains(void **state) {
     }
     for (uint64_t limit = 798; limit <= 802; limit++) {
         options.limit_cycles = limit;
-        assert_int_equal(gpump_cost_estimate_blocks(&gpu, history, 2, blocks, 3, NULL, &options, e, NULL), GPUMP_OK);
+        assert_int_equal(estimate_blocks(&gpu, history, 2, blocks, 3, NULL, &options, e, NULL), GPUMP_OK);
         assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_DRAIN], 200);
         assert_int_equal(e[0].overhead[GPUMP_TECHNIQUE_DRAIN], limit < 800 ? 0 : 300); /* 600 cycles at half an IPC */
         assert_int_equal(e[1].overhead[GPUMP_TECHNIQUE_DRAIN], 0);
         assert_int_equal(e[2].overhead[GPUMP_TECHNIQUE_DRAIN], 0);
     }
     diagnosed_null(gpump_cost_estimate_blocks(NULL, history, 2, blocks, 3, NULL, &options, e, DIAG),
-                   "gpu, blocks or estimates");
-    diagnosed_null(gpump_cost_estimate_blocks(&gpu, history, 2, NULL, 3, NULL, &options, e, DIAG),
-                   "gpu, blocks or estimates");
-    diagnosed_null(gpump_cost_estimate_blocks(&gpu, history, 2, blocks, 3, NULL, &options, NULL, DIAG),
-                   "gpu, blocks or estimates");
-    diagnosed(gpump_cost_estimate_blocks(&gpu, history, 2, blocks, 65, NULL, &options, e, DIAG), GPUMP_ERROR_ARGUMENT,
-              "count", 0, 65, 0, 64);
+                   "port, blocks or estimates");
+    diagnosed_null(estimate_blocks(&gpu, history, 2, NULL, 3, NULL, &options, e, DIAG), "port, blocks or estimates");
+    diagnosed_null(estimate_blocks(&gpu, history, 2, blocks, 3, NULL, &options, NULL, DIAG),
+                   "port, blocks or estimates");
+    diagnosed(estimate_blocks(&gpu, history, 2, blocks, 65, NULL, &options, e, DIAG), GPUMP_ERROR_ARGUMENT, "count", 0,
+              65, 0, 64);
     options.cpi = GPUMP_COST_CPI_SOURCES;
-    diagnosed(gpump_cost_estimate_blocks(&gpu, history, 2, blocks, 3, NULL, &options, e, DIAG), GPUMP_ERROR_ARGUMENT,
+    diagnosed(estimate_blocks(&gpu, history, 2, blocks, 3, NULL, &options, e, DIAG), GPUMP_ERROR_ARGUMENT,
               "options.cpi", 0, 4, 0, 3);
     assert_int_equal(gpump_cost_history_bits(), 64 * 64 + 5 * 64);
 }

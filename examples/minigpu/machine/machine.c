@@ -842,6 +842,8 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
 
     if (loops_make(m, launch)) goto memory;
 
+    m->port = gpump_gpu_port(&c->gpu);
+
     /* Pools. */
     m->block_count = resident;
     m->warp_count = c->gpu.sms * c->gpu.warp_slots * (m->beyond_room ? 2 : 1);

@@ -394,7 +394,7 @@ static uint64_t stall_cycles(const machine *m, const block *b) {
     gpump_footprint moved = m->kernels[b->kernel].need;
     if (b->keep & GPUMP_PART_REGISTERS) moved.registers = 0;
     if (b->keep & GPUMP_PART_SHARED_MEMORY) moved.shared_bytes = 0;
-    return gpump_gpu_save_cycles(&m->config.gpu, gpump_gpu_context_bytes(&m->config.gpu, &moved));
+    return gpump_port_cycles(&m->port, gpump_gpu_context_bytes(&m->config.gpu, &moved));
 }
 
 /* Instead of travelling, the context counts as moved at that cycle (config.switch_stalls). */

@@ -132,7 +132,6 @@ int context_forms_read(machine *m, const block *b, gpump_context_reader *reader)
 int context_runs_on(machine *m, const block *b, const warp *w) {
     const context_view *view = m->views[b->kernel];
     const kernel *k = &m->kernels[b->kernel];
-    const gpump_gpu *gpu = &m->config.gpu;
     gpump_spill_decision decision;
     gpump_block_view state;
     gpump_compress_layout layout;
@@ -158,7 +157,7 @@ int context_runs_on(machine *m, const block *b, const warp *w) {
     decision.cpi_q16 = gpump_muldiv_up(state.cycles, 65536, executed);
     /* The SM's share of the bandwidth serves all warps that are stopping: what one of them writes, the others wait for.
      */
-    decision.port_cycles = (uint64_t)gpu->clock_khz * gpu->sms * gpump_bits_count64(m->sms[b->sm]->present);
-    decision.port_bytes = (uint64_t)gpu->memory_mb_per_s * 1000u;
+    decision.port = m->port;
+    decision.port.cycles *= gpump_bits_count64(m->sms[b->sm]->present);
     return gpump_spill_run_on(&decision, NULL, NULL);
 }

@@ -303,6 +303,7 @@ typedef struct machine {
     gpump_context_pool *context_pool;
     uint64_t context_base; /* device address of the saved contexts */
     uint64_t context_stride;
+    gpump_port port;                   /* of an SM: what decisions take for the time of a save */
     void *context_scratch;             /* a context is written here to learn its size; NULL where the size is known */
     uint64_t local_base, local_stride; /* local memory: one frame per block that exists */
     uint32_t *local_free, local_count, local_count_free;

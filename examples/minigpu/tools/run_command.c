@@ -9,6 +9,7 @@
 #include "tools/dump.h"
 #include "tools/html_page.h"
 #include "tools/recovery.h"
+#include "tools/report_csv.h"
 #include "tools/run_machine.h"
 #include "tools/run_options.h"
 
@@ -63,7 +64,7 @@ static machine *build(const run_arguments *a, launch_file *launch, race_log **ra
 
 /* Writes the trace and the page. Returns `status`, or what has gone wrong. */
 static int write_recorded(const run_arguments *a, const run_result *result, const timeline *recorded, int status) {
-    const int notes = !a->json && !options_quiet();
+    const int notes = !a->json && !a->csv && !options_quiet();
     if (a->trace && timeline_write_trace(recorded, a->trace))
         status = cannot_write(a->trace);
     else if (a->trace && notes)
@@ -86,9 +87,11 @@ static int run_and_report(const run_arguments *a, machine *m, launch_file *launc
     if (a->machine.errors.detection && status != EXIT_INTERRUPTED &&
         recovery_baseline(launch->path, a->sms, &a->machine, &result.baseline_cycles, error))
         fprintf(stderr, "minigpu: the run without errors, for the energy: %s\n", error);
-    runtime_calls_print(m, a->json ? stderr : stdout);
+    runtime_calls_print(m, a->json || a->csv ? stderr : stdout);
     if (a->json) {
         if (report_json(&result, stdout)) status = EXIT_WRONG;
+    } else if (a->csv) {
+        report_csv(&result, stdout);
     } else {
         report_text(&result, stdout);
         if (a->stats) report_statistics(m, stdout);

@@ -96,6 +96,18 @@ static int read_gpu_memory(const option_row *row, const char *text, void *target
                   text);
 }
 
+/* Several --config add up. The text lives as long as the program. */
+static int read_config(const option_row *row, const char *text, void *target) {
+    machine_options *options = (machine_options *)target;
+    const size_t bytes = strlen(text) + (options->config ? strlen(options->config) : 0) + 2;
+    char *joined = (char *)malloc(bytes);
+    (void)row;
+    if (!joined) return -1;
+    snprintf(joined, bytes, "%s%s%s", options->config ? options->config : "", options->config ? "," : "", text);
+    options->config = joined;
+    return 0;
+}
+
 static int read_victims(const option_row *row, const char *text, void *target) {
     machine_options *options = (machine_options *)target;
     uint32_t which;
@@ -291,8 +303,9 @@ const option_row gpu_rows[] = {
              "prints all."},
     {.name = "config",
      .argument = "NAME=VALUE,...",
-     .kind = OPTION_TEXT,
-     .offset = offsetof(machine_options, config),
+     .kind = OPTION_READ,
+     .read = read_config,
+     .many = 1,
      .samples = "memory_model=1|l1_cycles=30,l2_cycles=80|kernels_per_sm=2",
      .group = GPU,
      .often = 1,
@@ -690,6 +703,11 @@ static const option_row output_rows[] = {
      .offset = offsetof(run_arguments, json),
      .group = OUTPUT,
      .text = "Prints the report as JSON."},
+    {.name = "csv",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(run_arguments, csv),
+     .group = OUTPUT,
+     .text = "Prints the report as a table with one row per kernel."},
     {.name = "stats",
      .kind = OPTION_FLAG,
      .offset = offsetof(run_arguments, stats),
@@ -799,6 +817,7 @@ static const option_rule run_rules[] = {
      "--gpu-memory excludes --fault-lazy: warps that wait in place keep others out of the load-store unit"},
     {"remote=thrashing", "link=uvm595",
      "--remote thrashing needs --link uvm595: other links do not look for pages that thrash"},
+    {"json csv", NULL, "--json and --csv exclude each other: both are the report on standard output"},
     {"slice", "schedule=time_slice", "--slice needs --schedule time_slice"},
     {NULL, NULL, NULL}};
 

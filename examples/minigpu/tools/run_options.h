@@ -17,7 +17,7 @@ typedef struct run_arguments {
     const char *leave;       /* --leave, as it was given; NULL */
     const char *leave_group; /* the old --move; NULL */
     const char *html, *trace, *dump;
-    uint32_t json, stats, races;
+    uint32_t json, csv, stats, races;
 } run_arguments;
 
 extern const option_set run_sets[];

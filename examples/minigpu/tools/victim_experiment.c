@@ -241,8 +241,8 @@ static void find_truth(machine *m, uint64_t *ends, victim_drain_error *error) {
         for (source = 0; source < 2; source++) {
             gpump_cost_options options = {GPUMP_COST_CPI_RUNNING, 0, 0};
             if (source) options.cpi = GPUMP_COST_CPI_SMALLER_DEVIATION;
-            if (gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, blocks, count, NULL,
-                                           &options, estimates[source], NULL) != GPUMP_OK)
+            if (gpump_cost_estimate_blocks(&m->port, m->histories, m->kernel_count + 1, blocks, count, NULL, &options,
+                                           estimates[source], NULL) != GPUMP_OK)
                 return;
         }
         for (n = 0; n < count && total < 1024; n++) {

@@ -137,6 +137,7 @@ static uint64_t hash_victim(void) {
     gpump_gpu gpu;
     (void)gpump_gpu_config_preset(&gpu, "gtx480_shieh");
     for (int i = 0; i < 400; i++) {
+        const gpump_port port = gpump_gpu_port(&gpu);
         static gpump_cost_history histories[3];
         gpump_block_view views[4][8];
         gpump_cost_estimate estimates[4][8];
@@ -188,8 +189,8 @@ static uint64_t hash_victim(void) {
                     view->threads = view->warps * 32;
                     view->may = 1 + below(7);
                 }
-                (void)gpump_cost_estimate_blocks(&gpu, histories, 3, views[s], count, NULL, &policy->cost, estimates[s],
-                                                 NULL);
+                (void)gpump_cost_estimate_blocks(&port, histories, 3, views[s], count, NULL, &policy->cost,
+                                                 estimates[s], NULL);
                 sms[s].blocks = views[s];
                 sms[s].estimates = estimates[s];
                 sms[s].reserved = 0;

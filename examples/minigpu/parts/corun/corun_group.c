@@ -179,7 +179,7 @@ static void look(machine *m, sm *s, uint32_t kernel, uint32_t above, departure *
         }
     }
     machine_must(m, "gpump_cost_estimate_blocks",
-                 gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, d->views, d->count, NULL,
+                 gpump_cost_estimate_blocks(&m->port, m->histories, m->kernel_count + 1, d->views, d->count, NULL,
                                             &corun_of(m)->leave->cost, d->estimates, NULL),
                  NULL);
     gpump_victim_request_init(&d->request, 0, 0, m->now);

@@ -196,7 +196,7 @@ static uint32_t select_choices(machine *m, sm *s, gpump_block_choice *choices) {
     leaving = look_at_leaving(m, s, views);
     question.policy = gpump_victim_find("chimera");
     machine_must(m, "gpump_cost_estimate_blocks",
-                 gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, views, leaving, NULL,
+                 gpump_cost_estimate_blocks(&m->port, m->histories, m->kernel_count + 1, views, leaving, NULL,
                                             &question.policy->cost, estimates, NULL),
                  NULL);
     gpump_victim_request_init(&request, 0, 0, m->now);

@@ -138,8 +138,8 @@ static void estimate(machine *m, sm *s, const gpump_block_choice *choices, uint3
         if (m->context_form)
             views[i].context_bytes = preemption_context_now(m, &m->blocks[s->block_of_entry[views[i].block.slot]]);
     }
-    if (gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, views, count, NULL, &options,
-                                   costs, NULL) != GPUMP_OK)
+    if (gpump_cost_estimate_blocks(&m->port, m->histories, m->kernel_count + 1, views, count, NULL, &options, costs,
+                                   NULL) != GPUMP_OK)
         return;
     for (i = 0; i < count; i++) {
         for (n = 0; n < GPUMP_TECHNIQUES; n++) {

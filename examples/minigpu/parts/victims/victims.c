@@ -98,7 +98,7 @@ static int look(machine *m, sm *s, const gpump_victim_request *request, const gp
         if (m->regions) price_rewind(m, b, &room->rewind[i]);
         b->keep = kept;
     }
-    if (gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, room->blocks, count,
+    if (gpump_cost_estimate_blocks(&m->port, m->histories, m->kernel_count + 1, room->blocks, count,
                                    m->regions ? room->rewind : NULL, &options, room->estimates, &diag) != GPUMP_OK) {
         stop(m, "gpump_cost_estimate_blocks", &diag);
         return -1;
