@@ -1363,6 +1363,7 @@ typedef struct gpumpi_replay_warp {
     uint64_t effective; /* those that have taken effect */
     uint64_t waiting;   /* those whose last check has passed and whose effect waits */
     uint64_t faulted;   /* those in the pipeline of which a check has failed */
+    uint64_t fetched;   /* DISABLED: sequence of the instruction that the warp waits for */
     uint32_t may_fetch; /* gpump_reason */
     uint32_t may_issue; /* gpump_reason */
     uint32_t state;     /* gpump_replay_state */
@@ -1382,7 +1383,7 @@ typedef struct gpump_replay {
     uint32_t running;   /* blocks that share the log */
 } gpump_replay;
 typedef char gpumpi_replay_has_no_padding[sizeof(gpump_replay) == sizeof(gpumpi_head) + (4 + 15) * 8 + (12 + 2) * 4 &&
-                                                  sizeof(gpumpi_replay_warp) == 96 && sizeof(gpumpi_replay_slot) == 64
+                                                  sizeof(gpumpi_replay_warp) == 104 && sizeof(gpumpi_replay_slot) == 64
                                               ? 1
                                               : -1];
 enum { GPUMPI_REPLAY_DISABLED = 1, GPUMPI_REPLAY_AWAITS = 2, GPUMPI_REPLAY_SERVED = 4, GPUMPI_REPLAY_LEAVES = 8 };
@@ -1491,12 +1492,14 @@ GPUMP_INLINE int gpump_replay_has_actions(const gpump_replay *replay) {
 
 /* ---- facts ---- */
 
-/* Reports that the warp has fetched a memory instruction: warp disable stops its fetch here. Hot; `warp` is trusted. */
-GPUMP_INLINE void gpump_replay_report_fetched(gpump_replay *replay, uint32_t warp) {
+/* Reports that the warp has fetched a memory instruction that can fault, `sequence` in program order: warp disable
+ * stops its fetch here, until that instruction commits, or passes its last check. Hot; `warp` is trusted. */
+GPUMP_INLINE void gpump_replay_report_fetched(gpump_replay *replay, uint32_t warp, uint64_t sequence) {
     gpumpi_replay_warp *w = (gpumpi_replay_warp *)(void *)(replay + 1) + warp;
     if (replay->config.scheme != GPUMP_REPLAY_WD_COMMIT && replay->config.scheme != GPUMP_REPLAY_WD_CHECK) return;
     if (w->block == GPUMP_NONE) return;
     w->flags |= GPUMPI_REPLAY_DISABLED;
+    w->fetched = sequence;
     if (w->state == GPUMP_REPLAY_RUN) w->may_fetch = GPUMP_REASON_WARP_DISABLED;
 }
 /* Reports that the warp has issued memory instruction *instruction (its flags are ignored) and sets *entry to its
@@ -1928,7 +1931,8 @@ GPUMP_API gpump_result gpump_restart_next(const gpump_restart *restart, uint64_t
 
 /* Writes the restart state of a leaving warp into words[capacity], the payload of a section GPUMP_CONTEXT_RESTART, and
  * sets *count. The words are: depths, mode and flags; the exception PCs; the restarts; then two words per frame.
- * GPUMP_BUSY: the warp has an undetected error. GPUMP_ERROR_CAPACITY. Cost: linear in depth. */
+ * GPUMP_BUSY: the warp has an undetected error; *count says how many words it would be. GPUMP_ERROR_CAPACITY. Cost:
+ * linear in depth. */
 GPUMP_API gpump_result gpump_restart_save(const gpump_restart *restart, uint32_t warp, uint64_t *words,
                                           uint32_t capacity, uint32_t *count);
 /* Puts words[count] of a saved warp back into slot `warp`, which has just been opened. GPUMP_ERROR_STATE when it has a
@@ -9215,7 +9219,7 @@ GPUMP_API uint64_t gpump_replay_hash(const gpump_replay *replay) {
     for (uint32_t warp = 0; warp < replay->config.warps; warp++) {
         const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
         const gpumpi_replay_slot *slots = gpumpi_replay_slot_at(replay, warp * GPUMP_REPLAY_WINDOW);
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &w->present, 8), &w->may_fetch, 8);
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &w->present, 9), &w->may_fetch, 8);
         for (uint64_t rest = w->present; rest; rest &= rest - 1) {
             const gpumpi_replay_slot *slot = slots + gpump_bits_lowest64(rest);
             hash = gpump_hash_u32s(gpump_hash_u64s(hash, &slot->entry.sequence, 2), &slot->entry.pc, 4);
@@ -9356,10 +9360,11 @@ static void gpumpi_replay_remove(gpump_replay *replay, uint32_t entry) {
     w->faulted &= keep;
 }
 
-/* Warp disable: the warp may fetch again. */
-static void gpumpi_replay_enable(gpump_replay *replay, uint32_t warp) {
+/* Warp disable: the warp may fetch again when `entry` is the instruction that it waits for, and not an older one. */
+static void gpumpi_replay_enable(gpump_replay *replay, uint32_t entry) {
+    const uint32_t warp = entry / GPUMP_REPLAY_WINDOW;
     gpumpi_replay_warp *w = gpumpi_replay_warp_of(replay, warp);
-    if (!(w->flags & GPUMPI_REPLAY_DISABLED)) return;
+    if (!(w->flags & GPUMPI_REPLAY_DISABLED) || gpumpi_replay_slots(replay)[entry].entry.sequence < w->fetched) return;
     w->flags &= ~(uint32_t)GPUMPI_REPLAY_DISABLED;
     if (w->state != GPUMP_REPLAY_RUN) return;
     w->may_fetch = GPUMP_REASON_YES;
@@ -9374,7 +9379,7 @@ static void gpumpi_replay_take_effect(gpump_replay *replay, uint32_t entry) {
     gpump_bits_clear(&w->waiting, entry % GPUMP_REPLAY_WINDOW);
     replay->statistics.effects++;
     gpumpi_replay_free_log(replay, entry);
-    if (replay->config.scheme == GPUMP_REPLAY_WD_CHECK) gpumpi_replay_enable(replay, warp);
+    if (replay->config.scheme == GPUMP_REPLAY_WD_CHECK) gpumpi_replay_enable(replay, entry);
     if (w->waiting) gpumpi_replay_wake(replay, warp);
 }
 
@@ -9519,9 +9524,9 @@ GPUMP_API gpump_result gpump_replay_report_committed(gpump_replay *replay, uint3
     bit = gpumpi_replay_bit(replay, entry);
     if (!bit) return GPUMP_ERROR_ARGUMENT;
     if (!(bit & gpumpi_replay_at(replay, warp)->effective)) return GPUMP_ERROR_STATE;
+    if (replay->config.scheme == GPUMP_REPLAY_WD_COMMIT) gpumpi_replay_enable(replay, entry);
     gpumpi_replay_remove(replay, entry);
     replay->statistics.committed++;
-    if (replay->config.scheme == GPUMP_REPLAY_WD_COMMIT) gpumpi_replay_enable(replay, warp);
     if (gpumpi_replay_at(replay, warp)->state == GPUMP_REPLAY_DRAIN) gpumpi_replay_wake(replay, warp);
     return GPUMP_OK;
 }
@@ -10291,9 +10296,9 @@ GPUMP_API gpump_result gpump_restart_save(const gpump_restart *restart, uint32_t
     const gpumpi_restart_warp *w;
     uint64_t *out = words;
     if (!gpumpi_restart_is_open(restart, warp) || !count || (!words && capacity)) return GPUMP_ERROR_ARGUMENT;
-    if (gpump_restart_errs(restart, warp)) return GPUMP_BUSY;
     w = gpumpi_restart_at(restart, warp);
     *count = GPUMPI_RESTART_WORDS + 2 * (w->depth[0] + w->depth[1]);
+    if (gpump_restart_errs(restart, warp)) return GPUMP_BUSY;
     if (capacity < *count) return GPUMP_ERROR_CAPACITY;
     *out++ = w->depth[0] | (uint64_t)w->depth[1] << 16 | (uint64_t)w->mode << 32 |
              (uint64_t)(w->flags & GPUMPI_RESTART_BOTH_FORBIDDEN) << 48;
@@ -13658,8 +13663,8 @@ GPUMP_API int gpumpi_program_diverges(const gpump_program *program, uint32_t b) 
     gpump_instruction in;
     gpump_program_basic_block(program, b, &block);
     gpump_program_instruction(program, block.first + block.count - 1, &in);
-    return in.operation == GPUMP_OP_BRANCH && in.guard != GPUMP_NONE && !(in.flags & GPUMP_FLAG_UNIFORM) &&
-           block.successor_count > 1;
+    return (in.operation == GPUMP_OP_BRANCH || in.operation == GPUMP_OP_GUARDED_CALL) && in.guard != GPUMP_NONE &&
+           !(in.flags & GPUMP_FLAG_UNIFORM) && block.successor_count > 1;
 }
 
 /* The last instruction of a block when lanes can part there, else GPUMP_NONE. */
@@ -16213,13 +16218,14 @@ typedef struct gpumpi_regions_plan {
     uint32_t *idom, *enter, *leave; /* of memory.graph */
     uint8_t *cut_in;                /* basic block -> how many cuts, 2 at most */
     uint8_t *parted;                /* basic block -> 1: a warp may be diverged there */
-    uint32_t mark, pairs;
+    uint32_t mark, pairs, cuts;
     int making_short;
 } gpumpi_regions_plan;
 
 static void gpumpi_regions_cut(gpumpi_regions_plan *plan, uint32_t i, uint32_t why) {
     uint32_t b;
     if (plan->why[i]) return;
+    plan->cuts++;
     plan->why[i] = (uint8_t)why;
     plan->is_short[i] = (uint8_t)plan->making_short;
     plan->memory.start[i] = 1;
@@ -16302,7 +16308,9 @@ static int gpumpi_regions_candidates_in(gpumpi_regions_plan *plan, gpumpi_region
 }
 
 /* A place separates a read from a write when it stands on every way from one to the other: the write itself; what
- * stands before it in its block; and what dominates it but not the read. */
+ * stands before it in its block; and what dominates it but not the read. Nothing of this holds for a read that the
+ * program's start does not reach, and which leads to the write past every dominator: then only the write's own block
+ * separates them. */
 static int gpumpi_regions_candidates(gpumpi_regions_plan *plan, gpumpi_regions_pairs *pairs, uint32_t read,
                                      uint32_t write) {
     const gpump_program *program = plan->program;
@@ -16313,12 +16321,12 @@ static int gpumpi_regions_candidates(gpumpi_regions_plan *plan, gpumpi_regions_p
     gpump_program_basic_block(program, b, &block);
     if (b == home && read < write) return gpumpi_regions_candidates_in(plan, pairs, pair, read + 1, write + 1);
     if (!gpumpi_regions_candidates_in(plan, pairs, pair, block.first, write + 1)) return 0;
+    if (home != 0 && plan->idom[home] == GPUMP_NONE) return 1;
     for (at = b; b != home && plan->idom[at] != GPUMP_NONE;) {
         at = plan->idom[at];
         gpump_program_basic_block(program, at, &block);
         if (at == home) return gpumpi_regions_candidates_in(plan, pairs, pair, read + 1, block.first + block.count);
-        if ((home == 0 || plan->idom[home] != GPUMP_NONE) && plan->enter[at] <= plan->enter[home] &&
-            plan->leave[home] <= plan->leave[at])
+        if (plan->enter[at] <= plan->enter[home] && plan->leave[home] <= plan->leave[at])
             break; /* dominates the read too */
         if (!gpumpi_regions_candidates_in(plan, pairs, pair, block.first, block.first + block.count)) return 0;
     }
@@ -16429,7 +16437,7 @@ static int gpumpi_regions_memory(gpumpi_regions_plan *plan, gpumpi_arena *arena,
     const gpump_program *program = plan->program;
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
     gpumpi_regions_pairs pairs = {NULL, NULL, 0, NULL};
-    uint32_t i, k, *reads = NULL;
+    uint32_t i, k, before, *reads = NULL;
     int ok = gpumpi_memory_protect(arena, &plan->memory);
     for (i = 0; i < gpump_program_instructions(program) && ok; i++) {
         gpump_instruction in;
@@ -16443,7 +16451,10 @@ static int gpumpi_regions_memory(gpumpi_regions_plan *plan, gpumpi_arena *arena,
     if (ok && pairs.count) {
         *changed = 1;
         plan->pairs += pairs.count;
+        before = plan->cuts;
         ok = gpumpi_regions_hit(plan, &pairs);
+        GPUMP_ASSERT(!ok || plan->cuts > before); /* or the next round would find the same pairs again, for ever */
+        (void)before;
     }
     GPUMPI_ARRAY_FREE(allocator, reads);
     GPUMPI_ARRAY_FREE(allocator, pairs.pair);

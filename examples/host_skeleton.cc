@@ -325,7 +325,7 @@ struct FaultingSm {
         const gpump_replay_entry load = {next[w], 0xffffffff, next[w], GPUMP_REPLAY_LOAD, gpump_replay_log_units(0, 0),
                                          0};
         if (gpump_replay_may_issue_memory(replay, w, load.log_units)) return;
-        gpump_replay_report_fetched(replay, w);
+        gpump_replay_report_fetched(replay, w, load.sequence);
         if (gpump_replay_report_issued(replay, w, &load, &entry)) return;
         fly(now, entry, w, next[w]);
         executed++, next[w]++; // host: here it executes, once

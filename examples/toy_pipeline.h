@@ -457,7 +457,7 @@ static inline void toy_fetch(toy *t) {
         r->pc = w->pc++;
         r->lanes = w->lanes;
         r->entry = GPUMP_NONE;
-        if (toy_is_memory(r->what.op)) gpump_replay_report_fetched(t->replay, toy_slot(t, w));
+        if (toy_is_memory(r->what.op)) gpump_replay_report_fetched(t->replay, toy_slot(t, w), r->sequence);
         if (w->warp == 0 && r->sequence < TOY_TRACED) t->fetched[r->sequence] = t->now;
         toy_mark(t, w, r->sequence, 'F');
         break;

@@ -238,7 +238,7 @@ GPUMP_API uint64_t gpump_replay_hash(const gpump_replay *replay) {
     for (uint32_t warp = 0; warp < replay->config.warps; warp++) {
         const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
         const gpumpi_replay_slot *slots = gpumpi_replay_slot_at(replay, warp * GPUMP_REPLAY_WINDOW);
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &w->present, 8), &w->may_fetch, 8);
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &w->present, 9), &w->may_fetch, 8);
         for (uint64_t rest = w->present; rest; rest &= rest - 1) {
             const gpumpi_replay_slot *slot = slots + gpump_bits_lowest64(rest);
             hash = gpump_hash_u32s(gpump_hash_u64s(hash, &slot->entry.sequence, 2), &slot->entry.pc, 4);
@@ -379,10 +379,11 @@ static void gpumpi_replay_remove(gpump_replay *replay, uint32_t entry) {
     w->faulted &= keep;
 }
 
-/* Warp disable: the warp may fetch again. */
-static void gpumpi_replay_enable(gpump_replay *replay, uint32_t warp) {
+/* Warp disable: the warp may fetch again when `entry` is the instruction that it waits for, and not an older one. */
+static void gpumpi_replay_enable(gpump_replay *replay, uint32_t entry) {
+    const uint32_t warp = entry / GPUMP_REPLAY_WINDOW;
     gpumpi_replay_warp *w = gpumpi_replay_warp_of(replay, warp);
-    if (!(w->flags & GPUMPI_REPLAY_DISABLED)) return;
+    if (!(w->flags & GPUMPI_REPLAY_DISABLED) || gpumpi_replay_slots(replay)[entry].entry.sequence < w->fetched) return;
     w->flags &= ~(uint32_t)GPUMPI_REPLAY_DISABLED;
     if (w->state != GPUMP_REPLAY_RUN) return;
     w->may_fetch = GPUMP_REASON_YES;
@@ -397,7 +398,7 @@ static void gpumpi_replay_take_effect(gpump_replay *replay, uint32_t entry) {
     gpump_bits_clear(&w->waiting, entry % GPUMP_REPLAY_WINDOW);
     replay->statistics.effects++;
     gpumpi_replay_free_log(replay, entry);
-    if (replay->config.scheme == GPUMP_REPLAY_WD_CHECK) gpumpi_replay_enable(replay, warp);
+    if (replay->config.scheme == GPUMP_REPLAY_WD_CHECK) gpumpi_replay_enable(replay, entry);
     if (w->waiting) gpumpi_replay_wake(replay, warp);
 }
 
@@ -542,9 +543,9 @@ GPUMP_API gpump_result gpump_replay_report_committed(gpump_replay *replay, uint3
     bit = gpumpi_replay_bit(replay, entry);
     if (!bit) return GPUMP_ERROR_ARGUMENT;
     if (!(bit & gpumpi_replay_at(replay, warp)->effective)) return GPUMP_ERROR_STATE;
+    if (replay->config.scheme == GPUMP_REPLAY_WD_COMMIT) gpumpi_replay_enable(replay, entry);
     gpumpi_replay_remove(replay, entry);
     replay->statistics.committed++;
-    if (replay->config.scheme == GPUMP_REPLAY_WD_COMMIT) gpumpi_replay_enable(replay, warp);
     if (gpumpi_replay_at(replay, warp)->state == GPUMP_REPLAY_DRAIN) gpumpi_replay_wake(replay, warp);
     return GPUMP_OK;
 }

@@ -173,6 +173,7 @@ typedef struct gpumpi_replay_warp {
     uint64_t effective; /* those that have taken effect */
     uint64_t waiting;   /* those whose last check has passed and whose effect waits */
     uint64_t faulted;   /* those in the pipeline of which a check has failed */
+    uint64_t fetched;   /* DISABLED: sequence of the instruction that the warp waits for */
     uint32_t may_fetch; /* gpump_reason */
     uint32_t may_issue; /* gpump_reason */
     uint32_t state;     /* gpump_replay_state */
@@ -192,7 +193,7 @@ typedef struct gpump_replay {
     uint32_t running;   /* blocks that share the log */
 } gpump_replay;
 typedef char gpumpi_replay_has_no_padding[sizeof(gpump_replay) == sizeof(gpumpi_head) + (4 + 15) * 8 + (12 + 2) * 4 &&
-                                                  sizeof(gpumpi_replay_warp) == 96 && sizeof(gpumpi_replay_slot) == 64
+                                                  sizeof(gpumpi_replay_warp) == 104 && sizeof(gpumpi_replay_slot) == 64
                                               ? 1
                                               : -1];
 enum { GPUMPI_REPLAY_DISABLED = 1, GPUMPI_REPLAY_AWAITS = 2, GPUMPI_REPLAY_SERVED = 4, GPUMPI_REPLAY_LEAVES = 8 };
@@ -301,12 +302,14 @@ GPUMP_INLINE int gpump_replay_has_actions(const gpump_replay *replay) {
 
 /* ---- facts ---- */
 
-/* Reports that the warp has fetched a memory instruction: warp disable stops its fetch here. Hot; `warp` is trusted. */
-GPUMP_INLINE void gpump_replay_report_fetched(gpump_replay *replay, uint32_t warp) {
+/* Reports that the warp has fetched a memory instruction that can fault, `sequence` in program order: warp disable
+ * stops its fetch here, until that instruction commits, or passes its last check. Hot; `warp` is trusted. */
+GPUMP_INLINE void gpump_replay_report_fetched(gpump_replay *replay, uint32_t warp, uint64_t sequence) {
     gpumpi_replay_warp *w = (gpumpi_replay_warp *)(void *)(replay + 1) + warp;
     if (replay->config.scheme != GPUMP_REPLAY_WD_COMMIT && replay->config.scheme != GPUMP_REPLAY_WD_CHECK) return;
     if (w->block == GPUMP_NONE) return;
     w->flags |= GPUMPI_REPLAY_DISABLED;
+    w->fetched = sequence;
     if (w->state == GPUMP_REPLAY_RUN) w->may_fetch = GPUMP_REASON_WARP_DISABLED;
 }
 /* Reports that the warp has issued memory instruction *instruction (its flags are ignored) and sets *entry to its

@@ -432,9 +432,9 @@ GPUMP_API gpump_result gpump_restart_save(const gpump_restart *restart, uint32_t
     const gpumpi_restart_warp *w;
     uint64_t *out = words;
     if (!gpumpi_restart_is_open(restart, warp) || !count || (!words && capacity)) return GPUMP_ERROR_ARGUMENT;
-    if (gpump_restart_errs(restart, warp)) return GPUMP_BUSY;
     w = gpumpi_restart_at(restart, warp);
     *count = GPUMPI_RESTART_WORDS + 2 * (w->depth[0] + w->depth[1]);
+    if (gpump_restart_errs(restart, warp)) return GPUMP_BUSY;
     if (capacity < *count) return GPUMP_ERROR_CAPACITY;
     *out++ = w->depth[0] | (uint64_t)w->depth[1] << 16 | (uint64_t)w->mode << 32 |
              (uint64_t)(w->flags & GPUMPI_RESTART_BOTH_FORBIDDEN) << 48;

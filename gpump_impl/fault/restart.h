@@ -297,7 +297,8 @@ GPUMP_API gpump_result gpump_restart_next(const gpump_restart *restart, uint64_t
 
 /* Writes the restart state of a leaving warp into words[capacity], the payload of a section GPUMP_CONTEXT_RESTART, and
  * sets *count. The words are: depths, mode and flags; the exception PCs; the restarts; then two words per frame.
- * GPUMP_BUSY: the warp has an undetected error. GPUMP_ERROR_CAPACITY. Cost: linear in depth. */
+ * GPUMP_BUSY: the warp has an undetected error; *count says how many words it would be. GPUMP_ERROR_CAPACITY. Cost:
+ * linear in depth. */
 GPUMP_API gpump_result gpump_restart_save(const gpump_restart *restart, uint32_t warp, uint64_t *words,
                                           uint32_t capacity, uint32_t *count);
 /* Puts words[count] of a saved warp back into slot `warp`, which has just been opened. GPUMP_ERROR_STATE when it has a

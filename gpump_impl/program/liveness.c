@@ -365,8 +365,8 @@ GPUMP_API int gpumpi_program_diverges(const gpump_program *program, uint32_t b) 
     gpump_instruction in;
     gpump_program_basic_block(program, b, &block);
     gpump_program_instruction(program, block.first + block.count - 1, &in);
-    return in.operation == GPUMP_OP_BRANCH && in.guard != GPUMP_NONE && !(in.flags & GPUMP_FLAG_UNIFORM) &&
-           block.successor_count > 1;
+    return (in.operation == GPUMP_OP_BRANCH || in.operation == GPUMP_OP_GUARDED_CALL) && in.guard != GPUMP_NONE &&
+           !(in.flags & GPUMP_FLAG_UNIFORM) && block.successor_count > 1;
 }
 
 /* The last instruction of a block when lanes can part there, else GPUMP_NONE. */

@@ -468,7 +468,7 @@ static void replay_drive(uint64_t *memory, uint64_t seed) {
             if (!gpump_random_below(&random, 8)) (void)gpump_replay_close(r, warp);
             break;
         case 2: (void)gpump_replay_set_blocks(r, 1 + warp); break;
-        case 3: gpump_replay_report_fetched(r, warp); break;
+        case 3: gpump_replay_report_fetched(r, warp, sequence); break;
         case 4: (void)gpump_replay_report_faulted(r, handle); break;
         case 5:
         case 6: (void)gpump_replay_report_committed(r, handle); break;

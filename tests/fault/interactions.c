@@ -64,7 +64,7 @@ static void begin(scheme s) {
     assert_int_equal(gpump_replay_init(replay_memory, sizeof replay_memory, &w.replay_config, &w.replay, NULL),
                      GPUMP_OK);
     assert_int_equal(gpump_replay_open(w.replay, 0, 0), GPUMP_OK);
-    gpump_replay_report_fetched(w.replay, 0);
+    gpump_replay_report_fetched(w.replay, 0, load.sequence);
     assert_int_equal(gpump_replay_report_issued(w.replay, 0, &load, &w.entry), GPUMP_OK);
 }
 

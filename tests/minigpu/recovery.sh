@@ -34,6 +34,20 @@ reports '^exceptions: [1-9][0-9]* trapped, .* 16 live-locks, [1-9][0-9]* instruc
 reports '^exceptions: 1 trapped, 1 instructions emulated, 0 live-locks' kernels/hotspot/small.yaml --trap-at 100
 reports '^exceptions: 1 trapped' kernels/hotspot/small.yaml --trap-at 100 --errors 0.01 --detection razor
 reports '^shared memory goes back \(versioned\): [1-9][0-9]* words overwritten' kernels/lps/small.yaml --regions 32:versioned --detection razor2
+# a load behind a store of its thread, a pipeline that warps leave, page checks under errors
+reports '^errors: 0' kernels/overwrites/small.yaml --error-at 4000000000 --detection razor2
+reports '^exceptions: [1-9]' kernels/saxpy/small.yaml --faults wd_commit --trap-at 7:13
+reports '^exceptions: [1-9]' kernels/saxpy/small.yaml --faults log16 --absent all --trap-at 7:13
+reports '^errors: [1-9]' kernels/saxpy/small.yaml --faults wd_commit --detection razor2:1 --error-at 5:33
+reports '^errors: [1-9]' kernels/saxpy/small.yaml --faults queue --absent all --detection razor2 --errors 0.01
+reports '^errors: [1-9]' kernels/heartwall/small.yaml --page-checks kim --absent all --detection decor --errors 0.01
+reports '^errors: [1-9]' kernels/nn_3/small.yaml --page-checks kim --absent all --detection decor --errors 0.001
+# a warp that is stopped at an access waits for that access; an SM that changes hands keeps no block off the chip
+reports '^faults: [1-9]' kernels/symbols/small.yaml --gpu table61 --faults wd_check --fault-at 3:3
+reports '^fault unit, nvlink' launches/hotspot_pathfinder.yaml --faults queue --absent all --link nvlink --switch-on-fault 4
+# constants are never absent; the context of a running warp is measured while an error of it is not detected
+reports '^faults: [1-9]' own_kernel/smooth.yaml --gpu table61 --faults queue --absent all
+reports '^errors: [1-9]' launches/hotspot_pathfinder.yaml --policy switch --detection decor --errors 0.02
 refuses 'need --detection NAME' --errors 0.01
 refuses 'need --detection NAME' --trap-at 4 --errors 0.01
 refuses 'exclude each other' --errors 0.01 --error-at 4 --detection razor

@@ -116,8 +116,12 @@ static void get_replays(machine *m, warp *w, gpump_context_reader *reader) {
 static void put_restart(machine *m, const warp *w, gpump_context_writer *writer) {
     uint64_t words[RESTART_WORDS];
     uint32_t count = 0;
-    machine_must(m, "gpump_restart_save",
-                 gpump_restart_save(m->sms[w->sm]->restart, w->slot, words, RESTART_WORDS, &count), NULL);
+    const gpump_result result = gpump_restart_save(m->sms[w->sm]->restart, w->slot, words, RESTART_WORDS, &count);
+    if (result == GPUMP_BUSY) { /* a running warp is measured; one that leaves has detected its errors before */
+        gpump_context_reserve(writer, GPUMP_CONTEXT_RESTART, w->index, count * sizeof *words);
+        return;
+    }
+    machine_must(m, "gpump_restart_save", result, NULL);
     gpump_context_put_words(writer, GPUMP_CONTEXT_RESTART, w->index, words, count);
 }
 

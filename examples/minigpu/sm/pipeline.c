@@ -206,7 +206,7 @@ void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index) {
     uint32_t i;
     for (i = 0; i < m->config.in_flight_records && w->in_flight; i++) {
         in_flight *r = &s->records[i];
-        if (r->stage == RECORD_FREE || r->squashed || r->warp != warp_index) continue;
+        if (r->stage == RECORD_FREE || r->stage == RECORD_HELD || r->squashed || r->warp != warp_index) continue;
         w->in_flight--;
         b->in_flight--;
         if (r->info->writes) b->registers_pending--;
@@ -594,15 +594,19 @@ static void enter_memory_path(machine *m, sm *s, uint32_t record) {
     if (memory_path_accept(m, s, record)) pipeline_checked(m, s, r);
 }
 
-/* A memory instruction has its operands: on to the load-store unit. */
-static void operands_are_there(machine *m, sm *s, uint32_t record) {
-    in_flight *r = &s->records[record];
-    if (r->unusual & (LEAVES_NOTHING | LEAVES_OPERANDS)) {
+/* A memory instruction that has its operands goes on to the load-store unit, or leaves the pipeline. */
+static void go_to_memory(machine *m, sm *s, uint32_t record) {
+    if (s->records[record].unusual & (LEAVES_NOTHING | LEAVES_OPERANDS))
         end_withdrawal(m, s, record);
-        return;
-    }
-    if (HAS(s, errors) && errors_queues_store(m, s, record)) return;
-    enter_memory_path(m, s, record);
+    else
+        enter_memory_path(m, s, record);
+}
+
+/* A memory instruction has its operands. */
+static void operands_are_there(machine *m, sm *s, uint32_t record) {
+    const int leaves = (s->records[record].unusual & (LEAVES_NOTHING | LEAVES_OPERANDS)) != 0;
+    if (HAS(s, errors) && !leaves && errors_queues_access(m, s, record)) return;
+    go_to_memory(m, s, record);
 }
 
 void pipeline_leave_store_queue(machine *m, sm *s, uint32_t record) {
@@ -611,7 +615,7 @@ void pipeline_leave_store_queue(machine *m, sm *s, uint32_t record) {
         free_record(s, record);
         return;
     }
-    enter_memory_path(m, s, record);
+    go_to_memory(m, s, record);
 }
 
 /* A record that is squashed, or has its operands from the log, reads nothing. Returns 1 when that is all. */
@@ -806,7 +810,7 @@ SM_INLINE void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
             scheduler + 1 < m->config.gpu.schedulers ? scheduler + 1 : 0; /* the unit serves them in turn */
         if (HAS(s, faults)) {
             faults_issued(m, s, w, record);
-            faults_fetched(m, s, w, pc);
+            faults_fetched(m, s, w, pc, r->sequence);
         }
     }
     if (info->unit == UNIT_CONTROL) { /* what comes next is known when it commits */
@@ -963,7 +967,7 @@ static void fetch_line(machine *m, sm *s, uint32_t slot) {
         e.mask = simt_top(&w->stack)->mask;
         e.handle = NONE;
         enqueue(s, b, w, &e);
-        if (HAS(s, faults)) faults_fetched(m, s, w, pc);
+        if (HAS(s, faults)) faults_fetched(m, s, w, pc, e.sequence);
         if (info->unit == UNIT_CONTROL) {
             s->fetched &= ~BIT(slot);
             gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);

@@ -95,17 +95,20 @@ typedef struct part {
     void (*warp_starts)(struct machine *m, struct sm *s, struct warp *w); /* at the first instruction */
     void (*warp_leaves)(struct machine *m, struct sm *s, struct warp *w);
     void (*blocks_changed)(struct machine *m, struct sm *s, uint32_t kernel); /* sm.kernel_resident of the kernel has */
-    void (*preempted_dropped)(struct machine *m, const preempted_block *entry); /* with its process */
-    /* Blocks that have left an SM on a fault and belong to it (preempted_block.fault_sm): such a block is there again,
-     * or it belongs to its SM no more and waits with the others. */
-    void (*off_chip_came_back)(struct machine *m, struct sm *s, uint32_t entry);
-    void (*off_chip_given_up)(struct machine *m, struct sm *s, uint32_t entry);
+    void (*preempted_dropped)(struct machine *m, const preempted_block *entry);  /* with its process */
+    void (*off_chip_came_back)(struct machine *m, struct sm *s, uint32_t entry); /* a block that had left the SM on a
+                                                                                    fault and belongs to it
+                                                                                    (preempted_block.fault_sm) */
     void (*blocks_are_weighed)(struct machine *m, struct sm *s); /* a policy is about to look at the SM's blocks */
 
     /* ---- asked by other parts, through the machine ---- */
     int (*room_wanted)(const struct machine *m, uint32_t for_kernel, room_request *request); /* 1: it has asked */
     int (*room_estimate)(const struct machine *m, uint32_t for_kernel, const struct block *b, uint64_t *cycles,
                          uint64_t *overhead); /* 1: what was estimated for a block that leaves for it */
+    uint32_t (*give_up_off_chip)(struct machine *m, struct sm *s, uint32_t to); /* the SM becomes kernel `to`'s: such a
+                                                                                   block of another kernel waits with
+                                                                                   the others from now on. Its entry;
+                                                                                   NONE: there are no more */
     int (*vacates)(const struct machine *m, const struct sm *s);          /* 1: all blocks of the SM have to leave */
     uint64_t (*more_blocks)(const struct machine *m, const struct sm *s); /* that it would give the SM beyond those that
                                                                              it has; NEVER: no word */

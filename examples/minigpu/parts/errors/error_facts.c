@@ -89,11 +89,16 @@ static void unverified(machine *m, sm *s, warp *w, int errs) {
     pipe_put(&s->errors->verified, s->now, w->slot);
 }
 
+/* Does an access of a segment make no sense? One whose page is absent does, where faults are served or it checks. */
+static int is_wild(const machine *m, const in_flight *r, uint64_t segment) {
+    const translation found = translate(m, segment, !instruction_only_reads(r->instruction));
+    return found == TRANSLATION_FAULT || (found == TRANSLATION_ABSENT && !m->faults_may_happen && !r->info->is_checked);
+}
+
 void errors_drop_wild(machine *m, const sm *s, in_flight *r) {
-    const int write = !instruction_only_reads(r->instruction);
     uint32_t i;
     if (!gpump_restart_errs(s->restart, m->warps[r->warp].slot)) return;
-    for (i = 0; i < r->segment_count && translate(m, r->segments[i], write) != TRANSLATION_FAULT; i++) {}
+    for (i = 0; i < r->segment_count && !is_wild(m, r, r->segments[i]); i++) {}
     if (i == r->segment_count) return;
     r->active = 0;
     r->segment_count = 0;
@@ -101,12 +106,18 @@ void errors_drop_wild(machine *m, const sm *s, in_flight *r) {
 
 /* ---- stores ---- */
 
-int errors_queues_store(machine *m, sm *s, uint32_t record) {
+int errors_is_store(const in_flight *r) { return writes_memory(r->instruction); }
+
+int errors_queues_access(machine *m, sm *s, uint32_t record) {
     const in_flight *r = &s->records[record];
     warp *w = &m->warps[r->warp];
-    if (!m->restart_config.store_entries || !writes_memory(r->instruction)) return 0;
-    machine_must(m, "gpump_restart_report_store", gpump_restart_report_store(s->restart, w->slot), NULL);
-    w->speculates |= ISSUE_WHEN_STORED;
+    if (!m->restart_config.store_entries) return 0;
+    if (errors_is_store(r)) {
+        machine_must(m, "gpump_restart_report_store", gpump_restart_report_store(s->restart, w->slot), NULL);
+        w->speculates |= ISSUE_WHEN_STORED;
+    } else if (!(r->info->serialises & w->speculates & ISSUE_WHEN_STORED)) {
+        return 0;
+    }
     pipe_put(&s->errors->stores, s->now, record);
     return 1;
 }

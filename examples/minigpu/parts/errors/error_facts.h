@@ -22,8 +22,11 @@ static inline int errors_can_trap(const issue_info *info) {
 void errors_prepare(const kernel_program *program, issue_info *info);
 /* An instruction has its operands, and its results if it computes: it may err, and raise exceptions. */
 void errors_operands_read(machine *m, sm *s, in_flight *r, const lanes_operand *const *sources);
-/* A memory instruction goes to the load-store unit. Returns 1 when it waits in the store queue first. */
-int errors_queues_store(machine *m, sm *s, uint32_t record);
+/* Does a memory instruction write, so that it takes a place in the store queue? */
+int errors_is_store(const in_flight *r);
+/* A memory instruction goes to the load-store unit. Returns 1 when it waits in the store queue first: a store until its
+ * address is verified, and any access behind such a store, which issued before the store had its operands. */
+int errors_queues_access(machine *m, sm *s, uint32_t record);
 /* An instruction issues. */
 void errors_issued(sm *s, warp *w, const issue_info *info);
 /* Arithmetic ends: what it did is unverified. */

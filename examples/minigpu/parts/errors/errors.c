@@ -101,9 +101,9 @@ int errors_make(machine *m, const errors_options *options, char error[LAUNCH_ERR
 /* ---- the store queue ---- */
 
 static void leave_store_queue(machine *m, sm *s, uint32_t record) {
-    in_flight *r = &s->records[record];
+    const in_flight *r = &s->records[record];
     warp *w = &m->warps[r->warp];
-    if (!r->squashed) {
+    if (!r->squashed && errors_is_store(r)) {
         machine_must(m, "gpump_restart_report_stored", gpump_restart_report_stored(s->restart, w->slot), NULL);
         if (!gpump_restart_has_stores(s->restart, w->slot)) w->speculates &= ~(uint32_t)ISSUE_WHEN_STORED;
     }

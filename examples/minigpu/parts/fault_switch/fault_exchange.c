@@ -62,6 +62,11 @@ static void place_new(machine *m, sm *s, kernel *k) {
                      NULL);
 }
 
+/* May blocks of the kernel come to this SM? Not when the SM is another kernel's. */
+static int may_have_more(const machine *m, const sm *s, const kernel *k) {
+    return !s->reserved_for || s->reserved_for == (uint32_t)(k - m->kernels) + 1;
+}
+
 static void advance(machine *m, sm *s) {
     fault_switch *f = s->fault_switch;
     gpump_block_switch_action action;
@@ -71,7 +76,7 @@ static void advance(machine *m, sm *s) {
     f->asks = 0;
     f->next = NEVER;
     PARTS_ASK(m, left, NEVER, more_blocks, (m, s));
-    if (left == NEVER) left = k && !s->reserved_for ? k->blocks - k->next_block : 0;
+    if (left == NEVER) left = k && may_have_more(m, s, k) ? k->blocks - k->next_block : 0;
     PARTS_ASK(m, vacates, 0, vacates, (m, s));
     if (vacates) return; /* its blocks leave for good */
     if (f->coming != NEVER) come_back(m, s);
@@ -95,6 +100,8 @@ uint64_t fault_exchange_advance(machine *m) {
     m->switch_needed = 0;
     for (i = 0; i < m->sm_count; i++) {
         fault_switch *f = m->sms[i]->fault_switch;
+        const uint32_t owner = m->sms[i]->reserved_for;
+        while (owner && fault_switch_give_up(m, m->sms[i], owner - 1) != NONE) {}
         if (f->asks || f->next <= m->now) advance(m, m->sms[i]);
         if (f->next < next) next = f->next;
     }
@@ -117,6 +124,7 @@ static void block_came(machine *m, sm *s, block *b, const preempted_block *saved
 static void block_left(machine *m, sm *s, block *b, const gpump_sm_action *action, uint32_t entry) {
     int vacates;
     PARTS_ASK(m, vacates, 0, vacates, (m, s));
+    vacates |= !may_have_more(m, s, &m->kernels[b->kernel]);
     if (fault_switch_left(m, s, b, action->why == GPUMP_BLOCK_SAVED && !vacates)) preempted_belongs(m, entry, s->index);
 }
 
@@ -128,10 +136,6 @@ static void preempted_dropped(machine *m, const preempted_block *entry) {
 static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
     (void)m;
     return gpump_hash_u64(hash, gpump_block_switch_hash(s->fault_switch->unit));
-}
-
-static void off_chip_given_up(machine *m, sm *s, uint32_t entry) {
-    fault_switch_dropped(m, s, block_cookie_of(m->preempted[entry].kernel, m->preempted[entry].linear));
 }
 
 static void sm_is_taken(machine *m, sm *s, uint32_t kernel_index) {
@@ -151,6 +155,6 @@ const part fault_switch_part = {
     .block_came = block_came,
     .block_left = block_left,
     .preempted_dropped = preempted_dropped,
-    .off_chip_given_up = off_chip_given_up,
+    .give_up_off_chip = fault_switch_give_up,
     .hash_sm = hash_sm,
 };

@@ -143,3 +143,16 @@ void fault_switch_dropped(machine *m, sm *s, uint64_t cookie) {
     if (f->coming == cookie) f->coming = NEVER;
     ask(m, s);
 }
+
+uint32_t fault_switch_give_up(machine *m, sm *s, uint32_t to) {
+    uint32_t i, n;
+    for (i = 0; i < m->kernel_count && s->fault_switch->off_chip; i++)
+        for (n = preempted_first(m, i); n != NONE && i != to; n = preempted_after(m, i, n)) {
+            const preempted_block *entry = &m->preempted[n];
+            if (entry->fault_sm != s->index) continue;
+            preempted_belongs(m, n, NONE);
+            fault_switch_dropped(m, s, block_cookie_of(entry->kernel, entry->linear));
+            return n;
+        }
+    return NONE;
+}

@@ -30,6 +30,10 @@ void fault_switch_placed(machine *m, sm *s, const block *b, int restored);
 int fault_switch_left(machine *m, sm *s, const block *b, int saved);
 /* A block off the chip that belongs to the SM is dropped. */
 void fault_switch_dropped(machine *m, sm *s, uint64_t cookie);
+/* The SM becomes that of kernel `to` (NONE: of nobody that is known): a block off the chip of another kernel goes to
+ * the preempted blocks of that kernel, where any SM may take it. Returns its entry in machine.preempted; NONE: there
+ * are no more. */
+uint32_t fault_switch_give_up(machine *m, sm *s, uint32_t to);
 /* May the dispatcher give this SM a new block? Not while blocks of its own are off the chip: the unit asks for them. */
 static inline int fault_switch_lets_in(const sm *s) { return !s->fault_switch || !s->fault_switch->off_chip; }
 

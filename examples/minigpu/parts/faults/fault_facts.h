@@ -16,10 +16,10 @@ static inline int faults_tracks(const machine *m, const in_flight *r) {
 }
 
 /* A warp fetches the instruction at its PC. Warp disable stops it here when that may fault. */
-static inline void faults_fetched(machine *m, sm *s, warp *w, uint32_t pc) {
+static inline void faults_fetched(machine *m, sm *s, warp *w, uint32_t pc, uint64_t sequence) {
     if (!faults_info(m, w, pc)->can_fault) return;
     w->stack_depth = w->stack.depth;
-    gpump_replay_report_fetched(s->faults->replay, w->number);
+    gpump_replay_report_fetched(s->faults->replay, w->number, sequence);
     if (gpump_replay_may_fetch(s->faults->replay, w->number) != GPUMP_REASON_YES)
         gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
 }
@@ -62,13 +62,7 @@ static inline void faults_committed(machine *m, sm *s, const in_flight *r) {
     machine_must(m, "gpump_replay_report_committed", gpump_replay_report_committed(s->faults->replay, r->entry), NULL);
 }
 
-/* The warp forgets what it had in flight. */
-static inline void faults_forget(machine *m, sm *s, const warp *w) {
-    uint32_t i;
-    for (i = 0; i < GPUMP_REPLAY_WINDOW; i++) s->faults->records[w->number * GPUMP_REPLAY_WINDOW + i] = NONE;
-    machine_must(m, "gpump_replay_close", gpump_replay_close(s->faults->replay, w->number), NULL);
-    machine_must(m, "gpump_replay_open", gpump_replay_open(s->faults->replay, w->number, m->blocks[w->block].ref.slot),
-                 NULL);
-}
+/* A warp goes back: what it has in flight, replays or waits for is as if it had never issued. */
+void faults_forget(machine *m, sm *s, warp *w);
 
 #endif

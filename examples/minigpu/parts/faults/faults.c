@@ -153,6 +153,13 @@ void faults_close_warp(machine *m, sm *s, warp *w) {
     machine_must(m, "gpump_replay_close", gpump_replay_close(f->replay, w->number), NULL);
 }
 
+void faults_forget(machine *m, sm *s, warp *w) {
+    faults_close_warp(m, s, w);
+    w->fault_since = m->now; /* so far is counted */
+    faults_open_warp(m, s, w);
+    gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
+}
+
 void faults_share_log(machine *m, sm *s, uint32_t blocks) {
     const uint32_t most = m->in_place ? BLOCK_ENTRIES_MAX : m->config.gpu.block_slots;
     machine_must(m, "gpump_replay_set_blocks",

@@ -87,7 +87,14 @@ static int check_list(const launch_file *launch, const char *list, char error[LA
         uint32_t i;
         if (is_word(list, length, "all") || is_word(list, length, "code") || is_word(list, length, "local")) continue;
         for (i = 0; i < launch->buffer_count && !is_word(list, length, launch->buffers[i].name); i++) {}
-        if (i < launch->buffer_count) continue;
+        if (i < launch->buffer_count && !launch->buffers[i].symbol) continue;
+        if (i < launch->buffer_count) {
+            snprintf(error, LAUNCH_ERROR_BYTES,
+                     "%s:%u: %s is a variable of the PTX file, which is loaded with its kernel and never absent; name "
+                     "a buffer argument",
+                     launch->path, launch->buffers[i].place.line, launch->buffers[i].name);
+            return -1;
+        }
         snprintf(error, LAUNCH_ERROR_BYTES,
                  "%s: no buffer is named \"%.*s\" (buffers get names by name: ...; beside names there are all, code "
                  "and local)",
@@ -107,7 +114,8 @@ int page_faults_make(machine *m, const launch_file *launch, const char *list, in
     if (check_list(launch, list, error)) return -1;
     if (m->local_is_absent) absent_local(m);
     for (n = 0; !linked && n < launch->buffer_count; n++)
-        if ((all && !page_faults_is_texture(launch, n)) || page_faults_list_has_buffer(list, launch, n))
+        if ((all && !launch->buffers[n].symbol && !page_faults_is_texture(launch, n)) ||
+            page_faults_list_has_buffer(list, launch, n))
             absent_buffer(m, &launch->buffers[n]);
     for (i = 0; i < m->memory_bytes / PAGE_BYTES; i++) pages += (m->page_table[i] & PAGE_ABSENT_READ) != 0;
     m->page_faults.absent = pages;

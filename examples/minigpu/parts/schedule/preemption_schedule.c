@@ -214,25 +214,17 @@ static uint32_t select_choices(machine *m, sm *s, gpump_block_choice *choices) {
     return decision.choices;
 }
 
-/* The SM's blocks that have left on a fault go to the preempted blocks of their kernel: their contexts are saved. */
-static void give_off_chip(machine *m, sm *s) {
-    uint32_t i, n;
-    for (i = 0; i < m->kernel_count; i++)
-        for (n = preempted_first(m, i); n != NONE; n = preempted_after(m, i, n)) {
-            if (m->preempted[n].fault_sm != s->index) continue;
-            preempted_belongs(m, n, NONE);
-            PARTS_TELL(m, off_chip_given_up, (m, s, n));
-            preemption_schedule_off_chip_left(m, n, 0);
-        }
-}
-
 /* Makes whoever runs on an SM that is being vacated leave; blocks that were just coming back are told when they have
  * arrived. */
 static void vacate(machine *m, sm *s) {
     gpump_block_choice choices[BLOCK_ENTRIES_MAX];
-    uint32_t mechanism = schedule_of(m)->vacating[s->index] - 1, count;
+    uint32_t mechanism = schedule_of(m)->vacating[s->index] - 1, count, entry;
     memset(choices, 0, sizeof choices);
-    give_off_chip(m, s);
+    for (;;) { /* its blocks that have left on a fault go to the preempted blocks of their kernels */
+        PARTS_ASK(m, entry, NONE, give_up_off_chip, (m, s, NONE));
+        if (entry == NONE) break;
+        preemption_schedule_off_chip_left(m, entry, 0);
+    }
     if (!s->resident) return;
     if (mechanism != GPUMP_SCHEDULER_SELECT) {
         preemption_request(m, s, mechanism == GPUMP_SCHEDULER_DRAIN ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH, 0,
