@@ -168,6 +168,29 @@ static int is_wanted(const options *options, const char *id) {
     return 0;
 }
 
+/* Reads the pages of --merge, and makes the paths of the tables. Returns -1 to go on, or an exit status. */
+static int complete(options *options, int argc, char **argv) {
+    if (options->parts.merges && (options->parts.shards || optind == argc)) {
+        fputs("reproduce: --merge wants pages, and no --shard\n", stderr);
+        return 2;
+    }
+    while (options->parts.merges && optind < argc)
+        if (parts_read(&options->parts, argv[optind++], options->context.is_short)) return 2;
+    if (optind < argc) {
+        fprintf(stderr, "reproduce: unexpected argument '%s'\n", argv[optind]);
+        usage(stderr);
+        return 2;
+    }
+    if (strlen(options->context.data_dir) + sizeof "/targets.csv" > sizeof options->targets) {
+        fputs("reproduce: the path given to --data is too long\n", stderr);
+        return 2;
+    }
+    snprintf(options->targets, sizeof options->targets, "%s/targets.csv", options->context.data_dir);
+    snprintf(options->added, sizeof options->added, "%s/added.csv", options->context.data_dir);
+    snprintf(options->minutes, sizeof options->minutes, "%s/minutes.csv", options->context.data_dir);
+    return -1;
+}
+
 /* Returns -1 to go on, else the exit status. */
 static int parse(options *options, int argc, char **argv) {
     static const struct option names[] = {{"only", required_argument, NULL, 'o'},
@@ -221,25 +244,7 @@ static int parse(options *options, int argc, char **argv) {
         default: usage(stderr); return 2;
         }
     }
-    if (options->parts.merges && (options->parts.shards || optind == argc)) {
-        fputs("reproduce: --merge wants pages, and no --shard\n", stderr);
-        return 2;
-    }
-    while (options->parts.merges && optind < argc)
-        if (parts_read(&options->parts, argv[optind++], options->context.is_short)) return 2;
-    if (optind < argc) {
-        fprintf(stderr, "reproduce: unexpected argument '%s'\n", argv[optind]);
-        usage(stderr);
-        return 2;
-    }
-    if (strlen(options->context.data_dir) + sizeof "/targets.csv" > sizeof options->targets) {
-        fputs("reproduce: the path given to --data is too long\n", stderr);
-        return 2;
-    }
-    snprintf(options->targets, sizeof options->targets, "%s/targets.csv", options->context.data_dir);
-    snprintf(options->added, sizeof options->added, "%s/added.csv", options->context.data_dir);
-    snprintf(options->minutes, sizeof options->minutes, "%s/minutes.csv", options->context.data_dir);
-    return -1;
+    return complete(options, argc, argv);
 }
 
 /* Reads targets.csv and, behind its rows, those of added.csv where there is one. Returns 0 after a message. */

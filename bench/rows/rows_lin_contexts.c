@@ -167,29 +167,78 @@ static void measure_block(machine *m, const block *b, block_sample *sample) {
     sample->block_form = (uint32_t)counts.bytes[GPUMP_COMPRESS_FORM_BLOCK];
 }
 
-/* Preempts an SM of this copy and watches it. */
-static void shoot(machine *m, sm *s, uint32_t way, shot *out) {
+/* What is watched until every block has left. */
+typedef struct watching {
     watched blocks[BLOCKS];
-    uint8_t seen[BLOCKS][WARPS], done[BLOCKS][WARPS];
-    uint64_t start = m->now;
-    uint32_t i, n, entry, left;
-    memset(out, 0, sizeof *out);
-    memset(seen, 0, sizeof seen);
-    memset(done, 0, sizeof done);
+    uint8_t seen[BLOCKS][WARPS], done[BLOCKS][WARPS]; /* at its point; drained or ended */
+    uint64_t start;
+} watching;
+
+/* Finds the blocks that run on an SM. */
+static void find_blocks(const machine *m, const sm *s, watching *w, shot *out) {
+    uint32_t entry;
     for (entry = 0; entry < BLOCK_ENTRIES_MAX && out->blocks < BLOCKS; entry++) {
         const block *b;
         block_sample *sample = &out->block[out->blocks];
         if (s->block_of_entry[entry] == NONE) continue;
         b = &m->blocks[s->block_of_entry[entry]];
         if (gpump_sm_state(s->gpump, entry) != GPUMP_BLOCK_RUNNING || b->warp_count > WARPS) continue;
-        blocks[out->blocks].index = s->block_of_entry[entry];
-        blocks[out->blocks++].life = b->life;
+        w->blocks[out->blocks].index = s->block_of_entry[entry];
+        w->blocks[out->blocks++].life = b->life;
         sample->warps = b->warp_count;
         sample->register_base = b->register_base;
         sample->registers = m->kernels[b->kernel].need.registers;
         sample->shared_base = b->shared_base;
         sample->shared_bytes = m->kernels[b->kernel].need.shared_bytes;
     }
+}
+
+/* Looks at warp n of block i. Returns 1 while it has neither drained nor ended. */
+static uint32_t look_at_warp(machine *m, watching *watching, shot *out, uint32_t way, uint32_t i, uint32_t n) {
+    block *b = &m->blocks[watching->blocks[i].index];
+    warp_sample *sample = &out->block[i].warp[n];
+    const warp *w = &m->warps[b->warps[n]];
+    const uint32_t elapsed = (uint32_t)(m->now - watching->start);
+    if (watching->done[i][n]) return 0;
+    if (b->life != watching->blocks[i].life || !w->stack.depth) {
+        sample->ended = watching->done[i][n] = 1;
+        sample->drained = elapsed;
+        return 0;
+    }
+    if (way == WAY_DRAINING || !gpump_warp_gate_closed_by(w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_PREEMPTION)) return 1;
+    if (!watching->seen[i][n]) sample->point = elapsed;
+    watching->seen[i][n] = 1;
+    if (w->in_flight || w->stores || b->atomics) return 1;
+    sample->drained = elapsed;
+    measure_warp(m, b, w, sample);
+    watching->done[i][n] = 1;
+    return 0;
+}
+
+/* Looks at every warp. Returns how many have neither drained nor ended. */
+static uint32_t look(machine *m, watching *watching, shot *out, uint32_t way) {
+    uint32_t i, n, left = 0;
+    for (i = 0; i < out->blocks; i++) {
+        const block *b = &m->blocks[watching->blocks[i].index];
+        uint32_t pending = 0, complete = 1;
+        for (n = 0; n < out->block[i].warps; n++) complete &= watching->done[i][n];
+        if (complete) continue;
+        for (n = 0; n < out->block[i].warps; n++) pending += look_at_warp(m, watching, out, way, i, n);
+        left += pending;
+        if (!pending && way == WAY_SELECTIVE && b->life == watching->blocks[i].life)
+            measure_block(m, b, &out->block[i]);
+    }
+    return left;
+}
+
+/* Preempts an SM of this copy and watches it. */
+static void shoot(machine *m, sm *s, uint32_t way, shot *out) {
+    watching watching;
+    uint32_t i, left;
+    memset(out, 0, sizeof *out);
+    memset(&watching, 0, sizeof watching);
+    watching.start = m->now;
+    find_blocks(m, s, &watching, out);
     if (!out->blocks) return;
     m->stop_at_points = way == WAY_SELECTIVE ? 1 : way == WAY_CHOOSE ? 2 : 0;
     m->context_form = way == WAY_NAIVE ? CONTEXT_NAIVE : CONTEXT_LIVE_COMPRESS;
@@ -197,45 +246,16 @@ static void shoot(machine *m, sm *s, uint32_t way, shot *out) {
         GPUMP_REASON_YES)
         return;
     do {
-        left = 0;
-        for (i = 0; i < out->blocks; i++) {
-            block *b = &m->blocks[blocks[i].index];
-            uint32_t pending = 0, complete = 1;
-            for (n = 0; n < out->block[i].warps; n++) complete &= done[i][n];
-            if (complete) continue;
-            for (n = 0; n < out->block[i].warps; n++) {
-                warp_sample *sample = &out->block[i].warp[n];
-                const warp *w = &m->warps[b->warps[n]];
-                if (done[i][n]) continue;
-                if (b->life != blocks[i].life || !w->stack.depth) {
-                    sample->ended = done[i][n] = 1;
-                    sample->drained = (uint32_t)(m->now - start);
-                    continue;
-                }
-                if (way != WAY_DRAINING &&
-                    gpump_warp_gate_closed_by(w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_PREEMPTION)) {
-                    if (!seen[i][n]) sample->point = (uint32_t)(m->now - start);
-                    seen[i][n] = 1;
-                    if (!w->in_flight && !w->stores && !b->atomics) {
-                        sample->drained = (uint32_t)(m->now - start);
-                        measure_warp(m, b, w, sample);
-                        done[i][n] = 1;
-                        continue;
-                    }
-                }
-                pending++;
-            }
-            left += pending;
-            if (!pending && way == WAY_SELECTIVE && b->life == blocks[i].life) measure_block(m, b, &out->block[i]);
-        }
-        if (!left || m->now - start > GIVE_UP) break;
+        left = look(m, &watching, out, way);
+        if (!left || m->now - watching.start > GIVE_UP) break;
     } while (machine_run(m, m->now + (way == WAY_DRAINING ? 8 : 1)) == 0);
-    out->end = (uint32_t)(m->now - start);
-    for (left = way != WAY_DRAINING; left && !m->failed && m->now - start < GIVE_UP;) {
-        for (left = i = 0; i < out->blocks; i++) left += m->blocks[blocks[i].index].life == blocks[i].life;
+    out->end = (uint32_t)(m->now - watching.start);
+    for (left = way != WAY_DRAINING; left && !m->failed && m->now - watching.start < GIVE_UP;) {
+        for (left = i = 0; i < out->blocks; i++)
+            left += m->blocks[watching.blocks[i].index].life == watching.blocks[i].life;
         if (left && machine_run(m, m->now + 4) != 0) break;
     }
-    out->freed = (uint32_t)(m->now - start);
+    out->freed = (uint32_t)(m->now - watching.start);
     out->ok = !m->failed && (!left || m->kernels_done == m->kernel_count);
 }
 
@@ -278,83 +298,115 @@ typedef struct timing {
 
 enum { SAVE_ALL, SAVE_LIVE, SAVE_PACKED };
 
-/* How long the SM takes to give up what give_up says of each block (NULL: everything). */
-static timing spill_time(const gpump_gpu *gpu, const shot *shot, uint32_t what, const uint32_t *give_up) {
-    gpump_spill_config config;
+/* Blocks that are saved, and the port that they are saved through. */
+typedef struct spilling {
     gpump_spill *spill;
-    gpump_spill_action action;
-    uint64_t now, last_drained = 0, port_free = 0, port_since = 0, port_bytes = 0, end = 0, bytes = 0, next_report = 0;
-    uint32_t jobs[BLOCKS], i, n, alive = 0;
+    const shot *shot;
+    const uint32_t *give_up; /* of each block: which parts are saved; NULL: all */
+    uint32_t what, jobs[BLOCKS], alive;
     uint8_t told[BLOCKS][WARPS];
-    size_t size;
-    timing result;
-    memset(&result, 0, sizeof result);
-    memset(told, 0, sizeof told);
-    if (gpump_spill_config_preset(&config, "gtx480_lin") != GPUMP_OK) return result;
-    config.warps = 256;
-    config.outstanding = 65536;
-    if (what != SAVE_PACKED) config.compress_cycles = 0;
-    if (gpump_spill_bytes(&config, &size, NULL) != GPUMP_OK ||
-        gpump_spill_init(malloc(size), size, &config, &spill, NULL) != GPUMP_OK)
-        return result;
-    for (i = 0; i < shot->blocks; i++) {
-        const block_sample *b = &shot->block[i];
-        uint32_t parts = give_up ? give_up[i] : 3u, stopped = 0, metadata = 0;
+    uint64_t last_drained, next_report, port_free, port_since, port_bytes, bytes, end;
+} spilling;
+
+static uint32_t parts_of(const spilling *r, uint32_t block) { return r->give_up ? r->give_up[block] : 3u; }
+
+/* Opens a job for every block that has warps left. */
+static void open_jobs(spilling *r) {
+    uint32_t i, n;
+    for (i = 0; i < r->shot->blocks; i++) {
+        const block_sample *b = &r->shot->block[i];
+        uint32_t stopped = 0, metadata = 0;
         for (n = 0; n < b->warps; n++) {
-            if (b->warp[n].drained > last_drained) last_drained = b->warp[n].drained;
+            if (b->warp[n].drained > r->last_drained) r->last_drained = b->warp[n].drained;
             if (b->warp[n].ended) continue;
             stopped++;
             metadata += b->warp[n].stack;
         }
         if (!stopped) continue;
-        alive++;
-        (void)gpump_spill_save(spill, 0, i, stopped, parts & 2u ? b->shared_bytes : 0, metadata, &jobs[i]);
+        r->alive++;
+        (void)gpump_spill_save(r->spill, 0, i, stopped, parts_of(r, i) & 2u ? b->shared_bytes : 0, metadata,
+                               &r->jobs[i]);
     }
-    for (now = 0; alive && now < GIVE_UP; now++) {
-        if (now >= next_report) {
-            next_report = UINT64_MAX;
-            for (i = 0; i < shot->blocks; i++) {
-                const block_sample *b = &shot->block[i];
-                uint32_t parts = give_up ? give_up[i] : 3u;
-                for (n = 0; n < b->warps; n++) {
-                    const warp_sample *w = &b->warp[n];
-                    gpump_spill_warp out;
-                    if (w->ended || told[i][n]) continue;
-                    if (w->drained > now) {
-                        if (w->drained < next_report) next_report = w->drained;
-                        continue;
-                    }
-                    told[i][n] = 1;
-                    out.point_cycle = w->point;
-                    out.drained_cycle = w->drained;
-                    out.registers = !(parts & 1u) ? 0 : what == SAVE_ALL ? w->registers : w->live;
-                    out.bytes = !(parts & 1u)       ? 0
-                                : what == SAVE_ALL  ? w->registers * 128
-                                : what == SAVE_LIVE ? w->live * 128
-                                                    : w->packed;
-                    if (out.bytes && !out.registers) out.registers = 1; /* patterns alone */
-                    (void)gpump_spill_report_drained(spill, now, jobs[i], &out);
-                }
-            }
-        }
-        while (port_free <= now && gpump_spill_next(spill, now, &action) == GPUMP_OK) {
-            if (action.kind == GPUMP_SPILL_DONE) {
-                alive--;
+}
+
+static void report_drained(spilling *r, uint64_t now, uint32_t block, const warp_sample *w) {
+    const uint32_t has_registers = parts_of(r, block) & 1u;
+    gpump_spill_warp out;
+    out.point_cycle = w->point;
+    out.drained_cycle = w->drained;
+    out.registers = !has_registers ? 0 : r->what == SAVE_ALL ? w->registers : w->live;
+    out.bytes = !has_registers         ? 0
+                : r->what == SAVE_ALL  ? w->registers * 128
+                : r->what == SAVE_LIVE ? w->live * 128
+                                       : w->packed;
+    if (out.bytes && !out.registers) out.registers = 1; /* patterns alone */
+    (void)gpump_spill_report_drained(r->spill, now, r->jobs[block], &out);
+}
+
+/* Reports the warps that have drained by now. */
+static void report_all_drained(spilling *r, uint64_t now) {
+    uint32_t i, n;
+    if (now < r->next_report) return;
+    r->next_report = UINT64_MAX;
+    for (i = 0; i < r->shot->blocks; i++)
+        for (n = 0; n < r->shot->block[i].warps; n++) {
+            const warp_sample *w = &r->shot->block[i].warp[n];
+            if (w->ended || r->told[i][n]) continue;
+            if (w->drained > now) {
+                if (w->drained < r->next_report) r->next_report = w->drained;
                 continue;
             }
-            if (now > port_free || !port_bytes) port_since = now, port_bytes = 0;
-            port_bytes += action.bytes;
-            bytes += action.bytes;
-            port_free = port_since + gpump_gpu_save_cycles(gpu, port_bytes);
-            end = port_free;
-            (void)gpump_spill_report_moved(spill, now, action.job, 1);
+            r->told[i][n] = 1;
+            report_drained(r, now, i, w);
         }
+}
+
+/* Moves what the port has time for in this cycle. */
+static void move(spilling *r, const gpump_gpu *gpu, uint64_t now) {
+    gpump_spill_action action;
+    while (r->port_free <= now && gpump_spill_next(r->spill, now, &action) == GPUMP_OK) {
+        if (action.kind == GPUMP_SPILL_DONE) {
+            r->alive--;
+            continue;
+        }
+        if (now > r->port_free || !r->port_bytes) r->port_since = now, r->port_bytes = 0;
+        r->port_bytes += action.bytes;
+        r->bytes += action.bytes;
+        r->port_free = r->port_since + gpump_gpu_save_cycles(gpu, r->port_bytes);
+        r->end = r->port_free;
+        (void)gpump_spill_report_moved(r->spill, now, action.job, 1);
     }
-    free(spill);
-    if (last_drained > end) end = last_drained;
-    result.latency = (double)end;
-    result.bytes = (double)bytes;
-    result.busy = (double)gpump_gpu_save_cycles(gpu, bytes);
+}
+
+/* How long the SM takes to give up what give_up says of each block (NULL: everything). */
+static timing spill_time(const gpump_gpu *gpu, const shot *shot, uint32_t what, const uint32_t *give_up) {
+    gpump_spill_config config;
+    spilling r;
+    uint64_t now;
+    size_t size;
+    timing result;
+    memset(&result, 0, sizeof result);
+    memset(&r, 0, sizeof r);
+    r.shot = shot;
+    r.give_up = give_up;
+    r.what = what;
+    if (gpump_spill_config_preset(&config, "gtx480_lin") != GPUMP_OK) return result;
+    config.warps = 256;
+    config.outstanding = 65536;
+    if (what != SAVE_PACKED) config.compress_cycles = 0;
+    if (gpump_spill_bytes(&config, &size, NULL) != GPUMP_OK ||
+        gpump_spill_init(malloc(size), size, &config, &r.spill, NULL) != GPUMP_OK)
+        return result;
+    open_jobs(&r);
+    for (now = 0; r.alive && now < GIVE_UP; now++) {
+        report_all_drained(&r, now);
+        move(&r, gpu, now);
+    }
+    free(r.spill);
+    if (r.last_drained > r.end) r.end = r.last_drained;
+    result.latency = (double)r.end;
+    result.bytes = (double)r.bytes;
+    result.busy = (double)gpump_gpu_save_cycles(gpu, r.bytes);
     result.drain = result.latency - result.busy;
     return result;
 }
@@ -500,6 +552,72 @@ static int papers_footprint(const reproduce_context *context, const char *label,
     return found;
 }
 
+/* Adds the times of one signal under all three ways. */
+static void add_times(outcome *out, const shot *naive, const shot *selective, const shot *draining, timing all,
+                      timing live, timing packed) {
+    uint32_t n;
+    for (n = 0; n < 2; n++) {
+        const double freed = n ? selective->freed : naive->freed;
+        out->freed[n] += freed;
+        if (freed > out->worst_freed[n]) out->worst_freed[n] = freed;
+    }
+    for (n = 0; n < 2; n++) {
+        double first;
+        *(n ? &out->restore_packed : &out->restore_all) +=
+            restore_time(&gpu, n ? selective : naive, n ? SAVE_PACKED : SAVE_ALL, &first);
+        *(n ? &out->first_packed : &out->first_all) += first;
+    }
+    out->busy_all += all.busy;
+    out->busy_live += live.busy;
+    out->busy_packed += packed.busy;
+    out->naive += all.latency;
+    out->selective += packed.latency;
+    out->draining += draining->end;
+    out->drain_cycles += packed.drain;
+    if (all.latency > out->worst_naive) out->worst_naive = all.latency;
+    if (packed.latency > out->worst_selective) out->worst_selective = packed.latency;
+    if (draining->end > out->worst_draining) out->worst_draining = draining->end;
+}
+
+/* Adds the bytes of the contexts of one signal. Returns how many warps have one. */
+static uint64_t add_contexts(outcome *out, const shot *selective) {
+    uint64_t warps = 0;
+    uint32_t n;
+    for (n = 0; n < selective->blocks; n++) {
+        const block_sample *b = &selective->block[n];
+        uint32_t w;
+        for (w = 0; w < b->warps; w++) {
+            if (b->warp[w].ended) continue;
+            warps++;
+            out->occupied += b->warp[w].registers * 128.0;
+            out->live += b->warp[w].live * 128.0;
+            out->high += b->warp[w].high * 128.0;
+            out->packed += b->warp[w].packed;
+            out->values += b->warp[w].values;
+        }
+        if (b->together) {
+            out->barrier_blocks++;
+            out->warp_form += b->warp_form;
+            out->block_form += b->block_form;
+        }
+    }
+    return warps;
+}
+
+/* Divides the sums by signals and by warps. */
+static void make_means(outcome *out, uint64_t warps) {
+    if (out->signals) {
+        const double by = 1.0 / out->signals;
+        out->busy_all *= by, out->busy_live *= by, out->busy_packed *= by, out->naive *= by, out->selective *= by,
+            out->draining *= by, out->drain_cycles *= by, out->freed[0] *= by, out->freed[1] *= by,
+            out->restore_all *= by, out->restore_packed *= by, out->first_all *= by, out->first_packed *= by;
+    }
+    if (warps) {
+        const double by = 1.0 / (double)warps;
+        out->occupied *= by, out->live *= by, out->packed *= by, out->values *= by, out->high *= by;
+    }
+}
+
 static void run_subject(const reproduce_context *context, const subject *subject, int footprint, outcome *out,
                         uint32_t signals) {
     char path[1024], error[LAUNCH_ERROR_BYTES] = "";
@@ -507,7 +625,7 @@ static void run_subject(const reproduce_context *context, const subject *subject
     launch_file launch;
     machine *m;
     uint64_t warps = 0, length, times[SIGNALS];
-    uint32_t n, turn;
+    uint32_t turn;
     gpump_occupancy occupancy;
     shot *naive = (shot *)malloc(sizeof *naive), *selective = (shot *)malloc(sizeof *selective),
          *draining = (shot *)malloc(sizeof *draining);
@@ -543,45 +661,8 @@ static void run_subject(const reproduce_context *context, const subject *subject
             if (all.busy <= 0) continue;
             live = spill_time(&gpu, selective, SAVE_LIVE, NULL);
             packed = spill_time(&gpu, selective, SAVE_PACKED, NULL);
-            for (n = 0; n < 2; n++) {
-                const double freed = n ? selective->freed : naive->freed;
-                out->freed[n] += freed;
-                if (freed > out->worst_freed[n]) out->worst_freed[n] = freed;
-            }
-            for (n = 0; n < 2; n++) {
-                double first;
-                *(n ? &out->restore_packed : &out->restore_all) +=
-                    restore_time(&gpu, n ? selective : naive, n ? SAVE_PACKED : SAVE_ALL, &first);
-                *(n ? &out->first_packed : &out->first_all) += first;
-            }
-            out->busy_all += all.busy;
-            out->busy_live += live.busy;
-            out->busy_packed += packed.busy;
-            out->naive += all.latency;
-            out->selective += packed.latency;
-            out->draining += draining->end;
-            out->drain_cycles += packed.drain;
-            if (all.latency > out->worst_naive) out->worst_naive = all.latency;
-            if (packed.latency > out->worst_selective) out->worst_selective = packed.latency;
-            if (draining->end > out->worst_draining) out->worst_draining = draining->end;
-            for (n = 0; n < selective->blocks; n++) {
-                const block_sample *b = &selective->block[n];
-                uint32_t w;
-                for (w = 0; w < b->warps; w++) {
-                    if (b->warp[w].ended) continue;
-                    warps++;
-                    out->occupied += b->warp[w].registers * 128.0;
-                    out->live += b->warp[w].live * 128.0;
-                    out->high += b->warp[w].high * 128.0;
-                    out->packed += b->warp[w].packed;
-                    out->values += b->warp[w].values;
-                }
-                if (b->together) {
-                    out->barrier_blocks++;
-                    out->warp_form += b->warp_form;
-                    out->block_form += b->block_form;
-                }
-            }
+            add_times(out, naive, selective, draining, all, live, packed);
+            warps += add_contexts(out, selective);
             out->shots[out->signals++] = *selective;
         }
         machine_free(m);
@@ -590,16 +671,7 @@ static void run_subject(const reproduce_context *context, const subject *subject
     free(naive);
     free(selective);
     free(draining);
-    if (out->signals) {
-        const double by = 1.0 / out->signals;
-        out->busy_all *= by, out->busy_live *= by, out->busy_packed *= by, out->naive *= by, out->selective *= by,
-            out->draining *= by, out->drain_cycles *= by, out->freed[0] *= by, out->freed[1] *= by,
-            out->restore_all *= by, out->restore_packed *= by, out->first_all *= by, out->first_packed *= by;
-    }
-    if (warps) {
-        const double by = 1.0 / (double)warps;
-        out->occupied *= by, out->live *= by, out->packed *= by, out->values *= by, out->high *= by;
-    }
+    make_means(out, warps);
 }
 
 /* A row of one kernel runs that kernel alone. */

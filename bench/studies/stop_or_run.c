@@ -18,67 +18,81 @@ typedef struct strategy {
     uint32_t way;
 } strategy;
 
+enum { STRATEGIES = 3 };
+static const strategy strategies[STRATEGIES] = {{"stop", WAY_NAIVE}, {"point", WAY_SELECTIVE}, {"choose", WAY_CHOOSE}};
+
+/* Sums over the signals of a kernel. */
+typedef struct sums {
+    double all_latency, all_bytes, latency[STRATEGIES], bytes[STRATEGIES];
+    uint32_t signals;
+} sums;
+
+/* Adds one signal, unless it cannot be measured under every strategy. */
+static void add_signal(machine *m, sm *s, shot *naive, shot *other, sums *sum) {
+    timing result[STRATEGIES], all;
+    uint32_t t;
+    if (!s || !take_shot(m, s, WAY_NAIVE, naive)) return;
+    all = spill_time(&gpu, naive, SAVE_ALL, NULL);
+    if (all.bytes <= 0) return;
+    for (t = 0; t < STRATEGIES; t++) {
+        if (strategies[t].way != WAY_NAIVE && !take_shot(m, s, strategies[t].way, other)) return;
+        result[t] = spill_time(&gpu, strategies[t].way == WAY_NAIVE ? naive : other, SAVE_PACKED, NULL);
+    }
+    sum->signals++;
+    sum->all_latency += all.latency;
+    sum->all_bytes += all.bytes;
+    for (t = 0; t < STRATEGIES; t++) {
+        sum->latency[t] += result[t].latency;
+        sum->bytes[t] += result[t].bytes;
+    }
+}
+
+/* Measures a kernel with a point every `interval` instructions. Returns 0, or -1 after a report. */
+static int measure(const subject *subject, uint32_t interval, uint32_t signals, shot *naive, shot *other, sums *sum) {
+    char path[1024], error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    launch_file launch;
+    machine *m;
+    uint64_t length, times[SIGNALS];
+    uint32_t n, count = signals;
+    memset(sum, 0, sizeof *sum);
+    subject_path(subject, 0, path, sizeof path);
+    machine_options_default(&options);
+    options.gpu = "gtx480_lin";
+    options.point_interval = interval;
+    if (launch_file_read(&launch, path, error) || !(m = machine_build(&launch, &options, error))) {
+        fprintf(stderr, "%s: %s\n", subject->label, error);
+        return -1;
+    }
+    length = signal_times(m, times, &count);
+    for (n = 0; length && n < count && machine_run(m, times[n]) == 0; n++)
+        add_signal(m, resident_sm(m, n), naive, other, sum);
+    machine_free(m);
+    launch_file_free(&launch);
+    return 0;
+}
+
 /* `shown` is at share `from` when the sweep begins and at share `to` when it ends. */
 static void sweep(uint32_t interval, uint32_t signals, progress *shown, double from, double to) {
-    static const strategy strategies[] = {{"stop", WAY_NAIVE}, {"point", WAY_SELECTIVE}, {"choose", WAY_CHOOSE}};
-    enum { STRATEGIES = 3 };
     double latency[STRATEGIES][SUBJECTS], bytes[STRATEGIES] = {0, 0, 0}, us[STRATEGIES] = {0, 0, 0},
                                           kilobytes[STRATEGIES] = {0, 0, 0};
-    uint32_t i, t, n, kernels = 0, taken = 0;
+    uint32_t i, t, kernels = 0, taken = 0;
     shot *naive = (shot *)malloc(sizeof *naive), *other = (shot *)malloc(sizeof *other);
     if (!naive || !other) exit(2);
     for (i = 0; i < SUBJECTS; i++) {
-        char path[1024], error[LAUNCH_ERROR_BYTES];
-        machine_options options;
-        launch_file launch;
-        machine *m;
-        uint64_t length, times[SIGNALS];
-        double all_latency = 0, all_bytes = 0, sum_latency[STRATEGIES] = {0, 0, 0}, sum_bytes[STRATEGIES] = {0, 0, 0};
-        uint32_t here = 0, count = signals;
+        sums sum;
         char what[128];
         snprintf(what, sizeof what, "K = %u, %s", interval, subjects[i].label);
         progress_show(shown, from + (to - from) * i / SUBJECTS, what);
-        subject_path(&subjects[i], 0, path, sizeof path);
-        machine_options_default(&options);
-        options.gpu = "gtx480_lin";
-        options.point_interval = interval;
-        if (launch_file_read(&launch, path, error) || !(m = machine_build(&launch, &options, error))) {
-            fprintf(stderr, "%s: %s\n", subjects[i].label, error);
-            continue;
-        }
-        length = signal_times(m, times, &count);
-        for (n = 0; length && n < count && machine_run(m, times[n]) == 0; n++) {
-            sm *s = resident_sm(m, n);
-            timing result[STRATEGIES], all;
-            int whole = s != NULL && take_shot(m, s, WAY_NAIVE, naive);
-            if (!whole) continue;
-            all = spill_time(&gpu, naive, SAVE_ALL, NULL);
-            if (all.bytes <= 0) continue;
-            for (t = 0; t < STRATEGIES && whole; t++) {
-                whole = strategies[t].way == WAY_NAIVE || take_shot(m, s, strategies[t].way, other);
-                if (whole)
-                    result[t] = spill_time(&gpu, strategies[t].way == WAY_NAIVE ? naive : other, SAVE_PACKED, NULL);
-            }
-            if (!whole) continue;
-            here++;
-            all_latency += all.latency;
-            all_bytes += all.bytes;
-            for (t = 0; t < STRATEGIES; t++) {
-                sum_latency[t] += result[t].latency;
-                sum_bytes[t] += result[t].bytes;
-            }
-        }
-        machine_free(m);
-        launch_file_free(&launch);
-        if (!here) continue;
+        if (measure(&subjects[i], interval, signals, naive, other, &sum) || !sum.signals) continue;
         for (t = 0; t < STRATEGIES; t++) {
-            latency[t][kernels] = sum_latency[t] / all_latency;
-            bytes[t] += sum_bytes[t] / all_bytes;
-            us[t] += sum_latency[t] / here * 1e3 / gpu.clock_khz;
-            kilobytes[t] += sum_bytes[t] / here / 1024;
+            latency[t][kernels] = sum.latency[t] / sum.all_latency;
+            bytes[t] += sum.bytes[t] / sum.all_bytes;
+            us[t] += sum.latency[t] / sum.signals * 1e3 / gpu.clock_khz;
+            kilobytes[t] += sum.bytes[t] / sum.signals / 1024;
         }
         kernels++;
-        taken += here;
+        taken += sum.signals;
     }
     for (t = 0; t < STRATEGIES && kernels; t++)
         printf("%u,%s,%u,%u,%.2f,%.1f,%.2f,%.1f\n", interval, strategies[t].name, kernels, taken, us[t] / kernels,

@@ -18,6 +18,12 @@ src/gpgpu-sim/shader.cc | scheduler_unit::cycle | stopped( | order_warps( | ibuf
 src/gpgpu-sim/shader.cc | shader_core_ctx::issue_warp | issued( | func_exec_inst( | reserveRegisters(
 src/gpgpu-sim/shader.cc | shader_core_ctx::register_cta_thread_exit | ended( | set_kernel_done( |
 src/gpgpu-sim/shader.cc | shader_core_ctx::cycle | end_of_cycle( | fetch( |
+src/stream_manager.cc | stream_operation::do_operation | ->stream = m_stream->get_uid() | | gpu->launch(
+src/cuda-sim/cuda-sim.cc | gpump_detach | shared_memory_lookup.erase( | |
+src/cuda-sim/cuda-sim.cc | gpump_detach | sstarr_memory_lookup.erase( | |
+src/cuda-sim/cuda-sim.cc | gpump_detach | ptx_cta_lookup.erase( | |
+src/cuda-sim/cuda-sim.cc | gpump_detach | g_ptx_cta_info_sm_idx_used.erase( | |
+src/cuda-sim/cuda-sim.cc | gpump_detach | local_memory_lookup[ | |
 src/cuda-sim/cuda-sim.cc | ptx_sim_init_thread | !> shared_memory_lookup; | |
 '
 echo "$sites" | awk -F ' *[|] *' -v tree="$tree" '
@@ -53,7 +59,7 @@ NF >= 4 {
     file = $1; name = $2; what = $3; behind = $4; before = $5
     must = substr(what, 1, 1) != "!"
     if (!must) what = substr(what, 2)
-    call = what ~ /\($/ && must ? "gpump->" what : what
+    call = what ~ /^[a-z_]*\($/ && must && what != "launched(" ? "gpump->" what : what
     text = body(tree "/" file, name)
     at = index(text, call)
     place = " in " name " (" file ")"

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -101,7 +102,7 @@ struct gpump_gpgpusim::implementation {
     std::vector<uint64_t> preempted_memory;
     gpump_preempted *preempted; // blocks that were saved or flushed; the cookie is the block
     // options
-    uint64_t stress, stress_at, urgent_stream, limit;
+    uint64_t stress, stress_at, stress_count, urgent_stream, limit;
     uint32_t urgent_sms;
     bool stressed, urgent;
     const gpump_victim_policy *policy, *switch_policy, *drain_policy;
@@ -160,7 +161,7 @@ struct gpump_gpgpusim::implementation {
         std::istringstream words(text ? text : "");
         std::string word;
         stressed = urgent = false;
-        stress = stress_at = urgent_stream = 0;
+        stress = stress_at = stress_count = urgent_stream = 0;
         urgent_sms = none;
         limit = GPUMP_UNKNOWN;
         policy = gpump_victim_find("chimera");
@@ -428,7 +429,10 @@ struct gpump_gpgpusim::implementation {
         gpump_block_view views[64];
         gpump_block_choice choices[64];
         gpump_diag diag;
-        stress_at = now + 61 + gpump_random_below(&stress, 140);
+        // An SM is asked every 2,000 cycles on average, however many there are, and ever more rarely: every run ends.
+        uint64_t interval = 61 + gpump_random_below(&stress, 140);
+        stress_count++;
+        stress_at = now + interval * std::max(1u, 16 / config.sms) * (64 + stress_count) / 64;
         for (uint32_t slot = 0; slot < config.block_slots; slot++)
             if (sms[sm].slots[slot].block != none) count_executed(sm, slot);
         if (!good(gpump_sm_blocks(sms[sm].sm, now, views, 64, &count), "the blocks of an SM")) return;
@@ -441,6 +445,28 @@ struct gpump_gpgpusim::implementation {
         }
         if (chosen) good(gpump_sm_preempt(sms[sm].sm, now, choices, chosen, &diag), "preempt", &diag);
         update(sm);
+    }
+
+    // ---- what the options say of streams ----
+    bool launched_in(uint64_t stream) const {
+        for (const launch_record &launch : launches)
+            if (launch.host.stream == stream) return true;
+        return false;
+    }
+    std::vector<uint64_t> streams_without_kernels() const {
+        std::vector<uint64_t> named, missing;
+        if (urgent) named.push_back(urgent_stream);
+        for (const std::pair<const uint64_t, uint32_t> &priority : priorities) named.push_back(priority.first);
+        for (uint64_t stream : named)
+            if (!launched_in(stream)) missing.push_back(stream);
+        return missing;
+    }
+    std::string streams_launched() const {
+        std::set<uint64_t> streams;
+        std::string text;
+        for (const launch_record &launch : launches) streams.insert(launch.host.stream);
+        for (uint64_t stream : streams) text += " " + std::to_string(stream);
+        return text;
     }
 
     // ---- the scheduler ----
@@ -684,6 +710,10 @@ void gpump_gpgpusim::report(FILE *out) const {
     gpump_sm_statistics statistics = gpump_sm_statistics();
     const char *field, *unit, *description;
     if (error()) fprintf(out, "%s\n", error());
+    for (uint64_t stream : self->streams_without_kernels())
+        fprintf(out,
+                "gpump_warning: no kernel of stream %llu was launched, which the options name (streams launched:%s)\n",
+                (unsigned long long)stream, self->streams_launched().c_str());
     for (uint32_t i = 0; gpump_sm_statistics_field(&statistics, i, &field, &unit, &description, NULL) == GPUMP_OK; i++)
         fprintf(out, "gpump_%s = %llu # %s: %s\n", field, (unsigned long long)counter(field), unit, description);
     for (const vacated &v : self->met) {

@@ -28,13 +28,14 @@ typedef struct gpumpi_regions_plan {
     uint32_t *idom, *enter, *leave; /* of memory.graph */
     uint8_t *cut_in;                /* basic block -> how many cuts, 2 at most */
     uint8_t *parted;                /* basic block -> 1: a warp may be diverged there */
-    uint32_t mark, pairs;
+    uint32_t mark, pairs, cuts;
     int making_short;
 } gpumpi_regions_plan;
 
 static void gpumpi_regions_cut(gpumpi_regions_plan *plan, uint32_t i, uint32_t why) {
     uint32_t b;
     if (plan->why[i]) return;
+    plan->cuts++;
     plan->why[i] = (uint8_t)why;
     plan->is_short[i] = (uint8_t)plan->making_short;
     plan->memory.start[i] = 1;
@@ -117,7 +118,9 @@ static int gpumpi_regions_candidates_in(gpumpi_regions_plan *plan, gpumpi_region
 }
 
 /* A place separates a read from a write when it stands on every way from one to the other: the write itself; what
- * stands before it in its block; and what dominates it but not the read. */
+ * stands before it in its block; and what dominates it but not the read. Nothing of this holds for a read that the
+ * program's start does not reach, and which leads to the write past every dominator: then only the write's own block
+ * separates them. */
 static int gpumpi_regions_candidates(gpumpi_regions_plan *plan, gpumpi_regions_pairs *pairs, uint32_t read,
                                      uint32_t write) {
     const gpump_program *program = plan->program;
@@ -128,12 +131,12 @@ static int gpumpi_regions_candidates(gpumpi_regions_plan *plan, gpumpi_regions_p
     gpump_program_basic_block(program, b, &block);
     if (b == home && read < write) return gpumpi_regions_candidates_in(plan, pairs, pair, read + 1, write + 1);
     if (!gpumpi_regions_candidates_in(plan, pairs, pair, block.first, write + 1)) return 0;
+    if (home != 0 && plan->idom[home] == GPUMP_NONE) return 1;
     for (at = b; b != home && plan->idom[at] != GPUMP_NONE;) {
         at = plan->idom[at];
         gpump_program_basic_block(program, at, &block);
         if (at == home) return gpumpi_regions_candidates_in(plan, pairs, pair, read + 1, block.first + block.count);
-        if ((home == 0 || plan->idom[home] != GPUMP_NONE) && plan->enter[at] <= plan->enter[home] &&
-            plan->leave[home] <= plan->leave[at])
+        if (plan->enter[at] <= plan->enter[home] && plan->leave[home] <= plan->leave[at])
             break; /* dominates the read too */
         if (!gpumpi_regions_candidates_in(plan, pairs, pair, block.first, block.first + block.count)) return 0;
     }
@@ -244,7 +247,7 @@ static int gpumpi_regions_memory(gpumpi_regions_plan *plan, gpumpi_arena *arena,
     const gpump_program *program = plan->program;
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
     gpumpi_regions_pairs pairs = {NULL, NULL, 0, NULL};
-    uint32_t i, k, *reads = NULL;
+    uint32_t i, k, before, *reads = NULL;
     int ok = gpumpi_memory_protect(arena, &plan->memory);
     for (i = 0; i < gpump_program_instructions(program) && ok; i++) {
         gpump_instruction in;
@@ -258,7 +261,10 @@ static int gpumpi_regions_memory(gpumpi_regions_plan *plan, gpumpi_arena *arena,
     if (ok && pairs.count) {
         *changed = 1;
         plan->pairs += pairs.count;
+        before = plan->cuts;
         ok = gpumpi_regions_hit(plan, &pairs);
+        GPUMP_ASSERT(!ok || plan->cuts > before); /* or the next round would find the same pairs again, for ever */
+        (void)before;
     }
     GPUMPI_ARRAY_FREE(allocator, reads);
     GPUMPI_ARRAY_FREE(allocator, pairs.pair);

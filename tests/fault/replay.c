@@ -1,6 +1,6 @@
 /* labels: unit property */
 /* replay: the rules of each scheme, one at a time. Random pipelines with memory: tests/fault/replay_pipeline.c. */
-#include "test.h"
+#include "diagnosed.h"
 
 enum { WORDS = 1 << 16 };
 static uint64_t memory[WORDS];
@@ -41,7 +41,34 @@ static void expect_none(gpump_replay *r) {
     assert_int_equal(gpump_replay_next(r, &action), GPUMP_EMPTY);
 }
 
+/* The counters that are not 0, by name. */
+typedef struct counted {
+    const char *name;
+    uint64_t value;
+} counted;
+static void counters_are(const gpump_replay *r, const counted *expected, uint32_t count) {
+    gpump_replay_statistics statistics;
+    const char *name;
+    uint64_t value;
+    uint32_t seen = 0;
+    gpump_replay_get_statistics(r, &statistics);
+    for (uint32_t i = 0; gpump_replay_statistics_field(&statistics, i, &name, NULL, NULL, &value) == GPUMP_OK; i++) {
+        uint64_t wanted = 0;
+        for (uint32_t k = 0; k < count; k++)
+            if (!strcmp(name, expected[k].name)) wanted = expected[k].value, seen++;
+        if (value != wanted)
+            fail_msg("%s is %llu, not %llu", name, (unsigned long long)value, (unsigned long long)wanted);
+    }
+    assert_int_equal(seen, count);
+}
+
+/* A fault squashes a load into the queue, a younger load passes, the warp drains, leaves its SM, comes back in another
+ * slot, and replays in order; everything is counted once. */
 static void test_queue_life(void **state) {
+    static const counted all[] = {{"issued", 3},  {"effects", 3},  {"committed", 3}, {"waits", 1},
+                                  {"faults", 1},  {"drains", 1},   {"squashed", 1},  {"unissued", 2},
+                                  {"replays", 1}, {"reissued", 3}, {"restored", 1}};
+    gpump_replay_entry unordered[2];
     gpump_replay *r = make("queue", GPUMP_REPLAY_CLASS);
     const gpump_replay_entry unissued[2] = {{5, 1, 40, GPUMP_REPLAY_OTHER, 0, 0}, {7, 1, 56, GPUMP_REPLAY_STORE, 2, 0}};
     const uint32_t load = issue(r, 4, GPUMP_REPLAY_LOAD), second = issue(r, 6, GPUMP_REPLAY_LOAD);
@@ -62,6 +89,12 @@ static void test_queue_life(void **state) {
     assert_int_equal(gpump_replay_report_committed(r, second), GPUMP_OK);
     assert_int_equal(gpump_replay_report_unissued(r, 0, NULL, 0), GPUMP_ERROR_STATE); /* before DRAINED */
     expect(r, GPUMP_REPLAY_ACT_DRAINED, GPUMP_NONE);
+    unordered[0] = unissued[1], unordered[1] = unissued[0]; /* descending, twice the same, and one that is there */
+    assert_int_equal(gpump_replay_report_unissued(r, 0, unordered, 2), GPUMP_ERROR_ARGUMENT);
+    unordered[1] = unissued[1];
+    assert_int_equal(gpump_replay_report_unissued(r, 0, unordered, 2), GPUMP_ERROR_ARGUMENT);
+    unordered[0].sequence = 4;
+    assert_int_equal(gpump_replay_report_unissued(r, 0, unordered, 1), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_replay_report_unissued(r, 0, unissued, 2), GPUMP_OK);
     assert_int_equal(gpump_replay_state_of(r, 0), GPUMP_REPLAY_HELD);
     expect_none(r);
@@ -75,6 +108,8 @@ static void test_queue_life(void **state) {
     gpump_replay_unpack(words, 3, saved);
     assert_int_equal(gpump_replay_close(r, 0), GPUMP_OK);
     assert_int_equal(gpump_replay_open(r, 9, 5), GPUMP_OK);
+    unordered[0] = saved[1], unordered[1] = saved[0];
+    diagnosed(gpump_replay_restore(r, 9, unordered, 2, DIAG), GPUMP_ERROR_FORMAT, "sequence", 0, 0, 0, 0);
     assert_int_equal(gpump_replay_restore(r, 9, saved, 3, NULL), GPUMP_OK);
     expect_none(r);
     assert_int_equal(gpump_replay_report_served(r, 9), GPUMP_OK);
@@ -86,6 +121,8 @@ static void test_queue_life(void **state) {
     assert_int_equal(gpump_replay_report_reissued(r, handles[2]), GPUMP_BUSY);
     assert_int_equal(gpump_replay_report_reissued(r, handles[1]), GPUMP_OK);
     assert_int_equal(gpump_replay_report_reissued(r, handles[0]), GPUMP_OK);
+    assert_int_equal(gpump_replay_pending(r, 9, NULL, 0, &count), GPUMP_ERROR_CAPACITY);
+    assert_int_equal(count, 1); /* what is in flight is not pending, though it has had no effect */
     assert_int_equal(gpump_replay_report_reissued(r, handles[2]), GPUMP_OK);
     expect(r, GPUMP_REPLAY_ACT_FETCH, GPUMP_NONE);
     assert_int_equal(gpump_replay_may_fetch(r, 9), GPUMP_REASON_YES);
@@ -99,6 +136,7 @@ static void test_queue_life(void **state) {
     assert_int_equal(gpump_replay_report_committed(r, handles[2]), GPUMP_OK);
     expect_none(r);
     assert_int_equal(gpump_replay_close(r, 9), GPUMP_OK);
+    counters_are(r, all, sizeof all / sizeof *all);
 }
 
 /* Behind an older access, to local memory say, the warp waits for the one that it has fetched, and not for the older.

@@ -65,7 +65,20 @@ void shader_core_ctx::cycle() {
   m_gpu->gpump->end_of_cycle(m_sid);
 }
 END
+cat >"$work/tree/src/stream_manager.cc" <<'END'
+bool stream_operation::do_operation(gpgpu_sim *gpu) {
+  m_kernel->stream = m_stream->get_uid();
+  gpu->launch(m_kernel);
+}
+END
 cat >"$work/tree/src/cuda-sim/cuda-sim.cc" <<'END'
+void gpump_detach(gpgpu_t *gpu, unsigned sm, unsigned slot, unsigned first_thread, unsigned threads) {
+  shared_memory_lookup.erase(index);
+  sstarr_memory_lookup.erase(index);
+  ptx_cta_lookup.erase(index);
+  gpu->g_ptx_cta_info_sm_idx_used.erase(index);
+  while (threads--) local_memory_lookup[sm].erase(first_thread + threads);
+}
 unsigned ptx_sim_init_thread(kernel_info_t &kernel) {
   return 0;
 }
@@ -79,11 +92,17 @@ broken() { rm -rf "$work/broken"; cp -r "$work/tree" "$work/broken"; }
 for call in launched finished tick choose take_back placed stopped issued ended end_of_cycle; do
     broken
     for file in "$work"/broken/src/gpgpu-sim/*.cc; do grep -v "gpump->$call(" "$file" >"$work/part" || :; cp "$work/part" "$file"; done
-    refused "$call taken out" "^missing: gpump->$call("
+    refused "$call taken out" "^missing: .*$call("
 done
 broken
 sed -i '/blocks_away/d' "$work/broken/src/abstract_hardware_model.h"
 refused "the counter taken out" "^missing: blocks_away"
+broken
+sed -i '/sm_idx_used/d' "$work/broken/src/cuda-sim/cuda-sim.cc"
+refused "the index of a slot left in the set" "^missing: g_ptx_cta_info_sm_idx_used.erase("
+broken
+sed -i '/get_uid/d' "$work/broken/src/stream_manager.cc"
+refused "the stream of a kernel taken out" "^missing: ->stream = m_stream->get_uid()"
 broken
 sed -i '/tick/d; s/^  cluster->core_cycle();/  gpump->tick(now);\n&/' "$work/broken/src/gpgpu-sim/gpu-sim.cc"
 refused "tick moved" "^wrong order: gpump->tick("

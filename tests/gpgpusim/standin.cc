@@ -2,6 +2,7 @@
 // order of a cycle. It proves the adapter: neutral when idle, right results under stress, urgent kernels by each
 // policy, processes with priorities above it. A host that forgets a part of a block must be found.
 #include "gpump_gpgpusim.h"
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -255,7 +256,17 @@ struct outcome {
     std::vector<uint32_t> memory;
     uint64_t cycles, kernel_end[5];
     uint64_t flushed, saved, drained, done, slowest;
+    std::string report;
 };
+std::string report_of(const gpump_gpgpusim &gpump) {
+    std::string text;
+    FILE *file = tmpfile();
+    gpump.report(file);
+    rewind(file);
+    for (int c = getc(file); c != EOF; c = getc(file)) text += char(c);
+    fclose(file);
+    return text;
+}
 // The four programs one after the other on stream 0, and a short one, urgent, on stream 1.
 outcome simulate(const char *options, bool forgets_shared = false, bool hides_accesses = false) {
     machine m;
@@ -277,7 +288,7 @@ outcome simulate(const char *options, bool forgets_shared = false, bool hides_ac
         o.flushed = m.gpump->counter("flushed"), o.saved = m.gpump->counter("saved");
         o.drained = m.gpump->counter("drained"), o.done = m.gpump->counter("done");
         o.slowest = m.gpump->slowest_request();
-        if (getenv("REPORT")) m.gpump->report(stdout);
+        o.report = report_of(*m.gpump);
     }
     delete m.gpump;
     return o;
@@ -296,12 +307,16 @@ int main() {
     check(plain.ended && idle.ended && plain.memory == idle.memory && plain.cycles == idle.cycles && idle.done == 186,
           "neutral: with the adapter and nobody preempting, the same cycles and the same memory");
 
-    uint64_t flushed = 0, saved = 0, drained = 0;
+    uint64_t flushed = 0, saved = 0, drained = 0, slowest_stress = 0;
     for (int seed = 1; seed <= 40; seed++) {
         outcome o = simulate(("stress=" + std::to_string(seed)).c_str());
         if (!o.ended || o.memory != plain.memory) check(false, "stress, seed " + std::to_string(seed));
         flushed += o.flushed, saved += o.saved, drained += o.drained;
+        slowest_stress = std::max(slowest_stress, o.cycles);
     }
+    check(slowest_stress < plain.cycles * 3 / 2,
+          "stress on four SMs leaves blocks time to run: " + std::to_string(slowest_stress) + " cycles instead of " +
+              std::to_string(plain.cycles));
     check(flushed > 100 && saved > 100 && drained > 100, "stress: 40 seeds; " + std::to_string(flushed) +
                                                              " blocks flushed, " + std::to_string(saved) + " saved, " +
                                                              std::to_string(drained) + " drained");
@@ -321,6 +336,11 @@ int main() {
                                           : drains || saves || flushes,
               std::string("... and blocks left by ") + policy);
     }
+    outcome nobody = simulate("urgent=7"), somebody = simulate("urgent=1");
+    check(nobody.report.find("no kernel of stream 7 was launched") != std::string::npos &&
+              nobody.report.find("streams launched: 0 1)") != std::string::npos &&
+              somebody.report.find("gpump_warning") == std::string::npos,
+          "a stream in the options that launches nothing is named in the report");
     outcome in_time = simulate("urgent=1 sms=2 limit=800 policy=drain-then-switch");
     check(in_time.ended && in_time.memory == plain.memory && in_time.saved && in_time.slowest <= 800 + 100,
           "urgent by drain-then-switch: the saves of an SM follow each other and still end at the limit of 800 cycles, "

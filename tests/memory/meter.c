@@ -177,9 +177,25 @@ static void hops(void **state) {
     free(meter);
 }
 
+/* Two traffics added: every field is the sum but the cycles, which are the longer time, and nothing behind is touched.
+ */
+static void every_field_is_added(void **state) {
+    uint64_t *sum = (uint64_t *)malloc(sizeof(gpump_traffic) + 8), *more = (uint64_t *)malloc(sizeof(gpump_traffic));
+    const size_t fields = sizeof(gpump_traffic) / 8;
+    (void)state;
+    for (size_t i = 0; i < fields; i++) sum[i] = 1000 + i, more[i] = 7 * i + 1;
+    sum[fields] = 77;
+    gpump_traffic_add((gpump_traffic *)(void *)sum, (const gpump_traffic *)(const void *)more);
+    assert_int_equal(sum[0], 1000);
+    for (size_t i = 1; i < fields; i++) assert_int_equal(sum[i], 1000 + i + 7 * i + 1);
+    assert_int_equal(sum[fields], 77);
+    free(sum);
+    free(more);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(presets), cmocka_unit_test(wrong_configurations),
-                                       cmocka_unit_test(six_utilisations), cmocka_unit_test(windows_and_copies),
-                                       cmocka_unit_test(hops)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_field_is_added), cmocka_unit_test(presets),
+                                       cmocka_unit_test(wrong_configurations), cmocka_unit_test(six_utilisations),
+                                       cmocka_unit_test(windows_and_copies),   cmocka_unit_test(hops)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

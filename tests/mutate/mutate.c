@@ -5,11 +5,15 @@
  *   mutate FILE.c PLACE OUT.c      writes FILE.c with the mistake of that place to OUT.c
  *
  * The mistakes: another comparison, another arithmetic, logical or bitwise operator, another constant, a condition
- * negated, a statement left out. Comments, strings, preprocessor lines, tables and file-scope declarations stay as they
- * are. Some mistakes do not compile, or compile to the same code; tests/mutate/run.sh passes over both. The first line
- * of OUT.c is a #line directive, so that assertions name the same place. Exit status: 0 done, 2 bad usage or a file
- * that cannot be read or written. */
+ * negated or without one of its parts, a guard or a statement left out, two statements swapped, a bound off by one,
+ * another index, a statement that counts done twice, another field of the same type (of the structs in FILE.c and in
+ * the headers beside it). Comments, strings, preprocessor lines, tables and file-scope declarations stay as they are.
+ * Some mistakes do not compile, or compile to the same code; tests/mutate/run.sh passes over both. The first line of
+ * OUT.c is a #line directive, so that assertions name the same place. Exit status: 0 done, 2 bad usage or a file that
+ * cannot be read or written. */
+#define _POSIX_C_SOURCE 200809L
 #include <ctype.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +30,7 @@ typedef struct mistake {
     size_t start, remove;
     size_t function; /* index of the token that names the function */
     unsigned line;
-    char text[64];
+    char *text;
 } mistake;
 
 static char *source;
@@ -96,6 +100,12 @@ static void split(void) {
     }
 }
 
+static char *copy_of(const char *text, size_t length) {
+    char *copy = (char *)calloc(1, length + 1);
+    if (!copy) exit(2);
+    memcpy(copy, text, length);
+    return copy;
+}
 static void add(size_t start, size_t end, unsigned line, const char *text) {
     mistake m;
     memset(&m, 0, sizeof m);
@@ -103,7 +113,7 @@ static void add(size_t start, size_t end, unsigned line, const char *text) {
     m.remove = end - start;
     m.line = line;
     m.function = function;
-    snprintf(m.text, sizeof m.text, "%s", text);
+    m.text = copy_of(text, strlen(text));
     mistakes = (mistake *)more(mistakes, mistake_count, sizeof *mistakes);
     mistakes[mistake_count++] = m;
 }
@@ -169,25 +179,203 @@ static void conditions(size_t i) {
         tokens[end - 1].start - tokens[i + 1].start; /* up to the bracket that closes */
 }
 
-/* A statement that begins at i: an assignment, a step or a call, up to its semicolon. */
-static void statements(size_t i) {
+/* The semicolon of the statement that begins at i, an assignment, a step or a call; 0 when there is none. */
+static size_t end_of_statement(size_t i) {
     size_t end = i;
     int acts = 0;
-    if (!i || tokens[i].kind != TOKEN_WORD) return;
-    if (!is_token(i - 1, ";") && !is_token(i - 1, "{") && !is_token(i - 1, "}")) return;
+    if (!i || i >= token_count || tokens[i].kind != TOKEN_WORD) return 0;
+    if (!is_token(i - 1, ";") && !is_token(i - 1, "{") && !is_token(i - 1, "}")) return 0;
     if (is_token(i, "return") || is_token(i, "for") || is_token(i, "if") || is_token(i, "while") ||
         is_token(i, "else") || is_token(i, "do") || is_token(i, "switch") || is_token(i, "case") ||
         is_token(i, "default"))
-        return;
+        return 0;
     if (i + 1 < token_count && (tokens[i + 1].kind == TOKEN_WORD || is_token(i + 1, "*") || is_token(i + 1, ":")))
-        return; /* a declaration, or a label */
+        return 0; /* a declaration, or a label */
     while (end < token_count && !is_token(end, ";")) {
         if (is_token(end, "=") || is_token(end, "++") || is_token(end, "--") || is_token(end, "(")) acts = 1;
         if (tokens[end].length > 1 && source[tokens[end].start + tokens[end].length - 1] == '=') acts = 1;
-        if (is_token(end, "{")) return;
+        if (is_token(end, "{")) return 0;
         end = is_token(end, "(") || is_token(end, "[") ? behind_bracket(end) : end + 1;
     }
-    if (acts && end < token_count) add(tokens[i].start, tokens[end].start, tokens[i].line, "");
+    return acts && end < token_count ? end : 0;
+}
+
+/* The text from token `first` to before token `end`, `behind` it, and the same again for another two tokens. */
+static char *two_texts(size_t first, size_t end, const char *behind, size_t other_first, size_t other_end) {
+    const size_t length = tokens[end].start - tokens[first].start, middle = strlen(behind),
+                 other = tokens[other_end].start - tokens[other_first].start;
+    char *text = (char *)calloc(1, length + middle + other + 1);
+    if (!text) exit(2);
+    memcpy(text, source + tokens[first].start, length);
+    memcpy(text + length, behind, middle);
+    memcpy(text + length + middle, source + tokens[other_first].start, other);
+    return text;
+}
+
+/* The token of the name that the statement from i to `end` assigns to or steps, the last word outside brackets before
+ * the operator; token_count: the statement only calls. */
+static size_t assigned(size_t i, size_t end) {
+    static const char *const operators[] = {
+        "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"};
+    size_t name = token_count;
+    while (i < end) {
+        for (size_t k = 0; k < sizeof operators / sizeof operators[0]; k++)
+            if (is_token(i, operators[k])) return name;
+        if (tokens[i].kind == TOKEN_WORD) name = i;
+        i = is_token(i, "(") || is_token(i, "[") ? behind_bracket(i) : i + 1;
+    }
+    return token_count;
+}
+static int same_text(size_t a, size_t b) {
+    return tokens[a].length == tokens[b].length &&
+           !memcmp(source + tokens[a].start, source + tokens[b].start, tokens[a].length);
+}
+/* Whether the order of two statements can matter: one has the name that the other one assigns to, or one only calls. */
+static int depend(size_t i, size_t end, size_t next, size_t next_end) {
+    const size_t first = assigned(i, end), second = assigned(next, next_end);
+    const size_t call = first == token_count ? i : next;
+    if (first == token_count ||
+        second == token_count) /* a call may do anything, but a macro's check or memset do not */
+        return !isupper((unsigned char)source[tokens[call].start]) && !is_token(call, "memset") &&
+               !is_token(call, "memcpy");
+    for (size_t k = next; k < next_end; k++)
+        if (same_text(k, first)) return 1;
+    for (size_t k = i; k < end; k++)
+        if (same_text(k, second)) return 1;
+    return 0;
+}
+
+/* A statement left out; swapped with the one behind it; done twice, where it counts. */
+static void statements(size_t i) {
+    const size_t end = end_of_statement(i), next = end ? end_of_statement(end + 1) : 0;
+    int counts = 0;
+    if (!end) return;
+    add(tokens[i].start, tokens[end].start, tokens[i].line, "");
+    if (next && depend(i, end, end + 1, next))
+        add(tokens[i].start, tokens[next].start, tokens[i].line, two_texts(end + 1, next, "; ", i, end));
+    for (size_t k = i; k < end; k++)
+        counts |= is_token(k, "++") || is_token(k, "--") || is_token(k, "+=") || is_token(k, "-=");
+    if (counts) add(tokens[i].start, tokens[end].start, tokens[i].line, two_texts(i, end, "; ", i, end));
+}
+
+/* A guard: if (...) and a return, break or continue behind it. */
+static void guards(size_t i) {
+    size_t end, stop;
+    if (!is_token(i, "if") || !is_token(i + 1, "(")) return;
+    end = behind_bracket(i + 1);
+    if (!is_token(end, "return") && !is_token(end, "break") && !is_token(end, "continue")) return;
+    for (stop = end; stop < token_count && !is_token(stop, ";");)
+        stop = is_token(stop, "(") || is_token(stop, "[") ? behind_bracket(stop) : stop + 1;
+    if (stop < token_count && !is_token(stop + 1, "else")) add(tokens[i].start, tokens[stop].start, tokens[i].line, "");
+}
+
+/* A condition without the part before or behind an && or ||. */
+static void parts(size_t i) {
+    size_t first = i, end = i + 1;
+    if (!i || (!is_token(i, "&&") && !is_token(i, "||"))) return;
+    for (unsigned depth = 0; first; first--) {
+        const size_t before = first - 1;
+        if (is_token(before, ")") || is_token(before, "]")) depth++;
+        if (is_token(before, "(") || is_token(before, "[")) {
+            if (!depth) break;
+            depth--;
+        }
+        if (depth) continue;
+        if (is_token(before, "&&") || is_token(before, "||") || is_token(before, "?") || is_token(before, ":") ||
+            is_token(before, "=") || is_token(before, ",") || is_token(before, ";") || is_token(before, "return") ||
+            is_token(before, "{") || is_token(before, "}"))
+            break;
+    }
+    while (end < token_count && !is_token(end, "&&") && !is_token(end, "||") && !is_token(end, "?") &&
+           !is_token(end, ":") && !is_token(end, ",") && !is_token(end, ";") && !is_token(end, ")") &&
+           !is_token(end, "]"))
+        end = is_token(end, "(") || is_token(end, "[") ? behind_bracket(end) : end + 1;
+    if (end >= token_count) return;
+    add(tokens[first].start, tokens[i + 1].start, tokens[first].line, "");
+    add(tokens[i].start, tokens[end].start, tokens[i].line, "");
+}
+
+/* Bounds that are one too small, an index with its lowest bit altered, and an assignment that forgets what was there.
+ */
+static void bounds(size_t i) {
+    size_t end;
+    if (is_token(i, "<") && i && ends_value(i - 1)) replace(i, "+ 1 <");
+    if (is_token(i, "|=") || is_token(i, "+=")) replace(i, "=");
+    if (i < 2 || !is_token(i, "[") || !ends_value(i - 1) || is_token(i + 1, "]")) return;
+    if (tokens[i - 2].kind == TOKEN_WORD || is_token(i - 2, "*")) return; /* a declaration */
+    end = behind_bracket(i) - 1;
+    if (end >= token_count) return;
+    add(tokens[end].start, tokens[end].start, tokens[end].line, " ^ 1u");
+}
+
+/* ---- fields of the same type ---- */
+
+typedef struct field {
+    char *type, *name;
+    size_t body; /* of the struct; fields of one body lie one behind the other */
+} field;
+static field *fields;
+static size_t field_count, bodies;
+
+static void add_field(const char *type, size_t type_length, const char *name, size_t length) {
+    field f;
+    f.type = copy_of(type, type_length);
+    f.name = copy_of(name, length);
+    f.body = bodies;
+    fields = (field *)more(fields, field_count, sizeof *fields);
+    fields[field_count++] = f;
+}
+
+/* The fields of the struct whose tokens lie from i to its closing bracket: "TYPE a, b;", without pointers and arrays.
+ */
+static void fields_of(size_t i, size_t close) {
+    bodies++;
+    while (i < close) {
+        size_t end = i, type_end;
+        int plain = 1;
+        while (end < close && !is_token(end, ";")) plain &= tokens[end].kind == TOKEN_WORD || is_token(end, ","), end++;
+        for (type_end = i; type_end + 1 < end && tokens[type_end + 1].kind == TOKEN_WORD; type_end++) {}
+        for (size_t k = type_end; plain && type_end > i && k < end; k++)
+            if (tokens[k].kind == TOKEN_WORD)
+                add_field(source + tokens[i].start, tokens[type_end].start - tokens[i].start, source + tokens[k].start,
+                          tokens[k].length);
+        i = end + 1;
+    }
+}
+/* Lists the fields of all structs of the source, and counters: X(name, "unit", ...) of a table. */
+static void find_fields(void) {
+    for (size_t i = 0; i + 2 < token_count; i++) {
+        if (is_token(i, "struct") && (is_token(i + 1, "{") || is_token(i + 2, "{"))) {
+            const size_t open = is_token(i + 1, "{") ? i + 1 : i + 2, close = behind_bracket(open) - 1;
+            fields_of(open + 1, close);
+        }
+    }
+    for (const char *at = source; (at = strstr(at, "_STATISTICS(X)")); at++) { /* a macro: its lines are no tokens */
+        const char *end = at, *x = at;
+        bodies++;
+        while (*end && (*end != '\n' || end[-1] == '\\')) end++;
+        while ((x = strstr(x + 2, "X(")) != NULL && x < end) {
+            const char *name = x + 2, *stop = name;
+            while (isalnum((unsigned char)*stop) || *stop == '_') stop++;
+            if (*stop == ',') add_field("counter", 7, name, (size_t)(stop - name));
+        }
+    }
+}
+static const char *other_field(size_t i) {
+    for (size_t k = 0; k < field_count; k++) {
+        if (!is_token(i, fields[k].name)) continue;
+        for (size_t n = k + 1; n < field_count && fields[n].body == fields[k].body; n++)
+            if (!strcmp(fields[n].type, fields[k].type)) return fields[n].name;
+        for (size_t n = k; n-- > 0 && fields[n].body == fields[k].body;)
+            if (!strcmp(fields[n].type, fields[k].type)) return fields[n].name;
+    }
+    return NULL;
+}
+static void other_fields(size_t i) {
+    const char *other;
+    if (i < 2 || tokens[i].kind != TOKEN_WORD || (!is_token(i - 1, "->") && !is_token(i - 1, "."))) return;
+    other = other_field(i);
+    if (other) replace(i, other);
 }
 
 static void find(void) {
@@ -205,6 +393,10 @@ static void find(void) {
         constants(i);
         conditions(i);
         statements(i);
+        guards(i);
+        parts(i);
+        bounds(i);
+        other_fields(i);
     }
 }
 
@@ -275,36 +467,59 @@ static int write_mutant(const char *name, const mistake *m, const char *out) {
     return 0;
 }
 
-int main(int argc, char **argv) {
-    FILE *file;
+/* Reads a file into `source` and splits it; 0: it cannot be read. */
+static int read_source(const char *path) {
+    FILE *file = fopen(path, "rb");
     long length;
+    if (!file || fseek(file, 0, SEEK_END) || (length = ftell(file)) < 0 || fseek(file, 0, SEEK_SET)) {
+        perror(path);
+        return 0;
+    }
+    source = (char *)calloc(1, (size_t)length + 4);
+    if (!source) return 0;
+    source_length = fread(source, 1, (size_t)length, file);
+    fclose(file);
+    tokens = NULL;
+    token_count = 0;
+    split();
+    return 1;
+}
+
+/* Lists the fields of the structs in the headers of the file's folder. */
+static int read_headers(const char *path) {
+    const char *slash = strrchr(path, '/');
+    char pattern[4096];
+    glob_t found;
+    int ok = 1;
+    snprintf(pattern, sizeof pattern, "%.*s*.h", slash ? (int)(slash - path + 1) : 0, path);
+    if (glob(pattern, 0, NULL, &found)) return 1; /* none */
+    for (size_t i = 0; ok && i < found.gl_pathc; i++) {
+        ok = read_source(found.gl_pathv[i]);
+        if (ok) find_fields();
+    }
+    globfree(&found);
+    return ok;
+}
+
+int main(int argc, char **argv) {
+    char *end;
+    unsigned long place;
     if (argc != 2 && argc != 4) {
         fprintf(stderr, "usage: mutate FILE.c [PLACE OUT.c]\n");
         return 2;
     }
-    file = fopen(argv[1], "rb");
-    if (!file || fseek(file, 0, SEEK_END) || (length = ftell(file)) < 0 || fseek(file, 0, SEEK_SET)) {
-        perror(argv[1]);
-        return 2;
-    }
-    source = (char *)calloc(1, (size_t)length + 4);
-    if (!source) return 2;
-    source_length = fread(source, 1, (size_t)length, file);
-    fclose(file);
-    split();
+    if (!read_headers(argv[1]) || !read_source(argv[1])) return 2;
+    find_fields();
     find();
     if (argc == 2) {
         list();
         return 0;
     }
-    {
-        char *end;
-        unsigned long place = strtoul(argv[2], &end, 10);
-        if (*end || !*argv[2] || place >= mistake_count) {
-            fprintf(stderr, "mutate: %s has places 0 to %lu, not '%s'\n", argv[1], (unsigned long)mistake_count - 1,
-                    argv[2]);
-            return 2;
-        }
-        return write_mutant(argv[1], &mistakes[place], argv[3]);
+    place = strtoul(argv[2], &end, 10);
+    if (*end || !*argv[2] || place >= mistake_count) {
+        fprintf(stderr, "mutate: %s has places 0 to %lu, not '%s'\n", argv[1], (unsigned long)mistake_count - 1,
+                argv[2]);
+        return 2;
     }
+    return write_mutant(argv[1], &mistakes[place], argv[3]);
 }

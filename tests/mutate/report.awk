@@ -1,4 +1,4 @@
-# Used by run.sh: awk -f report.awk -v what=head|row|survivors|list|verdict equivalent.txt RESULTS; what=keys lists the entries.
+# Used by run.sh: awk -f report.awk -v what=row|page|survivors|list|verdict equivalent.txt RESULTS; what=keys lists the entries.
 # equivalent.txt: four lines each, separated by blank lines; lines that begin with # do not count:
 #   FILE.c FUNCTION
 #   - the line as it stands
@@ -7,10 +7,6 @@
 # RESULTS: a line about the run, then STATUS, program, place, line, function, original and mistake, separated by tabs.
 BEGIN {
     FS = "\t"
-    if (what == "head") {
-        print "| file | places | mutants | killed | equivalent | survived | % |"
-        print "|---|---|---|---|---|---|---|"
-    }
 }
 FILENAME ~ /equivalent.txt$/ {
     if (/^#/) next
@@ -43,11 +39,7 @@ $1 == "invalid" { next }
     reason = key in argument ? argument[key] : ""
     if (reason != "") equivalent++
     else if (what == "survivors") printf "%s:%s: %s: %s   ->   %s\n", path, $4, $5, $6, $7
-    if (what == "list") {
-        if (!listed++) printf "\n### %s\n", file
-        printf "\n`%s`, line %s. %s\n\n", $5, $4, reason != "" ? "Equivalent: " reason : "Not killed."
-        printf "    - %s\n    + %s\n", $6, $7
-    }
+    if (what == "list" && reason == "") printf "\n%s %s\n- %s\n+ %s\n", file, $5, $6, $7
 }
 END {
     if (what == "keys")
@@ -57,6 +49,9 @@ END {
         printf "| %s | %d | %d | %d | %d | %d | %s |\n", file, run[2], tried, killed, equivalent, tried - killed - equivalent,
             tried ? percent : "-"
     }
+    if (what == "page")
+        printf "| %s | all | %d | %d | %d | %d | %s |\n", file, tried, killed, equivalent, tried - killed - equivalent,
+            tried ? percent : "-"
     if (what == "verdict") {
         if (wrong != "") print substr(wrong, 2)
         exit percent < 95 || wrong != ""

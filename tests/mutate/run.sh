@@ -1,14 +1,15 @@
 #!/bin/sh
 # How many small mistakes in the library do its tests notice?
-#   sh tests/mutate/run.sh [--mutants N] [--seed S] [--jobs J] [--build FOLDER] [--fresh] [--prepare] [--page FILE] [FILE.c ...]
+#   sh tests/mutate/run.sh [--mutants N] [--seed S] [--jobs J] [--build FOLDER] [--fresh] [--prepare] [--no-sanitizer] [--page FILE] [FILE.c ...]
 # For every named file of gpump_impl (default: all of them), N mutants (default 60) are drawn by seed S (default 1) from the places
 # that tests/mutate/mutate.c finds. Each mutant is compiled to a shared object, which is loaded before the library and so takes its
 # file's place, and given to the test programs of its room (tests_of, below) that reach the line, until one of them fails: the mutant is
 # killed. If all pass, it survives. Mutants that do not compile, or compile to the code of the original, are drawn again. A mutant that runs four times as long
-# as the original, and 0.2 s, is killed as well. A mutant costs about 0.2 s of processor time.
+# as the original, and 0.2 s, is killed as well. A mutant costs about 0.2 s of processor time. What survives is run once more under
+# the address sanitizer (--no-sanitizer: it is not), where a read or a write beyond an array is noticed.
 # Results stay in FOLDER (default build-mutate), also when the command is interrupted: while a file and S are the same, a later call
 # tries its survivors, and what is missing to N; --fresh tries all. --prepare only builds the library and the test programs. --page
-# writes the page with the table and the survivors of all files that FOLDER has results of, and names the other files.
+# replaces the rows of FILE's table, and the entries of tests/mutate/survivors.txt, of the files that FOLDER has results of.
 # tests/mutate/equivalent.txt holds the arguments why some survivors cannot be killed. Exit status: 0 when at least 95 % of each
 # file's other mutants are killed, 1 when not, 2 usage.
 set -u
@@ -64,6 +65,16 @@ one() {
     while IFS=$tab read -r _ program limit; do
         "$build/limit" "$limit" "$work/mutant.so" "$build/tests/$program" </dev/null >/dev/null 2>&1 || answer killed "$program"
     done <order
+    # Once more under the address sanitizer.
+    cd "$root" || exit 2
+    if [ -d "$build/sanitized" ] && gcc $flags -fsanitize=address -O1 -shared "$work/mutant.c" -o "$work/sanitized.so" >/dev/null 2>&1; then
+        cd "$work" || exit 2
+        while IFS=$tab read -r _ program limit; do
+            LD_LIBRARY_PATH="$build/sanitized" ASAN_OPTIONS=detect_leaks=0 "$build/limit" $((10 * limit)) "$work/sanitized.so" \
+                "$build/sanitized/$program" "$(gcc -print-file-name=libasan.so)" </dev/null >/dev/null 2>&1 ||
+                answer killed "$program (sanitized)"
+        done <order
+    fi
     # What an optimising compiler finds to be the same program is the same program.
     cd "$root" || exit 2
     # shellcheck disable=SC2086
@@ -74,12 +85,13 @@ one() {
 if [ "${1:-}" = --one ]; then one "$2" "$3" "$4"; fi
 
 # ---- the command
-mutants=60 seed=1 jobs=$(nproc 2>/dev/null || echo 2) build=$root/build-mutate fresh= page= files= prepare=
+mutants=60 seed=1 jobs=$(nproc 2>/dev/null || echo 2) build=$root/build-mutate fresh= page= files= prepare= sanitizer=1
 usage() { sed -n '2,3p' "$script" >&2; exit 2; }
 while [ $# -gt 0 ]; do
     case $1 in
     --fresh) fresh=1; shift; continue ;;
     --prepare) prepare=1; shift; continue ;;
+    --no-sanitizer) sanitizer=; shift; continue ;;
     --mutants | --seed | --jobs | --build | --page) [ $# -ge 2 ] || usage ;;
     -*) usage ;;
     *)
@@ -150,6 +162,14 @@ for file in gpump_impl/*/*.c; do
 done
 [ -z "$(find "$build/objects" -name '*.o' -newer "$build/libgpump.so" 2>&1)" ] ||
     $compiler -shared -o "$build/libgpump.so" "$build"/objects/*.o -lm || exit 2
+# The library once more, under the address sanitizer.
+if [ -n "$sanitizer" ] && [ -e "$(gcc -print-file-name=libasan.so)" ]; then
+    mkdir -p "$build/sanitized" || exit 2
+    [ -z "$(find gpump_impl -name '*.[ch]' -newer "$build/sanitized/libgpump.so" 2>&1)" ] ||
+        gcc $flags -fsanitize=address -O1 -shared -o "$build/sanitized/libgpump.so" gpump_impl/*/*.c -lm || exit 2
+else
+    rm -rf "$build/sanitized"
+fi
 status=0
 for file in $files; do
     name=$(basename "$file" .c)
@@ -168,6 +188,10 @@ for file in $files; do
             # shellcheck disable=SC2086
             $compiler $flags -O1 -D_GNU_SOURCE -Itests "-DGPUMP_SOURCE_DIR=\"$root\"" "-DGPUMP_BINARY_DIR=\"$build\"" "$source" \
                 -o "$build/tests/$program" -L"$build" -lgpump -lcmocka -lm || exit 2
+        # shellcheck disable=SC2086
+        [ ! -d "$build/sanitized" ] || is_fresh "$build/sanitized/$program" "$source" ||
+            gcc $flags -fsanitize=address -O1 -D_GNU_SOURCE -Itests "-DGPUMP_SOURCE_DIR=\"$root\"" "-DGPUMP_BINARY_DIR=\"$build\"" "$source" \
+                -o "$build/sanitized/$program" -L"$build/sanitized" -lgpump -lcmocka -lm || exit 2
         grep -q libgpump.so "$build/tests/$program" || continue # has a copy of the library of its own
         measure "$name" "$program" || exit 2
     done
@@ -201,20 +225,16 @@ done
 is_measured() { [ "$(head -1 "$build/results/$(basename "$1" .c)" 2>/dev/null)" = "$(key_of "$1" 2>/dev/null)" ]; }
 report() { awk -f tests/mutate/report.awk -v what="$1" tests/mutate/equivalent.txt "$build/results/$(basename "$2" .c)"; }
 if [ -n "$page" ]; then
-    measured= missing=
-    for file in gpump_impl/*/*.c; do if is_measured "$file"; then measured="$measured $file"; else missing="$missing $file"; fi; done
-    {
-        printf '%s\n' '# Mutation: do the tests notice mistakes?' '' \
-            'This page is written by `nice sh tests/mutate/run.sh --page docs/mutation.md`.'
-        cat tests/mutate/page.md
-        awk -f tests/mutate/report.awk -v what=head tests/mutate/equivalent.txt
-        for file in $measured; do report row "$file"; done
-        if [ -n "$missing" ]; then
-            printf '\n%s\n\n' 'Not measured as they stand:'
-            for file in $missing; do echo "- ${file#gpump_impl/}"; done
-        fi
-        printf '\n## Survivors\n'
-        for file in $measured; do report list "$file"; done
-    } >"$page.new" && mv "$page.new" "$page"
+    for file in gpump_impl/*/*.c; do
+        is_measured "$file" || continue
+        name=$(basename "$file")
+        row=$(report page "$file") || true
+        awk -v name="$name" -v row="$row" 'index($0, "| " name " |") == 1 { print row; found = 1; next } { print }
+            END { if (!found) print row }' "$page" >"$page.new" && mv "$page.new" "$page"
+        {
+            awk -v name="$name" 'BEGIN { RS = ""; ORS = "\n\n" } index($0, name " ") != 1' tests/mutate/survivors.txt
+            report list "$file" || true
+        } | cat -s >tests/mutate/survivors.new && mv tests/mutate/survivors.new tests/mutate/survivors.txt
+    done
 fi
 exit $status

@@ -77,8 +77,40 @@ printf '/* labels: unit */\nint main(void) { return 0; }\n' >"$work/tests/memory
 run
 check "blind tests kill nothing" grep -q '^| toy.c | [0-9]* | [0-9]* | 0 |' "$work/out"
 
-# The arguments about the library itself.
+# Every kind of mistake is made.
 ${CC:-gcc} -std=c99 -O1 -o "$work/mutate" "$source/tests/mutate/mutate.c" || exit 2
+cat >"$work/kinds.c" <<'END'
+struct toy {
+    int a, b;
+};
+int toy_kinds(struct toy *t, const int *values, int count) {
+    int sum = 0;
+    if (!t || count < 0) return 0;
+    t->a = 1;
+    t->b = t->a;
+    for (int i = 0; i < count; i++) sum += values[i];
+    t->a |= sum;
+    t->b++;
+    return sum;
+}
+END
+"$work/mutate" "$work/kinds.c" | cut -f 5 >"$work/kinds"
+makes() { check "a mistake is made: $1" grep -qxF "$1" "$work/kinds"; }
+makes 'if (!t ) return 0;'
+makes 'if (count < 0) return 0;'
+makes 'if (!(!t || count < 0)) return 0;'
+makes ';' # the guard left out
+makes 't->b = t->a; t->a = 1;'
+makes 't->b = 1;'
+makes 't->b = t->b;'
+makes 'for (int i = 0; i + 1 < count; i++) sum += values[i];'
+makes 'for (int i = 0; i < count; i++) sum += values[i ^ 1u];'
+makes 'for (int i = 0; i < count; i++) sum = values[i];'
+makes 't->a = sum;'
+makes 't->b++; t->b++;'
+makes 't->b--;'
+
+# The arguments about the library itself.
 for file in "$source"/gpump_impl/*/*.c; do
     "$work/mutate" "$file" | awk -F '\t' -v file="$(basename "$file")" '{ print file " " $3 "\t" $4 "\t" $5 }'
 done >"$work/places"

@@ -170,6 +170,31 @@ static void uniform_branch(test_builder *b, uint32_t guard, uint32_t target) {
     in.target = target;
     test_add(b, &in);
 }
+/* A read that the program's start does not reach leads to a write past all its dominators: only a cut at the write
+ * separates them, though a place before the loop looks better. Forming regions ends. */
+static void a_read_out_of_reach_is_cut_at_the_write(void **state) {
+    gpump_regions_report report;
+    (void)state;
+    for (uint32_t few_live = 0; few_live < 2; few_live++) {
+        test_builder b = test_build(NULL);
+        const uint32_t x = test_register(&b, GPUMP_WIDTH_32), y = test_register(&b, GPUMP_WIDTH_32),
+                       p = test_register(&b, GPUMP_WIDTH_PREDICATE),
+                       s = test_object(&b, GPUMP_SPACE_SHARED, GPUMP_NONE),
+                       o = test_object(&b, GPUMP_SPACE_SHARED, GPUMP_NONE);
+        test_access(&b, 2, 0, GPUMP_NONE, x, y, GPUMP_SPACE_SHARED, o, GPUMP_ADDRESS_FIXED, 0, 0, 0); /* 0: a write */
+        uniform_branch(&b, GPUMP_NONE, 4);
+        test_access(&b, 1, 0, y, x, GPUMP_NONE, GPUMP_SPACE_SHARED, s, GPUMP_ADDRESS_FIXED, 0, 0, 0); /* 2: the read */
+        uniform_branch(&b, GPUMP_NONE, 5);
+        test_op(&b, 1, x, y, GPUMP_NONE, GPUMP_NONE);                                                 /* 4 */
+        test_access(&b, 2, 0, GPUMP_NONE, x, y, GPUMP_SPACE_SHARED, s, GPUMP_ADDRESS_FIXED, 0, 0, 0); /* 5: the loop */
+        uniform_branch(&b, p, 5);
+        test_exit(&b, GPUMP_NONE);
+        test_finish(&b);
+        assert_true(cuts_of(b.program, few_live, GPUMP_REGIONS_WITHOUT_LOOPS, 0, &report) == 1u << 5);
+        gpump_program_destroy(b.program);
+    }
+}
+
 static void cuts_by_hand(void **state) {
     gpump_regions_report report;
     (void)state;
@@ -436,7 +461,9 @@ static void the_widest_instruction_is_renamed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_widest_instruction_is_renamed),
-                                       cmocka_unit_test(cuts_of_straight_code), cmocka_unit_test(cuts_by_hand),
+                                       cmocka_unit_test(cuts_of_straight_code),
+                                       cmocka_unit_test(cuts_by_hand),
+                                       cmocka_unit_test(a_read_out_of_reach_is_cut_at_the_write),
                                        cmocka_unit_test(each_side_writes_to_another_register),
                                        cmocka_unit_test(the_predicate_of_a_check_keeps_one_name)};
     return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);

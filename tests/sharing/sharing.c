@@ -76,6 +76,13 @@ static void toy_report(toy *t, uint32_t sm, uint32_t member, uint32_t blocks) {
     t->blocks[sm][member] = blocks;
     assert_int_equal(gpump_sharing_report_blocks(t->sharing, t->now, sm, member, blocks), GPUMP_OK);
 }
+/* The member furthest below its cap on an SM, the lowest of equals, looked for in the plainest way. */
+static uint32_t furthest_below(const toy *t, uint32_t sm) {
+    for (uint32_t below = GPUMP_PARTITION_KERNELS * 64; below > 0; below--)
+        for (uint32_t member = 0; member < t->config.members; member++)
+            if (t->blocks[sm][member] + below == t->caps[sm][member]) return member;
+    return t->config.members;
+}
 /* Carries out all actions, fills the SMs up to their caps, and reports what was measured. */
 static void toy_step(toy *t, const char *policy) {
     gpump_sharing_action action;
@@ -102,6 +109,7 @@ static void toy_step(toy *t, const char *policy) {
     for (sm = 0; sm < SMS; sm++)
         while ((member = gpump_sharing_pick(t->sharing, sm)) < t->config.members) {
             assert_true(gpump_sharing_may_place(t->sharing, sm, member));
+            assert_int_equal(member, furthest_below(t, sm));
             toy_report(t, sm, member, t->blocks[sm][member] + 1);
         }
     if (gpump_sharing_state_now(t->sharing) != GPUMP_SHARING_REPORT) return;
@@ -535,6 +543,12 @@ static void decide_by_halves(const gpump_partition_args *args, gpump_partition_s
         shares[k].blocks = 16;
     }
 }
+static void decide_by_halves_of_8(const gpump_partition_args *args, gpump_partition_share *shares) {
+    for (uint32_t k = 0; k < 2; k++) {
+        memcpy(told[k], args->request->kernels[k].curve, 8 * sizeof *told[k]);
+        shares[k].blocks = 4;
+    }
+}
 static void points_between_lie_on_lines(void **state) {
     static const toy_kernel kernels[2] = {{2, 30, 60, 32, 32}, {3, 20, 30, 32, 32}};
     const gpump_partition_policy halves = {(uint32_t)sizeof halves, 0,    "halves",
@@ -563,10 +577,12 @@ static void points_between_lie_on_lines(void **state) {
 /* Each member runs alone, then each candidate is tried, and the one under which the kernels are fastest is kept: four
  * blocks each, as the second kernel is as fast with four as with eight. */
 static void trials(void **state) {
+    uint32_t best = 0;
     (void)state;
     for (rotated = 0; rotated < 3; rotated++) {
         toy t;
-        uint32_t seen = 0, steps;
+        gpump_partition_share share;
+        uint32_t seen = 0, steps, kind;
         toy_make(&t, 2);
         t.own = &three;
         toy_join(&t, &latency_kernel);
@@ -574,24 +590,133 @@ static void trials(void **state) {
         for (steps = 0; steps < 2000 && gpump_sharing_state_now(t.sharing) != GPUMP_SHARING_RUN;
              steps++, t.now += 250) {
             const uint32_t trial = gpump_sharing_trial(t.sharing);
+            if (trial) assert_int_equal(gpump_sharing_share(t.sharing, 1, &share, &kind), GPUMP_EMPTY);
             toy_step(&t, NULL);
             assert_int_equal(gpump_sharing_check(t.sharing, NULL), GPUMP_OK);
             seen |= 1u << gpump_sharing_trial(t.sharing);
             if (trial != gpump_sharing_trial(t.sharing) && gpump_sharing_trial(t.sharing))
                 assert_int_equal(gpump_sharing_trial(t.sharing), trial + 1);
-            if (gpump_sharing_state_now(t.sharing) == GPUMP_SHARING_SAMPLE && gpump_sharing_trial(t.sharing) == 2) {
-                assert_int_equal(t.blocks[5][0], 0);
-                assert_int_equal(t.blocks[5][1], 8);
-            }
+            if (gpump_sharing_state_now(t.sharing) == GPUMP_SHARING_SAMPLE && trial && trial <= 2)
+                for (uint32_t sm = 0; sm < SMS; sm++) { /* a member alone: all its blocks on all SMs */
+                    assert_int_equal(t.blocks[sm][trial - 1], 8);
+                    assert_int_equal(t.blocks[sm][2 - trial], 0);
+                }
         }
         assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_RUN);
         assert_int_equal(seen, 0x3f); /* no trial, two members alone, three candidates */
         assert_int_equal(t.measured, 1 + 2 + 3);
         assert_int_equal(t.sharing->decisions, 1);
+        best |= 1u << t.sharing->best;
+        assert_int_equal(gpump_sharing_share(t.sharing, 1, &share, &kind), GPUMP_OK); /* whichever was the best */
+        assert_int_equal(share.blocks, 4);
         assert_int_equal(t.blocks[9][0], 4);
         assert_int_equal(t.blocks[9][1], 4);
         free(t.sharing);
     }
+    assert_int_equal(best, 7); /* each candidate was the best one once */
+}
+
+/* A group at its first REPORT: two members, and SM j measures member j mod 2 with j / 2 + 1 blocks. */
+static void toy_make_reporting(toy *t, const gpump_partition_policy *own) {
+    gpump_sharing_action action;
+    toy_make(t, 2);
+    t->own = own;
+    toy_join(t, &latency_kernel);
+    toy_join(t, &network_kernel);
+    while (gpump_sharing_state_now(t->sharing) != GPUMP_SHARING_REPORT) {
+        assert_int_equal(gpump_sharing_advance(t->sharing, t->now, own, &t->machine, NULL), GPUMP_OK);
+        while (gpump_sharing_next(t->sharing, &action) == GPUMP_OK) {}
+        t->now += 250;
+    }
+}
+/* The sample of every SM, the first one too, is the point of the curve that the policy sees. */
+static void the_sample_of_every_sm_reaches_the_curve(void **state) {
+    const gpump_partition_policy one = {(uint32_t)sizeof one, 0, "one", "Half of each.", NULL, decide_by_halves_of_8};
+    gpump_demand demand[SMS];
+    toy t;
+    (void)state;
+    toy_make_reporting(&t, &one);
+    for (uint32_t sm = 0; sm < SMS; sm++) {
+        gpump_traffic traffic = traffic_of(&dram_kernel, 4, 10000, 1);
+        traffic.issued = 1000 + 700 * (sm ^ 5u); /* no line */
+        traffic.flits_down += 900 * (sm ^ 3u);
+        traffic.dram_read_bytes += 5000 * (sm ^ 9u);
+        assert_int_equal(gpump_partition_demand(&t.machine, &traffic, 1, &demand[sm], NULL), GPUMP_OK);
+        assert_int_equal(gpump_sharing_report_sample(t.sharing, t.now, sm, &t.machine, &traffic, NULL), GPUMP_OK);
+    }
+    assert_int_equal(gpump_sharing_advance(t.sharing, t.now, &one, &t.machine, NULL), GPUMP_OK);
+    for (uint32_t sm = 0; sm < SMS; sm++) {
+        const gpump_partition_point *point = &told[sm % 2][sm / 2];
+        assert_int_equal(point->speed_q16, demand[sm].speed_q16);
+        assert_int_equal(point->network_q16, demand[sm].network_q16);
+        assert_int_equal(point->dram_q16, demand[sm].dram_q16);
+    }
+    free(t.sharing);
+}
+/* A group whose members change discards all samples: it waits for a report of every SM again, each time as long as
+ * before. */
+static void a_group_that_changes_is_measured_anew(void **state) {
+    toy t;
+    (void)state;
+    toy_make(&t, 3);
+    t.own = &three;
+    t.now = 7000;
+    toy_join(&t, &latency_kernel);
+    toy_join(&t, &network_kernel);
+    for (uint32_t change = 0; change < 2; change++) {
+        uint32_t warm = 0, waited = 0;
+        for (uint32_t steps = 0; steps < 2000 && gpump_sharing_state_now(t.sharing) != GPUMP_SHARING_RUN; steps++) {
+            if (gpump_sharing_state_now(t.sharing) == GPUMP_SHARING_WARM) {
+                assert_true(gpump_sharing_next_cycle(t.sharing) == t.sharing->since + t.config.warm_cycles);
+                assert_true(t.sharing->since >= 7000);
+                warm++;
+            }
+            if (gpump_sharing_state_now(t.sharing) == GPUMP_SHARING_SAMPLE && !gpump_sharing_trial(t.sharing) &&
+                gpump_sharing_next_cycle(t.sharing) <= t.now)
+                for (int again = 0; again < 2; again++, waited++) { /* nothing has been reported yet */
+                    assert_int_equal(gpump_sharing_advance(t.sharing, t.now, &three, &t.machine, NULL), GPUMP_OK);
+                    assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_REPORT);
+                    assert_true(gpump_sharing_next_cycle(t.sharing) == GPUMP_UNKNOWN);
+                }
+            toy_step(&t, NULL);
+            t.now += 250;
+        }
+        assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_RUN);
+        assert_true(warm && waited);
+        if (!change) toy_join(&t, &dram_kernel);
+    }
+    free(t.sharing);
+}
+/* A trial is over when every member has reported in it, and no report counts for the next trial. */
+static void a_trial_waits_for_every_member(void **state) {
+    gpump_sharing_action action;
+    toy t;
+    (void)state;
+    toy_make(&t, 2);
+    t.own = &three;
+    toy_join(&t, &latency_kernel);
+    toy_join(&t, &network_kernel);
+    while (!gpump_sharing_trial(t.sharing)) toy_step(&t, NULL), t.now += 250;
+    for (uint32_t trial = 1; trial <= 5; t.now += 250) {
+        const gpump_traffic traffic = traffic_of(&latency_kernel, 2, 10000, SMS);
+        while (gpump_sharing_next(t.sharing, &action) == GPUMP_OK) {}
+        for (uint32_t sm = 0; sm < SMS; sm++)
+            for (uint32_t k = 0; k < 2; k++) toy_report(&t, sm, k, 0);
+        if (gpump_sharing_state_now(t.sharing) == GPUMP_SHARING_REPORT) {
+            for (uint32_t k = 0; k < 2; k++) { /* the last member first */
+                assert_int_equal(gpump_sharing_advance(t.sharing, t.now, &three, &t.machine, NULL), GPUMP_OK);
+                assert_int_equal(gpump_sharing_trial(t.sharing), trial);
+                assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_REPORT);
+                assert_true(gpump_sharing_next_cycle(t.sharing) == GPUMP_UNKNOWN);
+                assert_int_equal(gpump_sharing_report_window(t.sharing, t.now, 1 - k, &t.machine, &traffic, NULL),
+                                 GPUMP_OK);
+            }
+            trial++;
+        }
+        assert_int_equal(gpump_sharing_advance(t.sharing, t.now, &three, &t.machine, NULL), GPUMP_OK);
+        assert_int_equal(gpump_sharing_trial(t.sharing), trial <= 5 ? trial : 0);
+    }
+    free(t.sharing);
 }
 
 /* In a trial members report, and no SM is sampled: such a report is refused, and so is a decision without a machine. */
@@ -743,6 +868,18 @@ static void altered_bytes(void **state) {
         }
     }
     free(copy);
+    free(t.sharing);
+}
+
+/* Only as many members are measured in turn as there are. */
+static void a_turn_beyond_the_members_is_refused(void **state) {
+    toy t;
+    (void)state;
+    toy_make_in_turn(&t, 2, 1);
+    toy_join(&t, &latency_kernel);
+    assert_int_equal(gpump_sharing_check(t.sharing, NULL), GPUMP_OK);
+    t.sharing->turn = 1;
+    diagnosed_rule(gpump_sharing_check(t.sharing, DIAG), GPUMP_ERROR_FORMAT, "turn", 0, 1, 0, 1);
     free(t.sharing);
 }
 
@@ -922,6 +1059,10 @@ int main(void) {
         cmocka_unit_test(class_changes),
         cmocka_unit_test(trials),
         cmocka_unit_test(a_sample_in_a_trial_is_refused),
+        cmocka_unit_test(a_trial_waits_for_every_member),
+        cmocka_unit_test(a_turn_beyond_the_members_is_refused),
+        cmocka_unit_test(a_group_that_changes_is_measured_anew),
+        cmocka_unit_test(the_sample_of_every_sm_reaches_the_curve),
         cmocka_unit_test(unsampled),
         cmocka_unit_test(random_groups),
         cmocka_unit_test(altered_bytes),

@@ -5,6 +5,48 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Lin 2019, Tables 3.1 and 4.1. */
+static void set_maxwell(minigpu_config *config, int is_ccbp) {
+    config->scheduler = is_ccbp ? SCHEDULER_LRR : SCHEDULER_GTO;
+    config->memory_model = 1;
+    config->l1_bytes = is_ccbp ? 24576 : 32768;
+    config->l1_ways = 8;
+    config->miss_queue_entries = 128; /* transaction queue entries: Table 4.1 */
+    config->network_khz = 1200000;
+    config->network_bytes_per_cycle = is_ccbp ? 21 : 38; /* 32 bytes at 1200 MHz, for memory_model 0 */
+    config->network_cycles = 30;                         /* assumed */
+    config->l2_banks = 16;
+    config->l2_bytes = 16 * 131072;
+    config->l2_ways = 8;
+    config->l2_mshrs = 256;
+    config->l2_merges = 8;         /* assumed */
+    config->l2_reply_entries = 32; /* as l2_queue_entries */
+    config->l2_load_cycles = 200;
+    config->dram_load_cycles = is_ccbp ? 380 : 450;
+    config->l2_cycles = 120; /* memory_model 0: what its parts leave of these totals */
+    config->dram_cycles = config->dram_load_cycles - 200;
+    config->dram_channels = 16;
+    config->dram_bytes_per_cycle = 16; /* 307 GB/s = 16 channels of 16 bytes at 1200 MHz */
+}
+
+/* Tanasic 2016, Table 6.1. */
+static void set_table61(minigpu_config *config) {
+    config->issue_queue_entries = 96;
+    config->l1_tlb_entries = 32;
+    config->l1_cycles = 40;
+    config->l1_bytes = 32768;
+    config->l1_ways = 4;
+    config->l1_misses = 32;
+    config->l2_bytes = 2097152;
+    config->l2_ways = 8;
+    config->l2_banks = 16; /* assumed */
+    config->l2_cycles = 70;
+    config->l2_mshrs = 512 / 16;
+    config->dram_cycles = 200;
+    config->network_cycles = 1;        /* none is printed: latency is that of the caches and of DRAM */
+    config->memory_queue_entries = 64; /* assumed: as many as warps */
+}
+
 int minigpu_config_preset(minigpu_config *config, const char *preset) {
     memset(config, 0, sizeof *config);
     if (gpump_gpu_config_preset(&config->gpu, preset) != GPUMP_OK) return -1;
@@ -22,45 +64,8 @@ int minigpu_config_preset(minigpu_config *config, const char *preset) {
         config->l2_queue_entries = 32;
         config->dram_queue_entries = 128;
     }
-    if (strncmp(preset, "maxwell", 7) == 0) { /* Lin 2019, Tables 3.1 and 4.1 */
-        const int is_ccbp = strcmp(preset, "maxwell_ccbp") == 0;
-        config->scheduler = is_ccbp ? SCHEDULER_LRR : SCHEDULER_GTO;
-        config->memory_model = 1;
-        config->l1_bytes = is_ccbp ? 24576 : 32768;
-        config->l1_ways = 8;
-        config->miss_queue_entries = 128; /* transaction queue entries: Table 4.1 */
-        config->network_khz = 1200000;
-        config->network_bytes_per_cycle = is_ccbp ? 21 : 38; /* 32 bytes at 1200 MHz, for memory_model 0 */
-        config->network_cycles = 30;                         /* assumed */
-        config->l2_banks = 16;
-        config->l2_bytes = 16 * 131072;
-        config->l2_ways = 8;
-        config->l2_mshrs = 256;
-        config->l2_merges = 8;         /* assumed */
-        config->l2_reply_entries = 32; /* as l2_queue_entries */
-        config->l2_load_cycles = 200;
-        config->dram_load_cycles = is_ccbp ? 380 : 450;
-        config->l2_cycles = 120; /* memory_model 0: what its parts leave of these totals */
-        config->dram_cycles = config->dram_load_cycles - 200;
-        config->dram_channels = 16;
-        config->dram_bytes_per_cycle = 16; /* 307 GB/s = 16 channels of 16 bytes at 1200 MHz */
-    }
-    if (strcmp(preset, "table61") == 0) { /* Tanasic 2016, Table 6.1 */
-        config->issue_queue_entries = 96;
-        config->l1_tlb_entries = 32;
-        config->l1_cycles = 40;
-        config->l1_bytes = 32768;
-        config->l1_ways = 4;
-        config->l1_misses = 32;
-        config->l2_bytes = 2097152;
-        config->l2_ways = 8;
-        config->l2_banks = 16; /* assumed */
-        config->l2_cycles = 70;
-        config->l2_mshrs = 512 / 16;
-        config->dram_cycles = 200;
-        config->network_cycles = 1;        /* none is printed: latency is that of the caches and of DRAM */
-        config->memory_queue_entries = 64; /* assumed: as many as warps */
-    }
+    if (strncmp(preset, "maxwell", 7) == 0) set_maxwell(config, strcmp(preset, "maxwell_ccbp") == 0);
+    if (strcmp(preset, "table61") == 0) set_table61(config);
     if (strcmp(preset, "gtx480_lin") == 0) config->scheduler = SCHEDULER_LRR;
     if (strcmp(preset, "gtx480_shieh") == 0) config->network_bytes_per_cycle = 16; /* 32 bytes at 700 MHz */
     if (strcmp(preset, "igpu4") == 0) {                                            /* Menon 5.1 */

@@ -79,7 +79,8 @@ static void append_operands(text_buffer *buffer, const operand *operands, uint32
     }
 }
 
-void instruction_text(const instruction *i, char *text, uint32_t bytes) {
+/* What stands behind the name of the opcode, with a dot before each. */
+static void append_modifiers(text_buffer *buffer, const instruction *i) {
     static const char *const compares[] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ",
                                            "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
     static const char *const roundings[] = {"", "rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "rna"};
@@ -91,6 +92,53 @@ void instruction_text(const instruction *i, char *text, uint32_t bytes) {
         "approx", "full",   "finite",   "infinite", "number", "notanumber", "normal",  "subnormal",
         "sync",   "arrive", "red.popc", "red.and",  "red.or", "drop",       "to",      "shiftamt",
         "1d",     "2d",     "3d",       "a1d",      "a2d",    "trans",      "",        "write"};
+    if (i->flags & FLAG_POINT) append(buffer, ".pp");
+    if (i->check != INSTRUCTION_NONE && i->opcode != OPCODE_CHECK) append(buffer, ".pfchk");
+    if (i->flags & FLAG_VOLATILE) append(buffer, ".volatile");
+    if (i->space != SPACE_NONE && i->space != SPACE_GENERIC && i->opcode != OPCODE_TEX)
+        append(buffer, ".%s", space_name(i->space));
+    if (i->opcode == OPCODE_SET || i->opcode == OPCODE_SETP)
+        append(buffer, ".%s", compares[i->compare < 14 ? i->compare : 0]);
+    if (i->variant < sizeof variants / sizeof *variants && variants[i->variant][0])
+        append(buffer, ".%s", variants[i->variant]);
+    if (i->rounding != ROUND_NONE && i->rounding < sizeof roundings / sizeof *roundings)
+        append(buffer, ".%s", roundings[i->rounding]);
+    if (i->flags & FLAG_UNIFORM) append(buffer, ".uni");
+    if (i->flags & FLAG_FTZ) append(buffer, ".ftz");
+    if (i->flags & FLAG_SATURATE) append(buffer, ".sat");
+    if (i->flags & FLAG_NAN) append(buffer, ".NaN");
+    if (i->flags & FLAG_RELU) append(buffer, ".relu");
+    if (i->flags & FLAG_CARRY_OUT) append(buffer, ".cc");
+    if (i->opcode == OPCODE_LDMATRIX || i->opcode == OPCODE_STMATRIX)
+        append(buffer, ".m8n8.x%u", i->vector);
+    else if (i->opcode == OPCODE_MMA)
+        append(buffer, ".m%un8", 8u * i->vector);
+    else if (i->vector > 1 && i->opcode != OPCODE_MOV)
+        append(buffer, ".v%u", i->vector);
+    if (i->type != TYPE_NONE) append(buffer, ".%s", type_name(i->type));
+    if (i->source_type != TYPE_NONE) append(buffer, ".%s", type_name(i->source_type));
+}
+
+/* Sources; an access has its address in brackets. */
+static void append_sources(text_buffer *buffer, const instruction *i, const char **separator) {
+    if (i->opcode == OPCODE_LD || i->opcode == OPCODE_ST || i->opcode == OPCODE_ATOM || i->opcode == OPCODE_RED ||
+        i->opcode == OPCODE_CHECK || i->opcode == OPCODE_PAGE_ENTERED || i->opcode == OPCODE_LDMATRIX ||
+        i->opcode == OPCODE_STMATRIX || i->opcode == OPCODE_COPY) {
+        append(buffer, "%s[", *separator);
+        *separator = "";
+        if (i->sources[0].kind != OPERAND_NONE) {
+            append_operand(buffer, &i->sources[0]);
+            if (i->offset) append(buffer, "%+" PRId64, i->offset);
+        } else
+            append(buffer, "%" PRId64, i->offset);
+        append(buffer, "]");
+        *separator = ", ";
+        append_operands(buffer, i->sources, 1, i->source_count, separator);
+    } else
+        append_operands(buffer, i->sources, 0, i->source_count, separator);
+}
+
+void instruction_text(const instruction *i, char *text, uint32_t bytes) {
     text_buffer buffer;
     const char *separator = " ";
     if (bytes == 0) return;
@@ -100,51 +148,13 @@ void instruction_text(const instruction *i, char *text, uint32_t bytes) {
     text[0] = 0;
     if (i->guard != INSTRUCTION_NONE) append(&buffer, "@%sp%u ", i->guard_negated ? "!" : "", i->guard);
     append(&buffer, "%s", opcode_name(i->opcode));
-    if (i->flags & FLAG_POINT) append(&buffer, ".pp");
-    if (i->check != INSTRUCTION_NONE && i->opcode != OPCODE_CHECK) append(&buffer, ".pfchk");
-    if (i->flags & FLAG_VOLATILE) append(&buffer, ".volatile");
-    if (i->space != SPACE_NONE && i->space != SPACE_GENERIC && i->opcode != OPCODE_TEX)
-        append(&buffer, ".%s", space_name(i->space));
-    if (i->opcode == OPCODE_SET || i->opcode == OPCODE_SETP)
-        append(&buffer, ".%s", compares[i->compare < 14 ? i->compare : 0]);
-    if (i->variant < sizeof variants / sizeof *variants && variants[i->variant][0])
-        append(&buffer, ".%s", variants[i->variant]);
-    if (i->rounding != ROUND_NONE && i->rounding < sizeof roundings / sizeof *roundings)
-        append(&buffer, ".%s", roundings[i->rounding]);
-    if (i->flags & FLAG_UNIFORM) append(&buffer, ".uni");
-    if (i->flags & FLAG_FTZ) append(&buffer, ".ftz");
-    if (i->flags & FLAG_SATURATE) append(&buffer, ".sat");
-    if (i->flags & FLAG_NAN) append(&buffer, ".NaN");
-    if (i->flags & FLAG_RELU) append(&buffer, ".relu");
-    if (i->flags & FLAG_CARRY_OUT) append(&buffer, ".cc");
-    if (i->opcode == OPCODE_LDMATRIX || i->opcode == OPCODE_STMATRIX)
-        append(&buffer, ".m8n8.x%u", i->vector);
-    else if (i->opcode == OPCODE_MMA)
-        append(&buffer, ".m%un8", 8u * i->vector);
-    else if (i->vector > 1 && i->opcode != OPCODE_MOV)
-        append(&buffer, ".v%u", i->vector);
-    if (i->type != TYPE_NONE) append(&buffer, ".%s", type_name(i->type));
-    if (i->source_type != TYPE_NONE) append(&buffer, ".%s", type_name(i->source_type));
+    append_modifiers(&buffer, i);
     append_operands(&buffer, i->destinations, 0, i->destination_count, &separator);
     if (i->check != INSTRUCTION_NONE) {
         append(&buffer, "%sp%u", separator, i->check);
         separator = ", ";
     }
-    if (i->opcode == OPCODE_LD || i->opcode == OPCODE_ST || i->opcode == OPCODE_ATOM || i->opcode == OPCODE_RED ||
-        i->opcode == OPCODE_CHECK || i->opcode == OPCODE_PAGE_ENTERED || i->opcode == OPCODE_LDMATRIX ||
-        i->opcode == OPCODE_STMATRIX || i->opcode == OPCODE_COPY) {
-        append(&buffer, "%s[", separator);
-        separator = "";
-        if (i->sources[0].kind != OPERAND_NONE) {
-            append_operand(&buffer, &i->sources[0]);
-            if (i->offset) append(&buffer, "%+" PRId64, i->offset);
-        } else
-            append(&buffer, "%" PRId64, i->offset);
-        append(&buffer, "]");
-        separator = ", ";
-        append_operands(&buffer, i->sources, 1, i->source_count, &separator);
-    } else
-        append_operands(&buffer, i->sources, 0, i->source_count, &separator);
+    append_sources(&buffer, i, &separator);
     if (i->opcode == OPCODE_LOP3) append(&buffer, ", 0x%02x", i->lookup);
     if (instruction_branches(i)) {
         append(&buffer, " %u", i->target);

@@ -84,37 +84,20 @@ static int variable_addend(ptx_reader *reader, const symbol *named, raw_operand 
     return 0;
 }
 
-static int named_operand(ptx_reader *reader, raw_operand *raw) {
-    ptx_name name = {raw->token.start, raw->token.length};
-    int found;
-    ptx_next(reader);
-    if (name.length == 1 && name.text[0] == '_') {
-        raw->kind = RAW_SINK;
-        return 0;
-    }
-    if (ptx_token_is(&raw->token, "WARP_SZ")) {
-        raw->kind = RAW_INTEGER;
-        raw->bits = 32;
-        return 0;
-    }
-    found = ptx_lookup_register(reader, name, &raw->index, &raw->type);
-    if (found < 0) return -1;
-    if (found) {
-        raw->kind = RAW_REGISTER;
-        return 0;
-    }
-    if (special_operand(reader, raw)) return 0;
-    if (system_shared(reader, raw)) return 0;
-    symbol *named = ptx_lookup(reader, name);
-    int shown = (int)(name.length < 80 ? name.length : 80);
-    if (!named) {
-        if (is_special_prefix(&raw->token))
-            return ptx_refuse(reader, &raw->token, "", "unsupported special register %.*s; %s", shown, name.text,
-                              is_of_clusters(name.text, name.length)
-                                  ? "there are no clusters; launch single blocks, as for sm_80"
-                                  : "pass the value as an argument");
-        return ptx_fail(reader, &raw->token, "'%.*s' is not declared", shown, name.text);
-    }
+/* A name that is declared nowhere. */
+static int unknown_operand(ptx_reader *reader, const raw_operand *raw, ptx_name name) {
+    const int shown = (int)(name.length < 80 ? name.length : 80);
+    if (is_special_prefix(&raw->token))
+        return ptx_refuse(reader, &raw->token, "", "unsupported special register %.*s; %s", shown, name.text,
+                          is_of_clusters(name.text, name.length)
+                              ? "there are no clusters; launch single blocks, as for sm_80"
+                              : "pass the value as an argument");
+    return ptx_fail(reader, &raw->token, "'%.*s' is not declared", shown, name.text);
+}
+
+/* A variable, texture or function by its name. */
+static int symbol_operand(ptx_reader *reader, raw_operand *raw, symbol *named, ptx_name name) {
+    const int shown = (int)(name.length < 80 ? name.length : 80);
     switch (named->kind) {
     case SYMBOL_TEXTURE:
         raw->kind = RAW_TEXTURE;
@@ -149,6 +132,31 @@ static int named_operand(ptx_reader *reader, raw_operand *raw) {
             name.text);
     default: return ptx_fail(reader, &raw->token, "'%.*s' cannot be an operand", shown, name.text);
     }
+}
+
+static int named_operand(ptx_reader *reader, raw_operand *raw) {
+    ptx_name name = {raw->token.start, raw->token.length};
+    int found;
+    ptx_next(reader);
+    if (name.length == 1 && name.text[0] == '_') {
+        raw->kind = RAW_SINK;
+        return 0;
+    }
+    if (ptx_token_is(&raw->token, "WARP_SZ")) {
+        raw->kind = RAW_INTEGER;
+        raw->bits = 32;
+        return 0;
+    }
+    found = ptx_lookup_register(reader, name, &raw->index, &raw->type);
+    if (found < 0) return -1;
+    if (found) {
+        raw->kind = RAW_REGISTER;
+        return 0;
+    }
+    if (special_operand(reader, raw)) return 0;
+    if (system_shared(reader, raw)) return 0;
+    symbol *named = ptx_lookup(reader, name);
+    return named ? symbol_operand(reader, raw, named, name) : unknown_operand(reader, raw, name);
 }
 
 int ptx_raw_operand(ptx_reader *reader, raw_operand *raw) {

@@ -5,7 +5,8 @@
 int ptx_is_surface(const ptx_token *name) { return ptx_token_is(name, "suld") || ptx_token_is(name, "sust"); }
 
 /* suld.b.2d.v4.b8.trap {d...}, [surface, {x, y}]   sust.b.2d.v4.b8.trap [surface, {x, y}], {c...} */
-int ptx_surface(ptx_reader *reader, const ptx_token *name, const ptx_modifier_list *list, const instruction *guard) {
+/* Reads the modifiers into *out, and how many coordinates the shape has. Returns -1: there is no such form. */
+static int read_modifiers(const ptx_modifier_list *list, instruction *out, uint32_t *coordinates) {
     static const struct {
         const char *text;
         uint8_t variant, coordinates;
@@ -15,38 +16,43 @@ int ptx_surface(ptx_reader *reader, const ptx_token *name, const ptx_modifier_li
                   {".a1d", VARIANT_A1D, 2},
                   {".a2d", VARIANT_A2D, 3}};
     static const char *const clamps[] = {".trap", ".clamp", ".zero"};
-    const int stores = ptx_token_is(name, "sust");
-    uint32_t coordinates = 0, count, clamp = 3, formatless = 0;
-    raw_operand raws[4];
-    instruction out = *guard;
-    out.opcode = stores ? OPCODE_SUST : OPCODE_SULD;
-    out.space = SPACE_GLOBAL;
+    uint32_t clamp = 3, formatless = 0;
     for (uint32_t i = 0; i < list->count; i++) {
         const ptx_token *token = &list->tokens[i];
         const uint32_t type = ptx_type_find(token->start, token->length);
         uint32_t k = 0;
         while (k < 5 && !ptx_token_is(token, shapes[k].text)) k++;
         if (k < 5) {
-            out.variant = shapes[k].variant;
-            coordinates = shapes[k].coordinates;
+            out->variant = shapes[k].variant;
+            *coordinates = shapes[k].coordinates;
             continue;
         }
         for (k = 0; k < 3 && !ptx_token_is(token, clamps[k]);) k++;
         if (k < 3)
             clamp = k;
         else if (type >= TYPE_B8 && type <= TYPE_B64)
-            out.type = (uint8_t)type;
+            out->type = (uint8_t)type;
         else if (ptx_token_is(token, ".v2") || ptx_token_is(token, ".v4"))
-            out.vector = (uint8_t)(token->start[2] - '0');
+            out->vector = (uint8_t)(token->start[2] - '0');
         else if (ptx_token_is(token, ".b"))
             formatless = 1;
         else if (!ptx_token_is(token, ".ca") && !ptx_token_is(token, ".cg") && !ptx_token_is(token, ".cs") &&
                  !ptx_token_is(token, ".cv") && !ptx_token_is(token, ".wb") && !ptx_token_is(token, ".wt"))
-            return ptx_refuse_opcode(reader, name, list, "opcode");
+            return -1;
     }
-    if (!formatless || !coordinates || clamp == 3 || !out.type || type_bytes(out.type) * out.vector > 16)
-        return ptx_refuse_opcode(reader, name, list, "opcode");
-    out.lookup = (uint8_t)clamp;
+    if (!formatless || !*coordinates || clamp == 3 || !out->type || type_bytes(out->type) * out->vector > 16) return -1;
+    out->lookup = (uint8_t)clamp;
+    return 0;
+}
+
+int ptx_surface(ptx_reader *reader, const ptx_token *name, const ptx_modifier_list *list, const instruction *guard) {
+    const int stores = ptx_token_is(name, "sust");
+    uint32_t coordinates = 0, count;
+    raw_operand raws[4];
+    instruction out = *guard;
+    out.opcode = stores ? OPCODE_SUST : OPCODE_SULD;
+    out.space = SPACE_GLOBAL;
+    if (read_modifiers(list, &out, &coordinates)) return ptx_refuse_opcode(reader, name, list, "opcode");
     if (!stores) {
         if (ptx_vector(reader, raws, 4, &count)) return -1;
         if (count != out.vector) return ptx_fail(reader, name, "%s needs %u elements", list->written, out.vector);

@@ -288,13 +288,9 @@ static void report_runs(const run_result *result, FILE *file) {
     }
 }
 
-void report_text(const run_result *result, FILE *file) {
+static void report_kernels(const run_result *result, FILE *file) {
     const machine *m = result->machine;
-    machine_totals t;
     uint32_t i;
-    report_totals(m, &t);
-    fprintf(file, "%s: %u SMs at %.3f GHz, scheduler %s, model version %d\n", m->config.preset, m->sm_count,
-            (double)m->config.gpu.clock_khz / 1e6, warp_scheduler_name(m->config.scheduler), GPUMP_MODEL_VERSION);
     fprintf(file, "%-26s %4s %9s %12s %12s %14s %10s  %s\n", "kernel", "prio", "blocks", "start", "cycles",
             "thread instr.", "wasted w.", "result");
     for (i = 0; i < m->kernel_count; i++) {
@@ -309,19 +305,10 @@ void report_text(const run_result *result, FILE *file) {
         fprintf(file, "%14" PRIu64 " %10" PRIu64 "  %s\n", k->thread_instructions, k->wasted_warp_instructions,
                 result->checks ? check_name(result->checks[i].result) : "not ended");
     }
-    fprintf(file,
-            "%" PRIu64 " cycles (%.2f us), %.2f warp instructions per cycle; L1 %" PRIu64 " hits %" PRIu64
-            " misses, L2 %" PRIu64 " hits %" PRIu64 " misses, DRAM %" PRIu64 " bytes\n",
-            t.cycles, microseconds(m, t.cycles), t.cycles ? (double)t.warp_instructions / (double)t.cycles : 0,
-            t.l1_hits, t.l1_misses, t.l2_hits, t.l2_misses, t.dram_bytes);
-    report_loops(result, file);
-    report_runs(result, file);
-    report_points(m, file);
-    report_page_faults(m, file);
-    report_replays(m, file);
-    recovery_text(result, file);
-    report_code_pages(m, file);
-    report_fault_unit(m, result->launch, file);
+}
+
+static void report_preempted(const machine *m, FILE *file) {
+    uint32_t i;
     for (i = 0; i < m->preemption_count && i < 32; i++) {
         const preemption_entry *entry = &m->preemptions[i];
         fprintf(file, "cycle %" PRIu64 ": SM %u gives up %u blocks of %s by %s: ", entry->request_cycle, entry->sm,
@@ -341,6 +328,30 @@ void report_text(const run_result *result, FILE *file) {
     }
     if (m->preemption_count > 32)
         fprintf(file, "... and %u more preemptions (--json lists them)\n", m->preemption_count - 32);
+}
+
+void report_text(const run_result *result, FILE *file) {
+    const machine *m = result->machine;
+    machine_totals t;
+    uint32_t i;
+    report_totals(m, &t);
+    fprintf(file, "%s: %u SMs at %.3f GHz, scheduler %s, model version %d\n", m->config.preset, m->sm_count,
+            (double)m->config.gpu.clock_khz / 1e6, warp_scheduler_name(m->config.scheduler), GPUMP_MODEL_VERSION);
+    report_kernels(result, file);
+    fprintf(file,
+            "%" PRIu64 " cycles (%.2f us), %.2f warp instructions per cycle; L1 %" PRIu64 " hits %" PRIu64
+            " misses, L2 %" PRIu64 " hits %" PRIu64 " misses, DRAM %" PRIu64 " bytes\n",
+            t.cycles, microseconds(m, t.cycles), t.cycles ? (double)t.warp_instructions / (double)t.cycles : 0,
+            t.l1_hits, t.l1_misses, t.l2_hits, t.l2_misses, t.dram_bytes);
+    report_loops(result, file);
+    report_runs(result, file);
+    report_points(m, file);
+    report_page_faults(m, file);
+    report_replays(m, file);
+    recovery_text(result, file);
+    report_code_pages(m, file);
+    report_fault_unit(m, result->launch, file);
+    report_preempted(m, file);
     report_requests(m, file);
     report_classes(m, file);
     if (m->duet) report_duet(m, file);
@@ -496,11 +507,42 @@ static json_t *races_json(const run_result *result) {
     return list;
 }
 
+static json_t *totals_json(const machine_totals *t) {
+    return json_pack(
+        "{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "cycles", number(t->cycles), "warp_instructions",
+        number(t->warp_instructions), "thread_instructions", number(t->thread_instructions), "wasted_warp_instructions",
+        number(t->wasted_warp_instructions), "l1_hits", number(t->l1_hits), "l1_misses", number(t->l1_misses),
+        "l2_hits", number(t->l2_hits), "l2_misses", number(t->l2_misses), "requests", number(t->requests),
+        "context_requests", number(t->transfer_requests), "saved_bytes", number(t->saved_bytes), "restored_bytes",
+        number(t->restored_bytes), "dram_bytes", number(t->dram_bytes), "network_bytes", number(t->network_bytes));
+}
+
+static json_t *faults_json(const machine *m) {
+    fault_totals f;
+    report_faults(m, &f);
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "look_ups", number(f.checks), "faults", number(f.faults),
+                     "pages", number(m->page_faults.served), "squashed", number(f.squashed), "nacked", number(f.nacked),
+                     "replays", number(f.replays), "reissued", number(f.reissued), "effects_that_waited",
+                     number(f.waits), "cycles_held", number(f.held_cycles));
+}
+
+static json_t *processes_json(const run_result *result) {
+    const machine *m = result->machine;
+    json_t *processes = json_array();
+    uint32_t i;
+    for (i = 0; i < result->launch->process_count; i++)
+        json_array_append_new(processes,
+                              json_pack("{s:s,s:o,s:o,s:o}", "name", result->launch->processes[i].name, "runs_ended",
+                                        number(m->runs[i].ended), "first_end_cycle", number(m->runs[i].first_end_cycle),
+                                        "last_end_cycle", number(m->runs[i].last_end_cycle)));
+    return processes;
+}
+
 int report_json(const run_result *result, FILE *file) {
     const machine *m = result->machine;
     machine_totals t;
     json_t *root = json_object(), *kernels = json_array(), *preemptions = json_array(), *config = json_object(),
-           *processes = json_array(), *totals, *recovery;
+           *recovery;
     minigpu_number n;
     uint32_t i;
     int failed;
@@ -510,23 +552,7 @@ int report_json(const run_result *result, FILE *file) {
         json_array_append_new(preemptions, preemption_json(m, &m->preemptions[i]));
     for (i = 0; minigpu_config_number(&m->config, i, &n) == 0; i++)
         json_object_set_new(config, n.name, number(n.value));
-    totals = json_pack(
-        "{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "cycles", number(t.cycles), "warp_instructions",
-        number(t.warp_instructions), "thread_instructions", number(t.thread_instructions), "wasted_warp_instructions",
-        number(t.wasted_warp_instructions), "l1_hits", number(t.l1_hits), "l1_misses", number(t.l1_misses), "l2_hits",
-        number(t.l2_hits), "l2_misses", number(t.l2_misses), "requests", number(t.requests), "context_requests",
-        number(t.transfer_requests), "saved_bytes", number(t.saved_bytes), "restored_bytes", number(t.restored_bytes),
-        "dram_bytes", number(t.dram_bytes), "network_bytes", number(t.network_bytes));
-    if (m->faults_may_happen) {
-        fault_totals f;
-        report_faults(m, &f);
-        json_object_set_new(root, "faults",
-                            json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "look_ups", number(f.checks), "faults",
-                                      number(f.faults), "pages", number(m->page_faults.served), "squashed",
-                                      number(f.squashed), "nacked", number(f.nacked), "replays", number(f.replays),
-                                      "reissued", number(f.reissued), "effects_that_waited", number(f.waits),
-                                      "cycles_held", number(f.held_cycles)));
-    }
+    if (m->faults_may_happen) json_object_set_new(root, "faults", faults_json(m));
     json_object_set_new(root, "page_faults",
                         json_pack("{s:o,s:o,s:o}", "absent_pages", number(m->page_faults.absent), "served",
                                   number(m->page_faults.served), "calls", number(m->page_faults.calls)));
@@ -541,15 +567,10 @@ int report_json(const run_result *result, FILE *file) {
     json_object_set_new(root, "clock_khz", json_integer(m->config.gpu.clock_khz));
     json_object_set_new(root, "scheduler", json_string(warp_scheduler_name(m->config.scheduler)));
     json_object_set_new(root, "config", config);
-    for (i = 0; i < result->launch->process_count; i++)
-        json_array_append_new(processes,
-                              json_pack("{s:s,s:o,s:o,s:o}", "name", result->launch->processes[i].name, "runs_ended",
-                                        number(m->runs[i].ended), "first_end_cycle", number(m->runs[i].first_end_cycle),
-                                        "last_end_cycle", number(m->runs[i].last_end_cycle)));
-    json_object_set_new(root, "processes", processes);
+    json_object_set_new(root, "processes", processes_json(result));
     json_object_set_new(root, "kernels", kernels);
     json_object_set_new(root, "preemptions", preemptions);
-    json_object_set_new(root, "totals", totals);
+    json_object_set_new(root, "totals", totals_json(&t));
     json_object_set_new(root, "error", result->error ? json_string(result->error) : json_null());
     json_object_set_new(root, "seconds", json_real(result->seconds));
     json_object_set_new(root, "thread_instructions_per_second",
