@@ -81,8 +81,7 @@ awk -F '\t' -v seed="$seed" -v runs="$runs" -f "$work/draw" "$work/options" "$wo
 outcome() {
     (ulimit -t $limit; exec "$minigpu" run "$@") >"$work/out" 2>&1
     status=$?
-    if [ $status -eq 0 ]; then
-        grep -qE ' (right|nothing expected)$' "$work/out" && echo right || echo wrong
+    if [ $status -eq 0 ]; then echo right # the exit status says so in every form of the report
     elif [ $status -eq 2 ]; then echo refused
     elif grep -q 'no instruction has been issued since\|never ends\|does not end' "$work/out" || [ $status -eq 152 ] || [ $status -eq 137 ]; then echo hung
     elif [ $status -ge 128 ]; then echo crashed
