@@ -309,8 +309,8 @@ static int read_text_of_file(const char *path, char **text, size_t *length, char
     return -1;
 }
 
-/* YAML that is nested very deeply takes the parser time that grows with the square of the depth. Brackets in quotes are
- * counted as well: nobody has a hundred of them open. */
+/* The parser's time grows with the square of the nesting depth, so the depth is limited. Open brackets in quotes count,
+ * too: the limit is far above what a launch file needs. */
 static int check_nesting(const launch_file *launch, const char *text, size_t length, char error[LAUNCH_ERROR_BYTES]) {
     launch_place place = {1, 1};
     uint32_t depth = 0, dashes = 0, start = 1;

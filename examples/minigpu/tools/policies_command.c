@@ -127,7 +127,7 @@ static int make_cases(policies_run *r) {
     return 0;
 }
 
-/* Opens what is written before the hours that the runs take. Returns an exit status. */
+/* Opens the outputs before the runs, which may take hours. Returns an exit status. */
 static int open_outputs(policies_run *r) {
     const policies_arguments *a = r->arguments;
     uint32_t p;

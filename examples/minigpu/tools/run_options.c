@@ -241,7 +241,7 @@ static int read_group_leave(const option_row *row, const char *text, void *targe
     return sharing_leave(text, (corun_options *)target) ? -1 : 0;
 }
 
-/* A scheduler's SMs, blocks of a group, or everybody who is preempted: --leave is about the first that there is. */
+/* --leave applies to the first of these that there is: SMs of a scheduler, blocks of a group, preempted blocks. */
 static int finish_leave(run_arguments *a) {
     machine_options *o = &a->machine;
     char first[16];
