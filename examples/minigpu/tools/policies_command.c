@@ -132,6 +132,7 @@ static int open_outputs(policies_run *r) {
     const policies_arguments *a = r->arguments;
     uint32_t p;
     FILE *file;
+    if (output_is_output("minigpu", a->csv, a->html)) return 2;
     if (a->csv) {
         if (!(r->csv = fopen(a->csv, "w"))) return output_cannot_open("minigpu", a->csv), 2;
         fputs("kernel,request_cycle,policy,limit_us,violated,warm,end_cycles,start_cycles,wasted,idle,of_flushing,"

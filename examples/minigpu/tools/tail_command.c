@@ -73,7 +73,7 @@ static int run_row(tail_experiment e, const char *policy, const char *move, tail
         e.options.sharing.policy = &hold.policy;
         e.hold = &hold;
     } else {
-        e.options.sharing.policy = policies_read_partition("minigpu", policy, e.options.gpu, &fixed);
+        e.options.sharing.policy = policies_read_partition("minigpu", policy, e.options.gpu, 2, &fixed);
         if (!e.options.sharing.policy) return 2;
     }
     if (!is_none) {
