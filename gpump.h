@@ -11290,44 +11290,6 @@ GPUMP_API uint32_t gpumpi_fault_first_unmap(gpump_fault *f) {
     return granule;
 }
 
-GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
-                                                   uint32_t dirty) {
-    gpump_fault *f = fault;
-    const gpumpi_fault_range *range;
-    gpumpi_fault_granule *granule;
-    gpumpi_fault_record *record;
-    uint64_t free_cycle = now;
-    if (!f || process >= f->config.processes || dirty > 1) return GPUMP_ERROR_ARGUMENT;
-    if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
-    range = gpumpi_fault_find(f, process, page >> f->granule_shift);
-    if (!range) return GPUMP_ERROR_STATE;
-    granule = gpumpi_fault_granules(f) + range->granule + ((page >> f->granule_shift) - range->first);
-    if (granule->owner != GPUMP_FAULT_LEAVING || granule->previous != GPUMP_NONE || granule->next != GPUMP_NONE ||
-        f->unmaps.first == (uint32_t)(granule - gpumpi_fault_granules(f)))
-        return GPUMP_ERROR_STATE;
-    gpumpi_fault_serve_batches(f, now);
-    f->now = now;
-    granule->owner = GPUMP_FAULT_CPU;
-    f->leaving--;
-    f->frames--;
-    if (dirty) { /* the frame is free once it is written back, over the link that migrations use */
-        uint64_t *link = f->config.batch > 1 ? &f->driver_free : &f->cpu_free;
-        free_cycle = *link = gpump_add_saturated(gpumpi_fault_later(*link, now), f->config.evict_cycles);
-        f->statistics.written++;
-        f->statistics.busy_cycles += f->config.evict_cycles;
-    }
-    if (granule->fault != GPUMP_NONE) { /* it is wanted again, and its fault waited for this */
-        record = gpumpi_fault_records(f) + granule->fault;
-        if (record->state == GPUMPI_FAULT_LATE && record->has_frame) {
-            record->state = GPUMPI_FAULT_SERVED;
-            record->end = gpumpi_fault_later(record->end, free_cycle);
-            gpumpi_fault_push(f, granule->fault);
-        }
-    }
-    gpumpi_fault_share_frames(f, free_cycle);
-    return GPUMP_OK;
-}
-
 GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evictions, gpump_fault_bounce *bounces,
                                          uint32_t capacity, uint32_t *count) {
     const gpump_fault *f = fault;
@@ -11959,6 +11921,44 @@ static int gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_action *found) 
         return 1;
     }
     return 0;
+}
+
+GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
+                                                   uint32_t dirty) {
+    gpump_fault *f = fault;
+    const gpumpi_fault_range *range;
+    gpumpi_fault_granule *granule;
+    gpumpi_fault_record *record;
+    uint64_t free_cycle = now;
+    if (!f || process >= f->config.processes || dirty > 1) return GPUMP_ERROR_ARGUMENT;
+    if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
+    range = gpumpi_fault_find(f, process, page >> f->granule_shift);
+    if (!range) return GPUMP_ERROR_STATE;
+    granule = gpumpi_fault_granules(f) + range->granule + ((page >> f->granule_shift) - range->first);
+    if (granule->owner != GPUMP_FAULT_LEAVING || granule->previous != GPUMP_NONE || granule->next != GPUMP_NONE ||
+        f->unmaps.first == (uint32_t)(granule - gpumpi_fault_granules(f)))
+        return GPUMP_ERROR_STATE;
+    gpumpi_fault_serve_batches(f, now);
+    f->now = now;
+    granule->owner = GPUMP_FAULT_CPU;
+    f->leaving--;
+    f->frames--;
+    if (dirty) { /* the frame is free once it is written back, over the link that migrations use */
+        uint64_t *link = f->config.batch > 1 ? &f->driver_free : &f->cpu_free;
+        free_cycle = *link = gpump_add_saturated(gpumpi_fault_later(*link, now), f->config.evict_cycles);
+        f->statistics.written++;
+        f->statistics.busy_cycles += f->config.evict_cycles;
+    }
+    if (granule->fault != GPUMP_NONE) { /* it is wanted again, and its fault waited for this */
+        record = gpumpi_fault_records(f) + granule->fault;
+        if (record->state == GPUMPI_FAULT_LATE && record->has_frame) {
+            record->state = GPUMPI_FAULT_SERVED;
+            record->end = gpumpi_fault_later(record->end, free_cycle);
+            gpumpi_fault_push(f, granule->fault);
+        }
+    }
+    gpumpi_fault_share_frames(f, free_cycle);
+    return GPUMP_OK;
 }
 
 GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uint64_t cookie, uint32_t warp) {
@@ -23361,6 +23361,8 @@ GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *stat
 /* cost: the code behind cost.h */
 
 
+#include <string.h>
+
 #define GPUMPI_COST_CPI_MAX UINT32_MAX
 #define GPUMPI_COST_STEPS_MAX ((uint64_t)1 << 24)
 
@@ -23625,16 +23627,14 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
                 save = gpump_port_cycles(port, bytes);
                 lost = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
             }
+            memset(e, 0xff, sizeof *e); /* GPUMP_UNKNOWN */
             e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
             e->overhead[GPUMP_TECHNIQUE_FLUSH] = executed;
             e->latency[GPUMP_TECHNIQUE_SWITCH] = save;
             e->overhead[GPUMP_TECHNIQUE_SWITCH] = lost;
-            e->latency[GPUMP_TECHNIQUE_DRAIN] =
-                length == GPUMP_UNKNOWN ? GPUMP_UNKNOWN
-                                        : gpumpi_cost_times(length > executed ? length - executed : 0, each);
+            if (length != GPUMP_UNKNOWN)
+                e->latency[GPUMP_TECHNIQUE_DRAIN] = gpumpi_cost_times(length > executed ? length - executed : 0, each);
             e->overhead[GPUMP_TECHNIQUE_DRAIN] = e->latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : 0;
-            for (uint32_t t = GPUMP_TECHNIQUE_REWIND; t < GPUMP_TECHNIQUES; t++)
-                e->latency[t] = e->overhead[t] = GPUMP_UNKNOWN;
         }
         if (rewind) gpumpi_cost_rewinds(port, mine, rewind, ipc, estimates);
         gpumpi_cost_faults(blocks, mine, rewind, ipc, estimates);

@@ -342,6 +342,44 @@ static int gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_action *found) 
     return 0;
 }
 
+GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
+                                                   uint32_t dirty) {
+    gpump_fault *f = fault;
+    const gpumpi_fault_range *range;
+    gpumpi_fault_granule *granule;
+    gpumpi_fault_record *record;
+    uint64_t free_cycle = now;
+    if (!f || process >= f->config.processes || dirty > 1) return GPUMP_ERROR_ARGUMENT;
+    if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
+    range = gpumpi_fault_find(f, process, page >> f->granule_shift);
+    if (!range) return GPUMP_ERROR_STATE;
+    granule = gpumpi_fault_granules(f) + range->granule + ((page >> f->granule_shift) - range->first);
+    if (granule->owner != GPUMP_FAULT_LEAVING || granule->previous != GPUMP_NONE || granule->next != GPUMP_NONE ||
+        f->unmaps.first == (uint32_t)(granule - gpumpi_fault_granules(f)))
+        return GPUMP_ERROR_STATE;
+    gpumpi_fault_serve_batches(f, now);
+    f->now = now;
+    granule->owner = GPUMP_FAULT_CPU;
+    f->leaving--;
+    f->frames--;
+    if (dirty) { /* the frame is free once it is written back, over the link that migrations use */
+        uint64_t *link = f->config.batch > 1 ? &f->driver_free : &f->cpu_free;
+        free_cycle = *link = gpump_add_saturated(gpumpi_fault_later(*link, now), f->config.evict_cycles);
+        f->statistics.written++;
+        f->statistics.busy_cycles += f->config.evict_cycles;
+    }
+    if (granule->fault != GPUMP_NONE) { /* it is wanted again, and its fault waited for this */
+        record = gpumpi_fault_records(f) + granule->fault;
+        if (record->state == GPUMPI_FAULT_LATE && record->has_frame) {
+            record->state = GPUMPI_FAULT_SERVED;
+            record->end = gpumpi_fault_later(record->end, free_cycle);
+            gpumpi_fault_push(f, granule->fault);
+        }
+    }
+    gpumpi_fault_share_frames(f, free_cycle);
+    return GPUMP_OK;
+}
+
 GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uint64_t cookie, uint32_t warp) {
     gpump_fault *f = fault;
     if (!f || warp > 63) return GPUMP_ERROR_ARGUMENT;

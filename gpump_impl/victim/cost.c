@@ -1,6 +1,8 @@
 /* cost: the code behind cost.h */
 #include "victim/cost.h"
 
+#include <string.h>
+
 #define GPUMPI_COST_CPI_MAX UINT32_MAX
 #define GPUMPI_COST_STEPS_MAX ((uint64_t)1 << 24)
 
@@ -265,16 +267,14 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
                 save = gpump_port_cycles(port, bytes);
                 lost = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
             }
+            memset(e, 0xff, sizeof *e); /* GPUMP_UNKNOWN */
             e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
             e->overhead[GPUMP_TECHNIQUE_FLUSH] = executed;
             e->latency[GPUMP_TECHNIQUE_SWITCH] = save;
             e->overhead[GPUMP_TECHNIQUE_SWITCH] = lost;
-            e->latency[GPUMP_TECHNIQUE_DRAIN] =
-                length == GPUMP_UNKNOWN ? GPUMP_UNKNOWN
-                                        : gpumpi_cost_times(length > executed ? length - executed : 0, each);
+            if (length != GPUMP_UNKNOWN)
+                e->latency[GPUMP_TECHNIQUE_DRAIN] = gpumpi_cost_times(length > executed ? length - executed : 0, each);
             e->overhead[GPUMP_TECHNIQUE_DRAIN] = e->latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : 0;
-            for (uint32_t t = GPUMP_TECHNIQUE_REWIND; t < GPUMP_TECHNIQUES; t++)
-                e->latency[t] = e->overhead[t] = GPUMP_UNKNOWN;
         }
         if (rewind) gpumpi_cost_rewinds(port, mine, rewind, ipc, estimates);
         gpumpi_cost_faults(blocks, mine, rewind, ipc, estimates);

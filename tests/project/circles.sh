@@ -22,7 +22,7 @@ nm -A "$library" 2>/dev/null | sed -n 's/^[^:]*:\([a-z_0-9]*\)\.c\.o: *[0-9a-f]*
             exit bad
         }'
 cd "$source/gpump_impl"
-grep -n '^#include "[a-z_]*/[a-z_]*\.h"' ./*/*.[ch] | sed 's|^\./\([a-z_]*\)/\([a-z_]*\.[ch]\):[0-9]*:#include "\([a-z_]*\)/\([a-z_]*\)\.h".*|\1 \2 \3 \4|' |
+grep -n '^#include "[a-z0-9_]*/[a-z0-9_]*\.h"' ./*/*.[ch] | sed 's|^\./\([a-z0-9_]*\)/\([a-z0-9_]*\.[ch]\):[0-9]*:#include "\([a-z0-9_]*\)/\([a-z0-9_]*\)\.h".*|\1 \2 \3 \4|' |
     awk -v rooms="$rooms" '
         BEGIN { n = split(rooms, names, " "); for (i = 1; i <= n; i++) rank[names[i]] = i }
         !rank[$1] || !rank[$3] { print "gpump_impl/" $1 "/" $2 " includes " $3 "/" $4 ".h: no such room"; bad = 1; next }
