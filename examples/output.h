@@ -42,6 +42,17 @@ static inline int output_is_input(const char *program, const char *output, const
     return -1;
 }
 
+/* Reports two outputs (NULL: none) that are one file, where one would be lost. Returns 0, or -1 after a report. */
+static inline int output_is_output(const char *program, const char *one, const char *other) {
+    struct stat a, b;
+    const int is_there = one && !stat(one, &a);
+    if (!one || !other || (is_there && !S_ISREG(a.st_mode))) return 0; /* /dev/null takes everything */
+    if (strcmp(one, other) && (!is_there || stat(other, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino)) return 0;
+    fprintf(stderr, "%s: %s is two outputs, and one would be lost: name another file for one of them\n", program,
+            other);
+    return -1;
+}
+
 /* A program's exit status: `status`, or 1 instead of 0 when standard output could not be written. */
 static inline int output_status(int status, const char *program) {
     const int failed = output_flush(stdout, program, "standard output");

@@ -64,7 +64,7 @@ const gpump_partition_policy *policies_find_partition(const char *name) {
 }
 
 const gpump_partition_policy *policies_read_partition(const char *program, const char *text, const char *gpu,
-                                                      gpump_partition_fixed *fixed) {
+                                                      uint32_t kernels, gpump_partition_fixed *fixed) {
     const gpump_partition_policy *policy = policies_find_partition(text);
     char reason[256];
     gpump_result result;
@@ -73,7 +73,12 @@ const gpump_partition_policy *policies_read_partition(const char *program, const
     if (policy) return policy;
     result = gpump_gpu_config_preset(&machine, gpu) ? GPUMP_ERROR_UNKNOWN_NAME
                                                     : gpump_partition_fixed_parse(text, &machine, fixed, &diag);
-    if (result == GPUMP_OK) return &fixed->policy;
+    if (result == GPUMP_OK && fixed->count == kernels) return &fixed->policy;
+    if (result == GPUMP_OK) {
+        fprintf(stderr, "%s: the division \"%s\" names %u of %u kernels: give one part for each\n", program, text,
+                fixed->count, kernels);
+        return NULL;
+    }
     if (result == GPUMP_ERROR_UNKNOWN_NAME) {
         fprintf(stderr, "%s: there is no partition policy \"%s\"; there are", program, text);
         for (uint32_t i = 0; policies_partition_name(i); i++) fprintf(stderr, " %s", policies_partition_name(i));

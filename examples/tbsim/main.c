@@ -21,7 +21,9 @@ static int run_file(const arguments *given, const char *path, const char *comman
     tb_result result;
     tb_options options = a.options;
     int status;
-    if (output_is_input("tbsim", a.trace, path) || output_is_input("tbsim", a.html, path)) return 2;
+    if (output_is_input("tbsim", a.trace, path) || output_is_input("tbsim", a.html, path) ||
+        output_is_output("tbsim", a.trace, a.html))
+        return 2;
     status = tb_read_workload(path, a.data, &a.machine, (int)a.class_end, &library, &workload, &options);
     if (status) return status;
     if (a.has_policy) options.policy = a.options.policy; /* the command line has the last word */

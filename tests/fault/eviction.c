@@ -483,7 +483,7 @@ static void the_next_holder_is_no_matter_of_place(void **state) {
 }
 
 /* When nobody waits, a release leaves no holder, and the next warp to fault becomes it. */
-static void a_holder_after_nobody(void **state) {
+static void the_next_warp_to_fault_holds_when_nobody_waits(void **state) {
     gpump_fault_config config = small("ideal", 1, 1);
     gpump_fault *f = make(&config);
     (void)state;
@@ -705,7 +705,7 @@ int main(void) {
         cmocka_unit_test(pins_end),
         cmocka_unit_test(the_longest_waiting_is_next),
         cmocka_unit_test(the_next_holder_is_no_matter_of_place),
-        cmocka_unit_test(a_holder_after_nobody),
+        cmocka_unit_test(the_next_warp_to_fault_holds_when_nobody_waits),
         cmocka_unit_test(what_thrashes_leaves_last),
         cmocka_unit_test(who_bounces_in_two_buffers),
         cmocka_unit_test(a_local_fault_waits_for_its_frame),

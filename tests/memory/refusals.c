@@ -49,6 +49,10 @@ static void refusals(void **state) {
     assert_int_equal(gpump_meter_bytes(&config, &bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_meter_bits(&config, &bits, NULL), GPUMP_OK);
     assert_true(bytes <= sizeof memory && bits % (8 * (config.kernels + 1)) == 0 && bits / 8 < bytes);
+    config.sms = 0; /* a wrong configuration is refused by init and adopt too, and the memory stays as it was */
+    diagnosed(gpump_meter_init(memory, bytes, &config, &meter, DIAG), GPUMP_ERROR_CONFIG, "sms", 0, 0, 1, 65536);
+    diagnosed(gpump_meter_adopt(memory, bytes, &config, &meter, DIAG), GPUMP_ERROR_CONFIG, "sms", 0, 0, 1, 65536);
+    assert_int_equal(gpump_meter_config_preset(&config, "maxwell_ccbp"), GPUMP_OK);
     diagnosed_null(gpump_meter_init(memory, bytes, &config, NULL, DIAG), "meter");
     diagnosed(gpump_meter_init(memory, bytes - 1, &config, &meter, DIAG), GPUMP_ERROR_CAPACITY, "bytes", 0, bytes - 1,
               bytes, UINT64_MAX);
@@ -76,6 +80,9 @@ static void refusals(void **state) {
     diagnosed(gpump_meter_adopt(memory, bytes, &config, &meter, DIAG), GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
     meter->config.sms--;
     hash = gpump_meter_hash(meter);
+    meter->now++; /* the time is part of the state */
+    assert_true(gpump_meter_hash(meter) != hash);
+    meter->now--;
     ((uint64_t *)(void *)gpumpi_meter_traffic(meter, config.kernels + 1))[-1]++; /* the last word of the last kernel */
     assert_true(gpump_meter_hash(meter) != hash);
     ((uint64_t *)(void *)gpumpi_meter_traffic(meter, config.kernels + 1))[-1]--;

@@ -275,7 +275,8 @@ static void copies_go_on(void **state) {
     launch_file_free(&launch);
 }
 
-static void refused(void **state) {
+/* A division of SMs that the machine or the launch cannot have is refused before the run. */
+static void sharing_refuses_what_cannot_be_shared(void **state) {
     machine_options options;
     launch_file launch;
     char error[LAUNCH_ERROR_BYTES];
@@ -297,9 +298,15 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(group_of_one),   cmocka_unit_test(results_hold),          cmocka_unit_test(rates_bind),
-        cmocka_unit_test(quotas_bind),    cmocka_unit_test(limits_in_flight_bind), cmocka_unit_test(order_binds),
-        cmocka_unit_test(slices_isolate), cmocka_unit_test(copies_go_on),          cmocka_unit_test(refused),
+        cmocka_unit_test(group_of_one),
+        cmocka_unit_test(results_hold),
+        cmocka_unit_test(rates_bind),
+        cmocka_unit_test(quotas_bind),
+        cmocka_unit_test(limits_in_flight_bind),
+        cmocka_unit_test(order_binds),
+        cmocka_unit_test(slices_isolate),
+        cmocka_unit_test(copies_go_on),
+        cmocka_unit_test(sharing_refuses_what_cannot_be_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -353,7 +353,7 @@ static void everything_at_once(void **state) {
 }
 
 /* What cannot be done is refused with a reason that names the remedy. */
-static void refused(void **state) {
+static void errors_refuse_with_a_remedy(void **state) {
     const char *path = KERNELS "hotspot/small.yaml";
     machine_options options = options_with(32, "razor2");
     char error[LAUNCH_ERROR_BYTES];
@@ -383,7 +383,7 @@ int main(void) {
         cmocka_unit_test(exceptions_in_storms),
         cmocka_unit_test(preempted),
         cmocka_unit_test(everything_at_once),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(errors_refuse_with_a_remedy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,6 +34,17 @@ static void test_races_are_named(void **state) {
     expect(MINIGPU "run " GOOD_RUN "races.yaml --races --json 2>&1", 0, "\"lines\": [");
 }
 
+/* The page shows the error that its launch file gives before the guesses are replaced. */
+static void test_page_shows_the_error(void **state) {
+    (void)state;
+    expect("rm -rf page && mkdir page && cd page && cp " GPUMP_SOURCE_DIR
+           "/examples/minigpu/own_kernel/smooth.ptx . && " MINIGPU "init smooth.ptx --out smooth.yaml && " MINIGPU
+           "run smooth.yaml 2>&1 >/dev/null | sed 's/^/    /' >said; grep -qxFf said " GPUMP_SOURCE_DIR
+           "/docs/own_kernel.md || cat said",
+           0, NULL);
+    assert_string_equal(output, "");
+}
+
 static long size_of(const char *path) {
     struct stat status;
     return stat(path, &status) ? -1 : (long)status.st_size;
@@ -43,6 +54,12 @@ static long size_of(const char *path) {
 static void test_ranges_are_named(void **state) {
     (void)state;
     expect(MINIGPU "run " GOOD_RUN "pointers.yaml --config memory_model=9 2>&1", 2, "memory_model must be 0 to 1");
+    expect(MINIGPU "run " GOOD_RUN "pointers.yaml --config alu_cycle=4 2>&1", 2,
+           "--config alu_cycle=4: the machine has no number of that name");
+    expect(MINIGPU "run " GOOD_RUN "pointers.yaml --config alu_cycles 2>&1", 2,
+           "--config alu_cycles: wants NAME=VALUE");
+    expect(MINIGPU "run " GOOD_RUN "pointers.yaml --config memory_model=1,alu_cycles=-4 2>&1", 2,
+           "--config alu_cycles=-4: the value must be a whole number from 0");
     expect(MINIGPU "run " GOOD_RUN "pointers.yaml --config alu_cycles=0 2>&1", 2, "alu_cycles must be 1 to 4294967295");
     expect(MINIGPU "run " GOOD_RUN "pointers.yaml --config read_set_segments=8 2>&1", 2,
            "read_set_segments must be 16 to");
@@ -122,8 +139,8 @@ static void test_a_full_disk_is_reported(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_races_are_named), cmocka_unit_test(test_buffers_are_dumped),
-        cmocka_unit_test(test_ranges_are_named), cmocka_unit_test(test_init_writes_launch_files),
-        cmocka_unit_test(test_a_full_disk_is_reported)};
+        cmocka_unit_test(test_page_shows_the_error),     cmocka_unit_test(test_races_are_named),
+        cmocka_unit_test(test_buffers_are_dumped),       cmocka_unit_test(test_ranges_are_named),
+        cmocka_unit_test(test_init_writes_launch_files), cmocka_unit_test(test_a_full_disk_is_reported)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

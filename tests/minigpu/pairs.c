@@ -41,7 +41,8 @@ static void shards_merge(void **state) {
     for (i = 0; i < 4; i++) unlink(i == 0 ? "whole.csv" : i == 1 ? "merged.csv" : i == 2 ? "part0.csv" : "part1.csv");
 }
 
-static void refused(void **state) {
+/* A wrong command says what is wrong with it. */
+static void pairs_refuses_bad_commands(void **state) {
     static const struct {
         const char *command, *text;
     } cases[] = {{"pairs " KERNELS "spmv/small.yaml 2>&1", "two kernels at least make a pair"},
@@ -101,7 +102,7 @@ static void pairs_are_stratified(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shards_merge), cmocka_unit_test(refused),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shards_merge), cmocka_unit_test(pairs_refuses_bad_commands),
                                        cmocka_unit_test(ratio_by_hand), cmocka_unit_test(pairs_are_stratified)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,9 @@ static int run_stopping(oracle_machine *m, const gpump_preempt_point *points, ui
     }
 }
 
-static void what_the_vectors_name_is_enough(void **state) {
+/* A warp that stops at a point, keeps only the registers that its vector names, and goes on, ends with the same memory.
+ */
+static void registers_in_the_live_vectors_suffice_to_go_on(void **state) {
     static draft d;
     static oracle_machine before, after;
     uint64_t seed = test_seed(), random = seed, stops = 0, caught = 0, ran = 0, narrower = 0, pps = 0;
@@ -304,7 +306,7 @@ int main(void) {
         cmocka_unit_test(a_loop_that_is_left_in_the_middle),
         cmocka_unit_test(one_point_for_each_interval),
         cmocka_unit_test(the_last_bit_stands_for_the_rest),
-        cmocka_unit_test(what_the_vectors_name_is_enough),
+        cmocka_unit_test(registers_in_the_live_vectors_suffice_to_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);
 }

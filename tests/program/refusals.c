@@ -414,24 +414,15 @@ static void programs_that_do_not_fit(void **state) {
     }
 }
 
-/* What analyses and transforms say to NULL, to programs that are not finished, and to configurations out of range. */
-static void analyses(void **state) {
-    gpump_program *program = finished(), *out = NULL;
+/* Liveness refuses NULL, drafts and numbers out of range. */
+static void liveness_refuses(void **state) {
+    gpump_program *program = finished();
     test_builder b = draft();
-    gpump_liveness *liveness = NULL;
-    gpump_clobber clobbers[4];
     gpump_uninitialised list[4];
-    gpump_preempt_point points[4];
-    gpump_regions_config regions;
-    gpump_registers_config registers;
-    gpump_preempt_points_config preempt;
-    gpump_page_checks_config pages;
-    gpump_patterns *patterns = NULL;
-    gpump_pattern_rule rules[2] = {{0, {0, 0, 0}}, {0, {0, 0, 0}}};
-    uint64_t bytes;
-    uint8_t marks[4];
-    uint32_t count = 77, branches[4];
+    uint32_t count = 77;
+    uint32_t branches[4];
     uint64_t set[4];
+    gpump_liveness *liveness = NULL;
     (void)state;
     assert_int_equal(gpump_liveness_create(NULL, NULL, &liveness), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_liveness_create(program, NULL, NULL), GPUMP_ERROR_ARGUMENT);
@@ -458,7 +449,21 @@ static void analyses(void **state) {
     assert_int_equal(gpump_liveness_uninitialised(liveness, list, 4, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_liveness_uninitialised(liveness, NULL, 0, &count), GPUMP_OK);
     gpump_liveness_destroy(NULL);
+    gpump_liveness_destroy(liveness);
+    gpump_program_destroy(program);
+    gpump_program_destroy(b.program);
+}
 
+/* So do patterns, and rules about operands and kinds that do not exist. */
+static void patterns_refuse(void **state) {
+    gpump_program *program = finished();
+    test_builder b = draft();
+    gpump_patterns *patterns = NULL;
+    gpump_pattern_rule rules[2] = {{0, {0, 0, 0}}, {0, {0, 0, 0}}};
+    uint64_t bytes;
+    gpump_liveness *liveness = NULL;
+    (void)state;
+    assert_int_equal(gpump_liveness_create(program, NULL, &liveness), GPUMP_OK);
     for (int i = 0; i < 4; i++)
         diagnosed(gpump_patterns_create(i == 0 ? NULL : program, i == 1 ? NULL : liveness, i == 2 ? NULL : rules, NULL,
                                         i == 3 ? NULL : &patterns, DIAG),
@@ -487,7 +492,19 @@ static void analyses(void **state) {
         assert_int_equal(bytes, 77);
     }
     gpump_patterns_destroy(patterns);
+    gpump_liveness_destroy(liveness);
+    gpump_program_destroy(program);
+    gpump_program_destroy(b.program);
+}
 
+/* So do clobbers, and units and boundaries that do not exist. */
+static void clobbers_refuse(void **state) {
+    gpump_program *program = finished();
+    test_builder b = draft();
+    gpump_clobber clobbers[4];
+    uint8_t marks[4];
+    uint32_t count = 77;
+    (void)state;
     assert_int_equal(gpump_clobbers_find(NULL, 0, 0, clobbers, 4, &count), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_clobbers_find(program, 0, 0, clobbers, 4, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_clobbers_find(program, 0, 0, NULL, 4, &count), GPUMP_ERROR_ARGUMENT);
@@ -500,7 +517,21 @@ static void analyses(void **state) {
     assert_int_equal(gpump_clobbers_block(program, NULL, &count), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_clobbers_block(b.program, marks, &count), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_clobbers_block(program, marks, NULL), GPUMP_OK);
+    gpump_program_destroy(program);
+    gpump_program_destroy(b.program);
+}
 
+/* So do regions, and configurations out of range. */
+static void regions_refuse(void **state) {
+    gpump_program *program = finished();
+    test_builder b = draft();
+    gpump_regions_config regions;
+    uint32_t count = 77;
+    uint64_t set[4];
+    gpump_program *out = NULL;
+    gpump_liveness *liveness = NULL;
+    (void)state;
+    assert_int_equal(gpump_liveness_create(program, NULL, &liveness), GPUMP_OK);
     assert_int_equal(gpump_regions_config_preset(NULL, "igpu"), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_regions_config_preset(&regions, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_regions_config_preset(&regions, "none"), GPUMP_ERROR_UNKNOWN_NAME);
@@ -538,7 +569,18 @@ static void analyses(void **state) {
                      GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_regions_stored(program, liveness, GPUMP_SPILLING_CHANGED, NULL, 0, &count), GPUMP_OK);
     assert_int_equal(count, 0);
+    gpump_liveness_destroy(liveness);
+    gpump_program_destroy(program);
+    gpump_program_destroy(b.program);
+}
 
+/* So does register allocation. */
+static void registers_refuse(void **state) {
+    gpump_program *program = finished();
+    test_builder b = draft();
+    gpump_registers_config registers;
+    gpump_program *out = NULL;
+    (void)state;
     assert_int_equal(gpump_registers_config_preset(NULL, "fermi"), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_registers_config_preset(&registers, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_registers_config_preset(&registers, "none"), GPUMP_ERROR_UNKNOWN_NAME);
@@ -570,8 +612,19 @@ static void analyses(void **state) {
     registers.predicates = 64;
     assert_int_equal(gpump_registers_allocate(program, &registers, &out, NULL, NULL), GPUMP_OK);
     gpump_program_destroy(out);
-    out = NULL;
+    gpump_program_destroy(program);
+    gpump_program_destroy(b.program);
+}
 
+/* So do preemption points, and registers in the wrong order. */
+static void preempt_points_refuse(void **state) {
+    gpump_program *program = finished();
+    test_builder b = draft();
+    gpump_preempt_point points[4];
+    gpump_preempt_points_config preempt;
+    uint32_t count = 77;
+    gpump_program *out = NULL;
+    (void)state;
     assert_int_equal(gpump_preempt_points_config_preset(NULL, "lin"), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_preempt_points_config_preset(&preempt, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_preempt_points_config_preset(&preempt, "none"), GPUMP_ERROR_UNKNOWN_NAME);
@@ -597,7 +650,17 @@ static void analyses(void **state) {
     preempt.struct_size--;
     diagnosed(gpump_preempt_points_place(program, &preempt, &out, points, 4, &count, DIAG), GPUMP_ERROR_ARGUMENT,
               "struct_size", 0, sizeof preempt - 1, sizeof preempt, sizeof preempt);
+    gpump_program_destroy(program);
+    gpump_program_destroy(b.program);
+}
 
+/* So do page checks. */
+static void page_checks_refuse(void **state) {
+    gpump_program *program = finished();
+    test_builder b = draft();
+    gpump_page_checks_config pages;
+    gpump_program *out = NULL;
+    (void)state;
     assert_int_equal(gpump_page_checks_config_preset(NULL, "kim"), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_page_checks_config_preset(&pages, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_page_checks_config_preset(&pages, "none"), GPUMP_ERROR_UNKNOWN_NAME);
@@ -630,7 +693,6 @@ static void analyses(void **state) {
     pages.bits--;
     assert_int_equal(gpump_page_checks_insert(program, &pages, &out, NULL, NULL), GPUMP_OK);
     gpump_program_destroy(out);
-    gpump_liveness_destroy(liveness);
     gpump_program_destroy(program);
     gpump_program_destroy(b.program);
 }
@@ -642,7 +704,13 @@ int main(void) {
         cmocka_unit_test(forms),
         cmocka_unit_test(texts),
         cmocka_unit_test(programs_that_do_not_fit),
-        cmocka_unit_test(analyses),
+        cmocka_unit_test(liveness_refuses),
+        cmocka_unit_test(patterns_refuse),
+        cmocka_unit_test(clobbers_refuse),
+        cmocka_unit_test(regions_refuse),
+        cmocka_unit_test(registers_refuse),
+        cmocka_unit_test(preempt_points_refuse),
+        cmocka_unit_test(page_checks_refuse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

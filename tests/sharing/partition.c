@@ -50,7 +50,7 @@ static void fill(gpump_partition_kernel *kernel, gpump_partition_point *curve, c
 }
 static int tenths(uint32_t q16) { return (int)nearest((uint64_t)q16 * 10, 65536); }
 
-static void golden(const char *a, const char *b, uint32_t priority, const int expected[6]) {
+static void shares_on_table_4_2(const char *a, const char *b, uint32_t priority, const int expected[6]) {
     const gpump_partition_config config = machine();
     gpump_partition_kernel kernels[2];
     gpump_partition_point curves[2][8];
@@ -75,17 +75,17 @@ static void golden(const char *a, const char *b, uint32_t priority, const int ex
 }
 
 /* Algorithm 1 by hand, on curves made of Table 4.2: blocks, network and DRAM in tenths of a percent of sustainable. */
-static void golden_vectors(void **state) {
+static void algorithm_1_on_table_4_2(void **state) {
     static const int bp_cfd[] = {5, 198, 346, 3, 670, 160}, prior[] = {6, 238, 415, 2, 450, 108};
     static const int bp_sad[] = {5, 198, 346, 3, 187, 650}, cfd_ftd[] = {3, 650, 156, 3, 347, 650};
     static const int bp_pf[] = {4, 158, 277, 4, 233, 300}, cfd_lbm[] = {4, 790, 189, 4, 208, 780};
     (void)state;
-    golden("BP", "CFD", 1, bp_cfd);
-    golden("BP", "CFD", 2, prior);
-    golden("BP", "SAD", 1, bp_sad);
-    golden("CFD", "FTD", 1, cfd_ftd);
-    golden("BP", "PF", 1, bp_pf);
-    golden("CFD", "LBM", 1, cfd_lbm);
+    shares_on_table_4_2("BP", "CFD", 1, bp_cfd);
+    shares_on_table_4_2("BP", "CFD", 2, prior);
+    shares_on_table_4_2("BP", "SAD", 1, bp_sad);
+    shares_on_table_4_2("CFD", "FTD", 1, cfd_ftd);
+    shares_on_table_4_2("BP", "PF", 1, bp_pf);
+    shares_on_table_4_2("CFD", "LBM", 1, cfd_lbm);
 }
 
 /* Loads alone: 5 flits back and 1 out per miss. The whole network carries 16.0 of them per SM and 200 cycles,
@@ -897,15 +897,24 @@ static void same_decisions(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_vectors),  cmocka_unit_test(rates_by_hand),
-        cmocka_unit_test(classes),         cmocka_unit_test(all_combinations),
-        cmocka_unit_test(warped_slicer),   cmocka_unit_test(decisions_against_references),
-        cmocka_unit_test(dai_limits),      cmocka_unit_test(nothing_measured),
-        cmocka_unit_test(fixed_divisions), cmocka_unit_test(slack_candidates),
-        cmocka_unit_test(slack_by_hand),   cmocka_unit_test(slack_splits),
-        cmocka_unit_test(holds_a_tail),    cmocka_unit_test(hold_divides),
-        cmocka_unit_test(hold_in_numbers), cmocka_unit_test(same_decisions),
-        cmocka_unit_test(wrong_arguments), cmocka_unit_test(reads_what_it_was_given),
+        cmocka_unit_test(algorithm_1_on_table_4_2),
+        cmocka_unit_test(rates_by_hand),
+        cmocka_unit_test(classes),
+        cmocka_unit_test(all_combinations),
+        cmocka_unit_test(warped_slicer),
+        cmocka_unit_test(decisions_against_references),
+        cmocka_unit_test(dai_limits),
+        cmocka_unit_test(nothing_measured),
+        cmocka_unit_test(fixed_divisions),
+        cmocka_unit_test(slack_candidates),
+        cmocka_unit_test(slack_by_hand),
+        cmocka_unit_test(slack_splits),
+        cmocka_unit_test(holds_a_tail),
+        cmocka_unit_test(hold_divides),
+        cmocka_unit_test(hold_in_numbers),
+        cmocka_unit_test(same_decisions),
+        cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(reads_what_it_was_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

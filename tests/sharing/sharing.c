@@ -516,7 +516,7 @@ static const gpump_partition_policy three = {
     (uint32_t)sizeof(gpump_partition_policy), 3, "three", "One of three divisions.", NULL, decide_one_of_three};
 
 /* Two candidates are as many as are tried out: each member runs alone, then both divisions. */
-static void two_trials(void **state) {
+static void two_candidates_are_enough_to_try(void **state) {
     gpump_partition_policy two = three;
     toy t;
     (void)state;
@@ -576,7 +576,7 @@ static void points_between_lie_on_lines(void **state) {
 
 /* Each member runs alone, then each candidate is tried, and the one under which the kernels are fastest is kept: four
  * blocks each, as the second kernel is as fast with four as with eight. */
-static void trials(void **state) {
+static void the_best_candidate_is_kept(void **state) {
     uint32_t best = 0;
     (void)state;
     for (rotated = 0; rotated < 3; rotated++) {
@@ -871,6 +871,44 @@ static void altered_bytes(void **state) {
     free(t.sharing);
 }
 
+/* Blocks above their caps hold the group in MOVE, whichever member is measured; then the next cycle is now. */
+static void blocks_above_their_caps_hold_the_group(void **state) {
+    gpump_sharing_action action;
+    toy t;
+    (void)state;
+    toy_make_in_turn(&t, 2, 1);
+    toy_join(&t, &latency_kernel);
+    while (gpump_sharing_next(t.sharing, &action) == GPUMP_OK) {}
+    toy_report(&t, 3, 0, 8);
+    toy_join(&t, &network_kernel); /* now one block is measured on some SMs */
+    while (gpump_sharing_next(t.sharing, &action) == GPUMP_OK) {}
+    assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_MOVE);
+    assert_true(gpump_sharing_next_cycle(t.sharing) == GPUMP_UNKNOWN);
+    toy_report(&t, 3, 0, 0);
+    assert_true(gpump_sharing_next_cycle(t.sharing) == t.now);
+    free(t.sharing);
+}
+
+/* A member whose kernel has no blocks, too many, no priority or no class is refused. */
+static void altered_members_are_refused(void **state) {
+    static const uint32_t values[4][3] = {{0, 1, 0}, {65, 1, 0}, {4, 0, 0}, {4, 1, GPUMP_PARTITION_CLASSES}};
+    toy t;
+    (void)state;
+    toy_make(&t, 2);
+    toy_join(&t, &latency_kernel);
+    for (uint32_t i = 0; i < 4; i++) { /* the first two name blocks out of range, the others a whole kernel */
+        gpumpi_sharing_member *m = gpumpi_sharing_members(t.sharing);
+        const gpumpi_sharing_member before = *m;
+        m->kernel.blocks = values[i][0];
+        m->kernel.priority = values[i][1];
+        m->kind = values[i][2];
+        diagnosed_rule(gpump_sharing_check(t.sharing, DIAG), GPUMP_ERROR_FORMAT, "kernel", 0, values[i][0], 1, 64);
+        *m = before;
+        assert_int_equal(gpump_sharing_check(t.sharing, NULL), GPUMP_OK);
+    }
+    free(t.sharing);
+}
+
 /* Only as many members are measured in turn as there are. */
 static void a_turn_beyond_the_members_is_refused(void **state) {
     toy t;
@@ -1057,10 +1095,12 @@ int main(void) {
         cmocka_unit_test(the_least_that_keeps_a_class),
         cmocka_unit_test(a_place_with_blocks_is_taken),
         cmocka_unit_test(class_changes),
-        cmocka_unit_test(trials),
+        cmocka_unit_test(the_best_candidate_is_kept),
         cmocka_unit_test(a_sample_in_a_trial_is_refused),
         cmocka_unit_test(a_trial_waits_for_every_member),
         cmocka_unit_test(a_turn_beyond_the_members_is_refused),
+        cmocka_unit_test(altered_members_are_refused),
+        cmocka_unit_test(blocks_above_their_caps_hold_the_group),
         cmocka_unit_test(a_group_that_changes_is_measured_anew),
         cmocka_unit_test(the_sample_of_every_sm_reaches_the_curve),
         cmocka_unit_test(unsampled),
@@ -1069,7 +1109,7 @@ int main(void) {
         cmocka_unit_test(wrong_arguments),
         cmocka_unit_test(refused_with_their_place),
         cmocka_unit_test(share_of_one),
-        cmocka_unit_test(two_trials),
+        cmocka_unit_test(two_candidates_are_enough_to_try),
         cmocka_unit_test(points_between_lie_on_lines),
         cmocka_unit_test(reports_in_numbers),
         cmocka_unit_test(told_without_samples),

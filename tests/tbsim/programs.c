@@ -117,6 +117,41 @@ static void test_no_input_is_written_over(void **state) {
            "kept");
 }
 
+/* Every file that a run reads is an input, through links too; and an output is one file. */
+static void test_no_file_of_a_run_is_written_over(void **state) {
+    static const struct {
+        const char *command, *text;
+    } cases[] = {{MINIGPU "run k/k.yaml --html k/k.ptx", "k/k.ptx is read and would be written over"},
+                 {MINIGPU "run k/k.yaml --trace symbolic", "symbolic is read and would be written over"},
+                 {MINIGPU "run k/k.yaml --trace hard", "hard is read and would be written over"},
+                 {MINIGPU "run k/k.yaml --html k/in.bin", "k/in.bin is read and would be written over"},
+                 {MINIGPU "run k/k.yaml --html k/out.bin", "k/out.bin is read and would be written over"},
+                 {MINIGPU "run k/k.yaml --dump k", "k/in.bin is read and would be written over"},
+                 {MINIGPU "demo k/k.yaml --html k/k.ptx", "k/k.ptx is read and would be written over"},
+                 {MINIGPU "demo k/k.yaml --trace k", "k/demo-flush.json is read and would be written over"},
+                 {MINIGPU "pairs k/k.yaml k/k.yaml --csv k/k.ptx", "k/k.ptx is read and would be written over"},
+                 {MINIGPU "run k/k.yaml --html both --trace both", "both is two outputs, and one would be lost"},
+                 {MINIGPU "policies --html both --csv both", "both is two outputs, and one would be lost"},
+                 {TBSIM "run " FIGURE "--html both --trace both", "both is two outputs, and one would be lost"}};
+    char command[1024];
+    size_t i;
+    (void)state;
+    expect(
+        "rm -rf k as_it_was symbolic hard both; mkdir k; cp " FEATURES
+        " k/k.ptx; ln -s k/k.ptx symbolic; ln k/k.ptx hard;"
+        "head -c 4 /dev/zero | tee k/in.bin | tee k/demo-flush.json >k/out.bin;"
+        "printf '%s\n' 'kernels: [{ptx: k.ptx, kernel: sum_integers, grid: 1, block: 32, arguments: [{buffer: {name: "
+        "in, type: s32, file: in.bin}}], expect: {buffers: [{argument: 0, file: out.bin}, {argument: 0, file: "
+        "demo-flush.json}]}}]' >k/k.yaml; cp -r k as_it_was",
+        0, NULL);
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(command, sizeof command, "%s 2>&1; status=$?; diff -r k as_it_was || exit 9; exit $status",
+                 cases[i].command);
+        expect(command, 2, cases[i].text);
+    }
+    expect("rm -rf as_it_was", 0, NULL);
+}
+
 /* A command refuses an option that it would not look at. */
 static void test_options_of_other_commands(void **state) {
     (void)state;
@@ -228,6 +263,7 @@ int main(void) {
                                        cmocka_unit_test(test_bad_input_has_a_reason),
                                        cmocka_unit_test(test_options_of_other_commands),
                                        cmocka_unit_test(test_no_input_is_written_over),
+                                       cmocka_unit_test(test_no_file_of_a_run_is_written_over),
                                        cmocka_unit_test(test_old_names),
                                        cmocka_unit_test(test_starvation_is_named),
                                        cmocka_unit_test(test_short_turns_are_refused),

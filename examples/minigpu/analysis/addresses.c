@@ -9,7 +9,7 @@ typedef enum source_kind {
     SOURCE_NUMBER,    /* no address */
     SOURCE_PARAMETER, /* an address in the buffer behind parameter `number` */
     SOURCE_SHARED,    /* an address in shared variable `number` */
-    SOURCE_ANY        /* perhaps an address, nobody knows where */
+    SOURCE_ANY        /* perhaps an address; its target is not known */
 } source_kind;
 
 typedef struct source {

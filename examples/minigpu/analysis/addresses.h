@@ -23,7 +23,7 @@ typedef struct access_address {
 
 /* Fills accesses[i] for every load, store and atomic i of a kernel. flow: the kernel as a finished program, instruction
  * for instruction (its accesses may be blank): loops and dominators are taken from there. block: threads of the
- * launch's blocks in x, y and z, or NULL when nobody knows. Two assumptions stand behind it, both true of CUDA programs
+ * launch's blocks in x, y and z; NULL: not known. The result rests on two assumptions, both true of CUDA programs
  * without undefined behaviour: pointer parameters lead to different buffers, and an access by way of a buffer or
  * variable stays inside it. GPUMP_ERROR_MEMORY. Cost: near-linear. */
 gpump_result addresses_trace(const kernel_program *kernel, const gpump_program *flow, const uint32_t block[3],

@@ -64,7 +64,7 @@ static uint32_t space_of(uint32_t space) {
     }
 }
 
-/* Returns the object that an access goes to, INSTRUCTION_NONE where nobody knows. */
+/* Returns the object that an access touches; INSTRUCTION_NONE: not known. */
 static uint32_t object_of(const analysis *a, uint32_t space, const access_address *access) {
     uint32_t i;
     if (access->kind == PLACE_PARAMETER) return a->parameter_object[access->number];
@@ -559,7 +559,7 @@ static gpump_result spill_at_boundaries(kernel_program *lowered, const gpump_pro
         const instruction *in = &lowered->instructions[i];
         const uint64_t *set =
             in->opcode == OPCODE_BOUNDARY && in->variant != VARIANT_SHORT ? sets + (size_t)boundary++ * words : NULL;
-        place[i] = at; /* who branches to a boundary stores first */
+        place[i] = at; /* a branch to a boundary executes the stores first */
         if (set) at += move_registers(&at_base, set, GPUMP_OP_SPILL_STORE, in, code + at);
         code[at++] = *in;
         if (set && all) at += move_registers(&at_base, set, GPUMP_OP_SPILL_LOAD, in, code + at);

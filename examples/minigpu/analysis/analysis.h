@@ -41,12 +41,12 @@ gpump_result analysis_clobbers(const kernel_program *kernel, const uint32_t bloc
 /* What a kernel is made into before it runs. */
 #define REGIONS_NONE 0u
 #define REGIONS_SPARSE 1u
-/* Continuous spilling (iGPU 4.2): what a warp stores in local memory whenever it crosses a sparse boundary, so that it
- * can be taken off at any time afterwards. */
-#define SPILLING_NONE 0u /* nothing: live-ins are saved just in time, by who takes the warp off */
+/* Continuous spilling (iGPU 4.2): the registers that a warp stores in local memory whenever it crosses a sparse
+ * boundary. The warp can then be preempted at any later time without saving them. */
+#define SPILLING_NONE 0u /* none: a preemption saves the live-ins */
 #define SPILLING_ALL 1u  /* all live-ins, and loads them again behind the boundary, as the paper has it */
 #define SPILLING_CHANGED \
-    2u /* live-ins that have changed since they were last stored; only who has been taken off loads them */
+    2u /* live-ins that have changed since they were last stored; only a preempted warp loads them */
 /* Where page checks are (Kim): one for every access; or also, of arrays walked at a fixed step only where they enter a
  * page, and in loops that follow pointers by the loads themselves. */
 typedef enum page_check_form {

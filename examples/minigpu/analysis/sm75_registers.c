@@ -65,7 +65,7 @@ static int is_late(const instruction *in) {
            (in->opcode == OPCODE_CVT && type_is_float(in->type) != type_is_float(in->source_type));
 }
 
-/* ---- who is alive together ---- */
+/* ---- registers that are live at the same time ---- */
 
 static void conflict(coloring *c, uint32_t a, uint32_t b) {
     if (a == b || !c->width[a] || !c->width[b]) return;

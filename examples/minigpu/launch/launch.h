@@ -157,6 +157,8 @@ typedef struct launch_loop {
 
 typedef struct launch_file {
     char *path;
+    char **read_paths; /* the other files that it names, which a run reads */
+    uint32_t read_path_count;
     char *gpu; /* preset name; NULL: the command line's or the default */
     launch_place gpu_place;
     char *technique;         /* how a kernel of higher priority takes its SMs: switch, drain or flush; NULL: switch */

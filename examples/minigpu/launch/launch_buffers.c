@@ -244,7 +244,7 @@ static int fill(reader *r, const yaml_node_t *node, launch_buffer *buffer, const
     return 0;
 }
 
-/* owner: gpu (the default), cpu, or unallocated: nobody has its pages, so that there is nothing in them. */
+/* owner: gpu (default), cpu, or unallocated: neither side has the pages yet, and a first access allocates them. */
 static int read_owner(reader *r, const yaml_node_t *node, launch_buffer *buffer) {
     static const char *const names[] = {"cpu", "unallocated", "gpu"}; /* gpump_fault_owner */
     const uint32_t count = sizeof names / sizeof *names;

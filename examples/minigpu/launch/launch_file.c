@@ -309,8 +309,8 @@ static int read_text_of_file(const char *path, char **text, size_t *length, char
     return -1;
 }
 
-/* YAML that is nested very deeply takes the parser time that grows with the square of the depth. Brackets in quotes are
- * counted as well: nobody has a hundred of them open. */
+/* The parser's time grows with the square of the nesting depth, so the depth is limited. Open brackets in quotes count,
+ * too: the limit is far above what a launch file needs. */
 static int check_nesting(const launch_file *launch, const char *text, size_t length, char error[LAUNCH_ERROR_BYTES]) {
     launch_place place = {1, 1};
     uint32_t depth = 0, dashes = 0, start = 1;
@@ -332,6 +332,11 @@ static int check_nesting(const launch_file *launch, const char *text, size_t len
             return launch_file_error(launch, place, error, "nested more than %u levels deep", LAUNCH_NESTING_MAX);
     }
     return 0;
+}
+
+static int ends_in(const char *path, const char *ending) {
+    const size_t length = strlen(path), least = strlen(ending);
+    return length > least && !strcmp(path + length - least, ending);
 }
 
 int launch_file_read(launch_file *launch, const char *path, char error[LAUNCH_ERROR_BYTES]) {
@@ -356,6 +361,10 @@ int launch_file_read(launch_file *launch, const char *path, char error[LAUNCH_ER
     r.error = error;
     r.loop_depth = 0;
     if (check_nesting(launch, text, length, error)) {
+        result = -1;
+    } else if (ends_in(path, ".ptx") || ends_in(path, ".cu")) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s is no launch file: %sminigpu init FILE.ptx writes one for its kernels",
+                 path, ends_in(path, ".cu") ? "compile it to PTX (nvcc -ptx), then " : "");
         result = -1;
     } else if (!yaml_parser_load(&parser, &document)) {
         launch_place place;
@@ -393,6 +402,8 @@ void launch_file_free(launch_file *launch) {
         free(launch->buffers[i].symbol);
         free(launch->buffers[i].contents);
     }
+    for (i = 0; i < launch->read_path_count; i++) free(launch->read_paths[i]);
+    free(launch->read_paths);
     for (i = 0; i < launch->process_count; i++) free(launch->processes[i].name);
     for (i = 0; i < launch->number_count; i++) free(launch->numbers[i].name);
     for (i = 0; i < launch->pointer_count; i++) free(launch->pointers[i].name);

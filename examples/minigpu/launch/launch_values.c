@@ -183,17 +183,19 @@ int read_triple(reader *r, const yaml_node_t *node, const char *what, uint32_t t
 /* A path relative to the launch file's folder. */
 int read_path(reader *r, const yaml_node_t *node, const char *what, char **path) {
     const char *slash = strrchr(r->launch->path, '/');
-    char *text = NULL;
+    char *text = NULL, **kept;
     if (read_text(r, node, what, &text)) return -1;
     free(*path);
     *path = NULL;
-    if (text[0] == '/' || !slash) {
+    if (text[0] == '/' || !slash)
         *path = text;
-        return 0;
+    else {
+        if (asprintf(path, "%.*s/%s", (int)(slash - r->launch->path), r->launch->path, text) < 0) *path = NULL;
+        free(text);
     }
-    if (asprintf(path, "%.*s/%s", (int)(slash - r->launch->path), r->launch->path, text) < 0) *path = NULL;
-    free(text);
-    return *path ? 0 : FAIL(r, node, "out of memory");
+    kept = (char **)append(&r->launch->read_paths, &r->launch->read_path_count, sizeof *kept);
+    if (kept && *path) *kept = strdup(*path);
+    return *path && kept && *kept ? 0 : FAIL(r, node, "out of memory");
 }
 
 int read_file(reader *r, const yaml_node_t *node, const char *path, uint8_t **bytes, uint64_t *count) {

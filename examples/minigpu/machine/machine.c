@@ -688,9 +688,15 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
     if (launch->kernels_per_sm) config->kernels_per_sm = launch->kernels_per_sm;
     if (launch->scheduler) config->scheduler = strcmp(launch->scheduler, "lrr") == 0 ? SCHEDULER_LRR : SCHEDULER_GTO;
     if (options->config && minigpu_config_set_list(config, options->config, &why)) {
-        snprintf(error, LAUNCH_ERROR_BYTES,
-                 "minigpu: --config wants NAME=VALUE with a number of config.h (--json lists them), not \"%.*s\"",
-                 (int)strcspn(why, ","), why);
+        const int length = (int)strcspn(why, ",="), whole = (int)strcspn(why, ",");
+        char name[64];
+        uint32_t known;
+        snprintf(name, sizeof name, "%.*s", length, why);
+        known = length < (int)sizeof name && !minigpu_config_set(config, name, 0);
+        snprintf(error, LAUNCH_ERROR_BYTES, "minigpu: --config %.*s: %s", whole, why,
+                 length == whole ? "wants NAME=VALUE"
+                 : known         ? "the value must be a whole number from 0 to 4294967295"
+                                 : "the machine has no number of that name; minigpu --list config prints all");
         return -1;
     }
     config->skip_idle = options->skip_idle;

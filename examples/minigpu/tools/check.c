@@ -124,7 +124,7 @@ static uint8_t *copy_of(const uint8_t *from, uint64_t bytes) {
     return copy ? (uint8_t *)memcpy(copy, from, bytes) : NULL;
 }
 
-/* Kernels that leave elements in an order of their own: their check compares copies of what is and what is expected.
+/* Some kernels may leave their elements in any order. Their check compares copies of actual and expected elements.
  * Returns 0, or -1 when out of memory. */
 static int run_check(const machine *m, const launch_file *launch, const launch_kernel *k, uint8_t *const *mirror,
                      const uint8_t *known, kernel_check *check) {

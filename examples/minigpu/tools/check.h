@@ -18,10 +18,10 @@ typedef struct kernel_check {
 } kernel_check;
 
 /* Checks every kernel of a machine that has run to its end. Of a process that repeats the first run is checked, and
- * kernels of a process that has not run once are CHECK_NOT_ENDED, which is not wrong, and those of a process that was
- * aborted CHECK_ABORTED, which is. References are run on copies of
- * the buffers' first contents, in the order of the file; buffers of kernels without a reference are left out from there
- * on. `checks` has one element per kernel. Returns 0 when nothing is wrong, 1 when something is, -1 when out of memory.
+ * kernels of a process that has not run once are CHECK_NOT_ENDED, which is not wrong. Kernels of a process that was
+ * aborted are CHECK_ABORTED, which is wrong. References run on copies of the buffers' initial contents, in the order of
+ * the file. After a kernel without a reference its buffers are no longer checked. `checks` has one element per kernel.
+ * Returns 0 when nothing is wrong, 1 when something is, -1 when out of memory.
  */
 int check_results(const machine *m, const launch_file *launch, kernel_check *checks);
 /* Runs the machine of a launch of one kernel to its end and checks it. Returns 0, or -1 with what went wrong, or is

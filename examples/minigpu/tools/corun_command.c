@@ -47,10 +47,11 @@ typedef struct policy_list {
 } policy_list;
 
 /* Fills the list with the named policies, or all. Returns an exit status. */
-static int choose_policies(policy_list *list, const option_texts *names, const char *gpu) {
+static int choose_policies(policy_list *list, const option_texts *names, const char *gpu, uint32_t kernels) {
     uint32_t i;
     for (i = 0; i < names->count; i++)
-        if (!(list->policies[i] = policies_read_partition("minigpu", names->texts[i], gpu, &list->fixed[i]))) return 2;
+        if (!(list->policies[i] = policies_read_partition("minigpu", names->texts[i], gpu, kernels, &list->fixed[i])))
+            return 2;
     for (i = 0; !names->count && i < POLICIES_MAX && policies_partition_name(i); i++)
         list->policies[i] = policies_partition_at(i);
     list->count = names->count ? names->count : i;
@@ -99,12 +100,12 @@ static int compare(const corun_arguments *a) {
     const char *gpu = e->options.gpu ? e->options.gpu : e->launch->gpu ? e->launch->gpu : "maxwell_ccbp";
     progress shown;
     int status;
-    if (choose_policies(&list, &a->names, gpu)) return 2;
     if (e->launch->kernel_count < 2 || e->launch->kernel_count > GPUMP_PARTITION_KERNELS) {
         fprintf(stderr, "%s: minigpu corun wants 2 to %u kernels, the file has %u\n", e->launch->path,
                 GPUMP_PARTITION_KERNELS, e->launch->kernel_count);
         return 2;
     }
+    if (choose_policies(&list, &a->names, gpu, e->launch->kernel_count)) return 2;
     progress_begin(&shown, "minigpu corun");
     progress_watch(&shown, "the policies printed so far are complete");
     status = run_policies(e, &list, gpu, &shown);

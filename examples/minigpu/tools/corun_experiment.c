@@ -93,7 +93,7 @@ int corun_alone(const corun_experiment *e, uint32_t only, double *per_cycle, gpu
     return status;
 }
 
-/* In a copy of the machine: nobody but kernel `only` issues, and everybody keeps blocks and shares. */
+/* In a copy of the machine: only kernel `only` issues; every kernel keeps its blocks and its share. */
 typedef struct held_run {
     const corun_experiment *experiment;
     gpump_traffic traffic[CORUN_KERNELS];

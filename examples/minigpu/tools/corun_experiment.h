@@ -6,7 +6,7 @@
 
 #define CORUN_KERNELS GPUMP_PARTITION_KERNELS
 
-/* What runs: every kernel of the launch has a process of its own that repeats, so that none ends. */
+/* Every kernel of the launch has its own process, which repeats, so that no kernel ends. */
 typedef struct corun_experiment {
     launch_file *launch;
     machine_options options; /* without partition */
@@ -28,7 +28,7 @@ typedef struct corun_outcome {
 } corun_outcome;
 
 /* Each reports errors on stderr and returns 0, or an exit status. */
-/* Kernel `only` alone: sets *per_cycle and, in *traffic, what it did while it was measured. */
+/* Runs kernel `only` alone. Sets *per_cycle, and *traffic to its requests while it is measured. */
 int corun_alone(const corun_experiment *e, uint32_t only, double *per_cycle, gpump_traffic *traffic);
 /* All kernels under `policy`, from the cycle on in which its decision holds; alone[] is corun_alone's. */
 int corun_together(const corun_experiment *e, const gpump_partition_policy *policy, const double *alone,

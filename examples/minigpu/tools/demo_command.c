@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "installed.h"
-#include "output.h"
 #include "tools/html_page.h"
+#include "tools/outputs.h"
 #include "tools/run_machine.h"
 
 #ifndef MINIGPU_SOURCE_DIR
@@ -62,17 +62,37 @@ static int open_page(demo *d, const machine *m) {
     return d->shown ? EXIT_RIGHT : cannot_write(d->arguments->html);
 }
 
+#define TRACE_PATH_BYTES 512u
+static const uint32_t techniques[] = {GPUMP_TECHNIQUE_DRAIN, GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_FLUSH};
+#define TECHNIQUES (sizeof techniques / sizeof *techniques)
+
+static void trace_path(const demo *d, uint32_t technique, char path[TRACE_PATH_BYTES]) {
+    snprintf(path, TRACE_PATH_BYTES, "%s/demo-%s.json", d->arguments->trace, technique_name(technique));
+}
+
+/* 1 when neither the page nor a trace is a file that the runs read; else 0 after a report. */
+static int spares_inputs(const demo *d) {
+    char traces[TECHNIQUES][TRACE_PATH_BYTES];
+    const char *outputs[1 + TECHNIQUES] = {d->arguments->html};
+    uint32_t i;
+    for (i = 0; i < TECHNIQUES && d->arguments->trace; i++) {
+        trace_path(d, techniques[i], traces[i]);
+        outputs[1 + i] = traces[i];
+    }
+    return !outputs_spare(&d->launch, outputs, 1 + TECHNIQUES);
+}
+
 /* Runs a built machine. Its timeline goes to the page, and to the folder of traces. Returns the exit status. */
 static int run_built(demo *d, machine *m, demo_row *row) {
     const char *technique = technique_name(d->options.technique), *folder = d->arguments->trace;
-    char trace[512];
+    char trace[TRACE_PATH_BYTES];
     kernel_check *checks;
     run_result result;
     timeline *recorded = NULL;
     uint32_t i;
     if (!d->shown && (row->status = open_page(d, m)) != EXIT_RIGHT) return row->status;
     row->status = run_machine(m, &d->launch, &recorded, &result, &checks);
-    snprintf(trace, sizeof trace, "%s/demo-%s.json", folder ? folder : "", technique);
+    if (folder) trace_path(d, d->options.technique, trace);
     if (recorded) page_run(d->shown, technique, recorded, html_page_facts(&result));
     if (recorded && folder && timeline_write_trace(recorded, trace)) row->status = cannot_write(trace);
     timeline_free(recorded);
@@ -142,7 +162,6 @@ static void print_end(const demo *d) {
 }
 
 static int run_demo(demo *d) {
-    static const uint32_t techniques[] = {GPUMP_TECHNIQUE_DRAIN, GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_FLUSH};
     uint32_t i;
     int status = EXIT_RIGHT, one;
     if (d->launch.kernel_count < 2) {
@@ -153,7 +172,7 @@ static int run_demo(demo *d) {
     printf("%s runs on the whole GPU. At cycle %" PRIu64
            " %s arrives with a higher priority and needs SMs at once.\n\n",
            kernel_name(d, 0), d->launch.kernels[d->urgent].arrival_cycle, kernel_name(d, 1));
-    for (i = 0; i < sizeof techniques / sizeof *techniques; i++) {
+    for (i = 0; i < TECHNIQUES; i++) {
         one = run_technique(d, techniques[i], i == 0);
         if (!d->shown) return one; /* nothing could be built or written */
         if (one != EXIT_RIGHT) status = one;
@@ -179,12 +198,11 @@ static int command_demo(const option_command *command, int argc, char **argv) {
     d.arguments = &a;
     machine_options_default(&d.options);
     d.options.gpu = a.gpu;
-    if (output_is_input("minigpu", a.html, path)) return EXIT_BAD_INPUT;
     if (launch_file_read(&d.launch, path, error)) {
         fprintf(stderr, "%s\n", error);
         return EXIT_BAD_INPUT;
     }
-    status = run_demo(&d);
+    status = spares_inputs(&d) ? run_demo(&d) : EXIT_BAD_INPUT;
     launch_file_free(&d.launch);
     return status;
 }

@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "output.h"
+#include "tools/outputs.h"
 
 #define NAME_BYTES 256u
+#define PATH_BYTES 4096u
 
 /* What a buffer's files are called: letters, digits, - . and _ alone. */
 static void file_name(const launch_file *launch, uint32_t index, char name[NAME_BYTES]) {
@@ -58,8 +60,24 @@ static FILE *open_file(const char *path) {
     return file;
 }
 
-int dump_prepare(const char *folder) {
+/* The path of a buffer's file that ends in `ending`. */
+static void file_path(const launch_file *launch, uint32_t index, const char *folder, const char *ending,
+                      char path[PATH_BYTES]) {
+    char name[NAME_BYTES], other[NAME_BYTES];
+    uint32_t n;
+    file_name(launch, index, name);
+    for (n = 0; n < index; n++) { /* two names that differ in a letter that files cannot have */
+        file_name(launch, n, other);
+        if (strcmp(name, other) == 0) snprintf(name + strlen(name), sizeof name - strlen(name), ".%u", index + 1);
+    }
+    snprintf(path, PATH_BYTES, "%s/%s%s", folder, name, ending);
+}
+
+int dump_prepare(const launch_file *launch, const char *folder) {
+    char path[PATH_BYTES];
+    const char *const output = path;
     struct stat status;
+    uint32_t i;
     if (mkdir(folder, 0777) && errno != EEXIST) {
         fprintf(stderr, "minigpu: --dump: cannot make the folder %s: %s\n", folder, strerror(errno));
         return -1;
@@ -68,28 +86,29 @@ int dump_prepare(const char *folder) {
         fprintf(stderr, "minigpu: --dump: %s is no folder: name another place for the buffers\n", folder);
         return -1;
     }
-    if (!access(folder, W_OK | X_OK)) return 0;
-    fprintf(stderr, "minigpu: --dump: cannot write to the folder %s: %s\n", folder, strerror(errno));
-    return -1;
+    if (access(folder, W_OK | X_OK)) {
+        fprintf(stderr, "minigpu: --dump: cannot write to the folder %s: %s\n", folder, strerror(errno));
+        return -1;
+    }
+    for (i = 0; i < 2 * launch->buffer_count; i++) {
+        file_path(launch, i / 2, folder, i % 2 ? ".bin" : ".txt", path);
+        if (outputs_spare(launch, &output, 1)) return -1;
+    }
+    return 0;
 }
 
 int dump_buffers(const machine *m, const launch_file *launch, const char *folder) {
-    uint32_t i, n;
+    uint32_t i;
     for (i = 0; i < launch->buffer_count; i++) {
         const launch_buffer *buffer = &launch->buffers[i];
         const uint8_t *bytes = m->memory + (buffer->address - DEVICE_BASE);
-        char name[NAME_BYTES], other[NAME_BYTES], path[4096];
+        char path[PATH_BYTES];
         FILE *file;
-        file_name(launch, i, name);
-        for (n = 0; n < i; n++) { /* two names that differ in a letter that files cannot have */
-            file_name(launch, n, other);
-            if (strcmp(name, other) == 0) snprintf(name + strlen(name), sizeof name - strlen(name), ".%u", i + 1);
-        }
-        snprintf(path, sizeof path, "%s/%s.bin", folder, name);
+        file_path(launch, i, folder, ".bin", path);
         if (!(file = open_file(path))) return -1;
         fwrite(bytes, 1, buffer->bytes, file);
         if (output_close(file, "minigpu", path)) return -1;
-        snprintf(path, sizeof path, "%s/%s.txt", folder, name);
+        file_path(launch, i, folder, ".txt", path);
         if (!(file = open_file(path))) return -1;
         write_text(buffer, bytes, file);
         if (output_close(file, "minigpu", path)) return -1;

@@ -2,11 +2,14 @@
 #include "tools/pairs.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "launch/launch_file.h"
+#include "output.h"
+#include "tools/outputs.h"
 #include "tools/report.h"
 
 #define REPEAT 1000000u
@@ -43,7 +46,11 @@ int pairs_add(pairs_experiment *e, const char *path) {
     struct stat status;
     struct dirent **entries;
     int i, count, failed = 0;
-    if (stat(path, &status) || !S_ISDIR(status.st_mode)) return add_file(e, path);
+    if (stat(path, &status)) {
+        fprintf(stderr, "minigpu: cannot read %s: %s\n", path, strerror(errno));
+        return 2;
+    }
+    if (!S_ISDIR(status.st_mode)) return add_file(e, path);
     if ((count = scandir(path, &entries, is_launch_file, alphasort)) < 1) {
         fprintf(stderr, "minigpu: %s has no launch file\n", path);
         return 2;
@@ -72,6 +79,19 @@ static int read_kernel(const pairs_kernel *k, launch_file *launch) {
         return 2;
     }
     for (i = 0; i < launch->process_count; i++) launch->processes[i].repeat = REPEAT;
+    return 0;
+}
+
+int pairs_spare(const pairs_experiment *e, const char *output) {
+    uint32_t i;
+    for (i = 0; i < e->kernel_count; i++) {
+        launch_file launch;
+        int status = output_is_input("minigpu", output, e->kernels[i].path) ? 2 : read_kernel(&e->kernels[i], &launch);
+        if (status) return status;
+        status = outputs_spare(&launch, &output, 1) ? 2 : 0;
+        launch_file_free(&launch);
+        if (status) return status;
+    }
     return 0;
 }
 

@@ -53,6 +53,8 @@ typedef struct pairs_ratio {
 
 /* Adds a launch file with one kernel, or every .yaml file of a folder. Returns 0, or 2 after a message. */
 int pairs_add(pairs_experiment *e, const char *path);
+/* Returns 0 when an output is no file that the kernels read, else 2 after a report. */
+int pairs_spare(const pairs_experiment *e, const char *output);
 /* Measures every kernel alone. Returns an exit status. */
 int pairs_measure_alone(pairs_experiment *e);
 /* Sets chosen[][2] to `count` pairs, an equal part from each combination of two classes, drawn with e->seed; all pairs

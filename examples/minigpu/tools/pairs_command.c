@@ -125,13 +125,13 @@ static int choose(pairs_arguments *a, char **paths, int path_count) {
     e->policy_count = a->policies.count ? a->policies.count : (uint32_t)(sizeof usual / sizeof *usual);
     for (i = 0; i < e->policy_count; i++)
         if (!(e->policies[i] = policies_read_partition("minigpu", a->policies.count ? a->policies.texts[i] : usual[i],
-                                                       e->run.options.gpu, &fixed[i])))
+                                                       e->run.options.gpu, 2, &fixed[i])))
             return 2;
     snprintf(folder, sizeof folder, "%s/demand",
              installed_folder("minigpu/kernels", MINIGPU_SOURCE_DIR "/kernels", kernels, sizeof kernels));
     if (!path_count) status = pairs_add(e, folder);
-    for (n = 0; n < path_count && !status; n++)
-        status = output_is_input("minigpu", a->csv, paths[n]) ? 2 : pairs_add(e, paths[n]);
+    for (n = 0; n < path_count && !status; n++) status = pairs_add(e, paths[n]);
+    if (!status && a->csv) status = pairs_spare(e, a->csv);
     if (!status && e->kernel_count < 2) status = option_misuse("pairs", "two kernels at least make a pair", NULL);
     return status;
 }

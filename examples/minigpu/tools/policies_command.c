@@ -127,11 +127,12 @@ static int make_cases(policies_run *r) {
     return 0;
 }
 
-/* Opens what is written before the hours that the runs take. Returns an exit status. */
+/* Opens the outputs before the runs, which may take hours. Returns an exit status. */
 static int open_outputs(policies_run *r) {
     const policies_arguments *a = r->arguments;
     uint32_t p;
     FILE *file;
+    if (output_is_output("minigpu", a->csv, a->html)) return 2;
     if (a->csv) {
         if (!(r->csv = fopen(a->csv, "w"))) return output_cannot_open("minigpu", a->csv), 2;
         fputs("kernel,request_cycle,policy,limit_us,violated,warm,end_cycles,start_cycles,wasted,idle,of_flushing,"

@@ -9,7 +9,7 @@
 #define RACES_MAX 256u
 #define ACCESS_BYTES_MAX 32u
 
-/* Who has touched a word since the kernel began; blocks are counted from 1, 0 is nobody. */
+/* The blocks that have accessed a word since the kernel began. Blocks are counted from 1; 0: no block. */
 typedef struct word_mark {
     uint32_t epoch;
     uint32_t writer, writer_line; /* the last block that wrote it */

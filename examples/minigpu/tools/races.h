@@ -1,7 +1,7 @@
 /* races: words of global memory that two blocks of one kernel touch so that the result depends on their order. Such a
- * result may change when blocks are preempted, and it may change without: no technique is to blame. What is found is
- * what this run's order shows; synchronisation by atomics between blocks is not understood, and warps of one block are
- * not told apart. */
+ * result may change when blocks are preempted, and may also change without a preemption. Only races that show in the
+ * order of this run are found. Limits: synchronisation of blocks by atomics is not recognised, and warps of one block
+ * are not distinguished. */
 #ifndef MINIGPU_RACES_H
 #define MINIGPU_RACES_H
 

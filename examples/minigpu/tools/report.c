@@ -151,8 +151,8 @@ static void report_request_length(const machine *m, const victim_request *r, FIL
     if (length > limit) fprintf(file, "%" PRIu64, length - limit);
 }
 
-/* One line per request to a policy: the limit, whether it was met, who left how, what was estimated and what came of
- * it. */
+/* One line per request to a policy: the limit, whether it was met, the victims by technique, and estimated beside true
+ * latency and waste. */
 static void report_requests(const machine *m, FILE *file) {
     uint32_t k, i, t;
     for (k = 0; m->victim_requests && k < m->kernel_count; k++) {
@@ -203,7 +203,7 @@ static void report_requests(const machine *m, FILE *file) {
     }
 }
 
-/* What preemption points cost while nobody preempts. */
+/* The cost of preemption points without a preemption: the share of instructions that are points. */
 static void report_points(const machine *m, FILE *file) {
     uint64_t points = 0, all = 0;
     uint32_t i;
@@ -216,7 +216,7 @@ static void report_points(const machine *m, FILE *file) {
                 points, all, all ? 100 * (double)points / (double)all : 0);
 }
 
-/* What page checks cost, and what they found. */
+/* The instructions that page checks add, and the absent pages that they find. */
 void report_faults(const machine *m, fault_totals *totals) {
     uint32_t i;
     memset(totals, 0, sizeof *totals);

@@ -13,7 +13,7 @@ typedef struct run_result {
     const launch_file *launch;
     const kernel_check *checks; /* one per kernel; NULL: the run did not end */
     const char *error;          /* NULL: the run ended */
-    const race_log *races;      /* NULL: nobody has looked */
+    const race_log *races;      /* NULL: without --races */
     uint64_t baseline_cycles;   /* with errors: of the launch without them (recovery.h); 0: not known */
     double seconds;             /* that the simulation took: processor time, with several threads elapsed time */
 } run_result;
@@ -51,7 +51,8 @@ void report_preemptions(const machine *m, preemption_summary *summary);
 void report_traffic(const machine *m, uint32_t kernel, gpump_traffic *traffic);
 /* The configuration by which such traffic is turned into utilisations. */
 const gpump_meter_config *report_meter(const machine *m);
-/* Per kernel: what it asked for, with units, and how much of the machine that used (Lin 3.4.1). */
+/* Per kernel: its requests to issue slots, caches, network and DRAM, and the share of each resource that the requests
+ * used (Lin 3.4.1). */
 void report_statistics(const machine *m, FILE *file);
 void report_text(const run_result *result, FILE *file);
 /* Returns 0, or -1 when it could not be written. */

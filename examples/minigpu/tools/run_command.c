@@ -6,8 +6,11 @@
 
 #include "sm/runtime_calls.h"
 #include "output.h"
+#include "policies.h"
 #include "tools/dump.h"
 #include "tools/html_page.h"
+#include "tools/no_effect.h"
+#include "tools/outputs.h"
 #include "tools/recovery.h"
 #include "tools/report_csv.h"
 #include "tools/run_machine.h"
@@ -57,7 +60,8 @@ static machine *build(const run_arguments *a, launch_file *launch, race_log **ra
     why = missing_regions(m, &a->machine);
     if (!why && a->races && !(*races = races_watch(m, error))) why = error;
     if (why) fprintf(stderr, "minigpu: %s\n", why);
-    if (!why && !try_to_write(a->trace) && !try_to_write(a->html) && !(a->dump && dump_prepare(a->dump))) return m;
+    if (!why && !try_to_write(a->trace) && !try_to_write(a->html) && !(a->dump && dump_prepare(launch, a->dump)))
+        return m;
     machine_free(m);
     return NULL;
 }
@@ -87,6 +91,7 @@ static int run_and_report(const run_arguments *a, machine *m, launch_file *launc
     if (a->machine.errors.detection && status != EXIT_INTERRUPTED &&
         recovery_baseline(launch->path, a->sms, &a->machine, &result.baseline_cycles, error))
         fprintf(stderr, "minigpu: the run without errors, for the energy: %s\n", error);
+    if (status == EXIT_RIGHT || status == EXIT_WRONG) no_effect_report(a, m, stderr);
     runtime_calls_print(m, a->json || a->csv ? stderr : stdout);
     if (a->json) {
         if (report_json(&result, stdout)) status = EXIT_WRONG;
@@ -103,12 +108,24 @@ static int run_and_report(const run_arguments *a, machine *m, launch_file *launc
     return status;
 }
 
+/* A fixed division is of a GPU and of so many kernels. Returns 0, or -1 after a report. */
+static int choose_division(machine_options *options, const launch_file *launch) {
+    static gpump_partition_fixed fixed;
+    const char *gpu = options->gpu ? options->gpu : launch->gpu ? launch->gpu : "gtx480_shieh";
+    const uint32_t group = options->sharing.group;
+    if (!options->sharing.division) return 0;
+    options->sharing.policy = policies_read_partition("minigpu", options->sharing.division, gpu,
+                                                      group ? group : launch->kernel_count, &fixed);
+    return options->sharing.policy ? 0 : -1;
+}
+
 static int run(const option_command *command, int argc, char **argv) {
     char error[LAUNCH_ERROR_BYTES];
     run_arguments a;
     launch_file launch;
+    const char *outputs[2];
     race_log *races = NULL;
-    machine *m;
+    machine *m = NULL;
     int operands, status;
     run_arguments_default(&a);
     status = options_read(command, argc, argv, &a, &operands);
@@ -117,15 +134,20 @@ static int run(const option_command *command, int argc, char **argv) {
     if (operands > 1)
         return option_misuse("run", "one launch FILE, and values of --points follow a =; one too many is", argv[2]);
     if ((status = run_arguments_finish(&a)) != 0) return status;
-    if (output_is_input("minigpu", a.trace, argv[1]) || output_is_input("minigpu", a.html, argv[1]))
-        return EXIT_BAD_INPUT;
     if (launch_file_read(&launch, argv[1], error)) {
         fprintf(stderr, "%s\n", error);
         return EXIT_BAD_INPUT;
     }
     if (a.sms) launch.sms = a.sms;
+    if (choose_division(&a.machine, &launch)) {
+        launch_file_free(&launch);
+        return EXIT_BAD_INPUT;
+    }
+    outputs[0] = a.trace;
+    outputs[1] = a.html;
     status = EXIT_BAD_INPUT;
-    if ((m = build(&a, &launch, &races)) != NULL) status = run_and_report(&a, m, &launch, races);
+    if (!outputs_spare(&launch, outputs, 2) && (m = build(&a, &launch, &races)) != NULL)
+        status = run_and_report(&a, m, &launch, races);
     races_free(races);
     if (m) machine_free(m);
     launch_file_free(&launch);

@@ -121,6 +121,8 @@ static int read_partition(const option_row *row, const char *text, void *target)
     machine_options *options = (machine_options *)target;
     uint32_t which;
     (void)row;
+    options->sharing.division = strchr(text, ':') ? text : NULL; /* run_command knows the GPU that is divided */
+    if (options->sharing.division) return 0;
     if (option_choice("--partition", text, policies_partition_name, &which)) return -1;
     options->sharing.policy = policies_partition_at(which);
     return 0;
@@ -241,7 +243,7 @@ static int read_group_leave(const option_row *row, const char *text, void *targe
     return sharing_leave(text, (corun_options *)target) ? -1 : 0;
 }
 
-/* A scheduler's SMs, blocks of a group, or everybody who is preempted: --leave is about the first that there is. */
+/* --leave applies to the first of these that there is: SMs of a scheduler, blocks of a group, preempted blocks. */
 static int finish_leave(run_arguments *a) {
     machine_options *o = &a->machine;
     char first[16];
@@ -267,6 +269,11 @@ static int finish_leave(run_arguments *a) {
 int run_arguments_finish(run_arguments *a) {
     machine_options *o = &a->machine;
     o->faults.absent = o->absent;
+    if (o->absent && strcmp(o->absent, "code") && !o->faults.scheme && !o->page_checks)
+        return option_misuse("run",
+                             "--absent needs --faults SCHEME or --page-checks FORM, which find absent pages; "
+                             "only code is fetched without them: --absent",
+                             o->absent);
     if (errors_wanted(&o->errors) && !o->regions) o->regions = 32; /* iGPU 5.1 */
     return finish_leave(a);
 }
@@ -463,7 +470,8 @@ static const option_row schedule_rows[] = {
      .names = policies_partition_name,
      .group = SHARING,
      .often = 1,
-     .text = "The kernels share SMs as a group. The group measures them, and this policy divides the SMs: %N."},
+     .text = "The kernels share SMs as a group. The group measures them, and this policy divides the SMs: %N. Or a "
+             "fixed division: green:A:B (SMs), mps:P:Q (percent of the SMs), mig:1g+3g, blocks:A:B (on each SM)."},
     {.name = "group",
      .argument = "N",
      .kind = OPTION_NUMBER,

@@ -57,7 +57,7 @@ int tail_run(const tail_experiment *e, tail_outcome *outcome) {
         status = failed(m, "out of memory for the requests");
     while (!status && told < e->count) {
         const int ended = machine_run(m, m->now + STEP_CYCLES);
-        /* When the last request is done, nobody is left but a batch that never comes. */
+        /* After the last request only a batch that never arrives may be left, which ends the run with an error. */
         if (ended < 0 && m->stream->ended < e->count) status = failed(m, m->error);
         for (; told < m->stream->ended; told++) {
             outcome->latencies[told] = m->stream->ends[told] - e->arrivals[told];

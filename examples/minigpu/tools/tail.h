@@ -1,4 +1,4 @@
-/* tail: a stream of requests beside a batch kernel, under one partition and one way of moving. */
+/* tail: a stream of requests beside a batch kernel, under one partition and one technique. */
 #ifndef MINIGPU_TAIL_H
 #define MINIGPU_TAIL_H
 
@@ -11,7 +11,7 @@ typedef struct tail_experiment {
     const uint64_t *arrivals;   /* cycles, ascending */
     uint32_t count;             /* requests */
     uint32_t is_alone;          /* 1: without the batch */
-    gpump_partition_hold *hold; /* a controller that is told of each request, or NULL */
+    gpump_partition_hold *hold; /* a controller that gets the latency of each request; NULL: none */
 } tail_experiment;
 
 typedef struct tail_outcome {
@@ -19,7 +19,7 @@ typedef struct tail_outcome {
     double batch;        /* warp instructions per cycle */
     uint64_t cycles;     /* until the last request is done */
     uint32_t share_q16;  /* of the controller, at the end */
-    uint32_t is_held;    /* there was one */
+    uint32_t is_held;    /* 1: there was a controller */
 } tail_outcome;
 
 /* Runs until the last request is done. Returns 0, or 1 after a message. */

@@ -73,7 +73,7 @@ static int run_row(tail_experiment e, const char *policy, const char *move, tail
         e.options.sharing.policy = &hold.policy;
         e.hold = &hold;
     } else {
-        e.options.sharing.policy = policies_read_partition("minigpu", policy, e.options.gpu, &fixed);
+        e.options.sharing.policy = policies_read_partition("minigpu", policy, e.options.gpu, 2, &fixed);
         if (!e.options.sharing.policy) return 2;
     }
     if (!is_none) {
@@ -102,7 +102,7 @@ static int run_table(tail_experiment *e, const tail_arguments *a, const gpump_gp
         a->limit_ns ? gpump_gpu_cycles_from_ns(gpu, a->limit_ns) : 2 * tail_percentile(o->latencies, alone.count, 500);
     printf("Requests alone: median %.2f us. Late: more than %.2f us. ",
            (double)tail_percentile(o->latencies, alone.count, 500) / clock_mhz, (double)limit / clock_mhz);
-    alone.count = e->count; /* the whole stream: nobody can serve it faster */
+    alone.count = e->count; /* the whole stream, without a batch: the lower bound of late requests */
     status = tail_run(&alone, o);
     if (status) return status;
     progress_end(shown);
@@ -143,7 +143,7 @@ static void use_default(option_texts *list, const char *const *texts, uint32_t c
     list->count = count;
 }
 
-/* Policies and techniques: those that are usual where none is named. Returns an exit status. */
+/* Sets the default policies and techniques where the command line names none. Returns an exit status. */
 static int complete(tail_arguments *a) {
     static const char *const usual[] = {"none", "even", "spatial", "hold"}, *const moves[] = {"drain", "switch",
                                                                                               "flush"};

@@ -152,8 +152,8 @@ static machine *build(const victim_experiment *e, uint32_t number, int alone, la
 
 /* ---- one copy: the synthetic kernel arrives now ---- */
 
-/* Past the deadline, everybody out who was told to leave, and every block begun: nothing more can change in what is
- * measured. */
+/* 1 when no measured value can change any more: the deadline has passed, every victim has left, and every block of the
+ * synthetic kernel has begun. */
 static int is_settled(const machine *m, const victim_request *r, uint64_t deadline) {
     uint32_t i;
     if (m->now <= deadline || r->request.since == NEVER || r->account_end == NEVER) return 0;
@@ -186,7 +186,7 @@ static void try_case(machine *m, const victim_case *one, uint64_t policy_limit, 
     }
     out->end_cycles = (k->state == KERNEL_DONE ? k->end_cycle : m->now) - since;
     out->violated = out->end_cycles > one->limit_cycles + own_cycles;
-    if (r->request.since == NEVER) return; /* nobody was there to make room */
+    if (r->request.since == NEVER) return; /* the SMs were idle: no victim was needed */
     out->start_cycles = wait = r->started ? r->last_start_cycle - since : out->end_cycles;
     out->late_estimate = r->decision.late;
     out->missing = r->decision.missing;
@@ -223,7 +223,7 @@ static void try_case(machine *m, const victim_case *one, uint64_t policy_limit, 
     for (i = 0; i < m->sm_count; i++) out->bytes_saved += m->sms[i]->statistics.saved_bytes;
 }
 
-/* ---- another copy: nobody comes, no new block starts, every block runs to its end ---- */
+/* ---- another copy: no kernel arrives, no new block starts, every block runs to its end ---- */
 
 static void find_truth(machine *m, uint64_t *ends, victim_drain_error *error) {
     gpump_block_view blocks[BLOCK_ENTRIES_MAX];
@@ -327,10 +327,11 @@ static int wait_for(pid_t child) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
 }
 
-/* How long a block drains depends on what else is decided: beside the newcomer's blocks it takes longer than where all
- * drain and nobody comes. So an oracle that is late decides again, in another copy: with the drain times it has just
- * seen, and, when that is not enough, with its limit shortened by what it was late, or to less than the last of them
- * took. Returns 0, or -1 when a copy failed. */
+/* The time that a block needs to drain depends on the other decisions: a block drains more slowly beside blocks of the
+ * arriving kernel than where every block drains and no kernel arrives. Therefore an oracle whose request is late
+ * decides again, in another copy of the machine, with the drain times that it has just measured. If the request is
+ * still late, the oracle shortens its limit: by the lateness, or to less than the longest drain. Returns 0, or -1 when
+ * a copy failed. */
 static int try_oracle(machine *m, const victim_case *one, uint64_t own_cycles, uint64_t blocks, victim_outcome *out,
                       FILE *file) {
     const uint64_t table_bytes = blocks * sizeof(uint64_t);

@@ -84,7 +84,7 @@ typedef struct victim_experiment {
     uint32_t case_count;
     victim_case cases[VICTIM_EXPERIMENT_CASES];
     victim_show *show;                       /* NULL: nothing is shown */
-    struct progress *progress;               /* told of every request; NULL: nobody looks */
+    struct progress *progress;               /* updated at every request; NULL: none is shown */
     uint32_t earlier_requests, all_requests; /* of the kernels before this one, and of all: for `progress` */
 } victim_experiment;
 

@@ -7,6 +7,7 @@
 /* All zero: every kernel is measured on its part of the SMs, and blocks above their caps drain. */
 typedef struct corun_options {
     const gpump_partition_policy *policy; /* NULL: no group */
+    const char *division;                 /* a fixed division as it was given, green:8:7; NULL: policy says it */
     uint32_t dram_sustainable_permille;   /* of DRAM's peak; 0: gpump_partition_config's */
     uint32_t in_turn;                     /* 1: kernels are measured one after the other on all SMs */
     uint32_t unsampled;                   /* 1: the policy decides without measuring */

@@ -1,0 +1,27 @@
+#include "tools/no_effect.h"
+
+#include <inttypes.h>
+
+#define LINE "minigpu: no effect: "
+
+/* The run ended before its N-th event of a kind. */
+static void too_few(FILE *file, const char *option, uint64_t wanted, uint64_t had, const char *what) {
+    fprintf(file, LINE "%s %" PRIu64 ": there were only %" PRIu64 " %s\n", option, wanted, had, what);
+}
+
+void no_effect_report(const run_arguments *arguments, const machine *m, FILE *file) {
+    const machine_options *o = &arguments->machine;
+    if (m->preempt_cycle != NEVER) /* taken away when it is reached */
+        fprintf(file, LINE "--preempt %" PRIu64 ": that cycle was never reached, the run ended at cycle %" PRIu64 "\n",
+                m->preempt_cycle, m->now);
+    if (o->policy && !m->preemption_count)
+        fprintf(file,
+                LINE "--victims %s: no block had to make room; that takes a kernel of higher priority (priority and "
+                     "arrival_cycle in the launch file, or --preempt CYCLE)\n",
+                o->policy->name);
+    if (o->faults.check != NEVER && m->checks < o->faults.check)
+        too_few(file, "--fault-at", o->faults.check, m->checks, "look-ups of pages");
+    if (o->errors.at != NEVER && m->error_candidates < o->errors.at)
+        too_few(file, m->traps ? "--trap-at" : "--error-at", o->errors.at, m->error_candidates,
+                m->traps ? "arithmetic instructions" : "instructions that can err");
+}

@@ -1,0 +1,75 @@
+/* labels: command unit */
+/* A request that a run did not come to is said, by a line that a script finds; one that cannot be met is refused before
+ * the run, with the remedy. */
+#include "run_command.h"
+
+#define RUN GPUMP_BINARY_DIR "/examples/minigpu/minigpu run " GPUMP_SOURCE_DIR "/examples/minigpu/"
+#define SAXPY RUN "kernels/saxpy/small.yaml "
+
+static char output[1 << 16];
+
+static void expect(const char *command, int status, const char *text) {
+    const int is = run_command(command, output, sizeof output);
+    if (is != status || (text && !strstr(output, text)))
+        fail_msg("%s: exit status %d, not %d, or no \"%s\" in: %s", command, is, status, text ? text : "", output);
+}
+
+static void a_request_that_is_not_met_is_said(void **state) {
+    (void)state;
+    expect(SAXPY "--preempt 5000000 2>&1 >/dev/null", 0,
+           "minigpu: no effect: --preempt 5000000: that cycle was never reached, the run ended at cycle ");
+    expect(SAXPY "--victims dual 2>&1 >/dev/null", 0, "minigpu: no effect: --victims dual: no block had to make room");
+    expect(SAXPY "--faults stall --fault-at 100000 2>&1 >/dev/null", 0,
+           "minigpu: no effect: --fault-at 100000: there were only ");
+    expect(SAXPY "--detection razor --error-at 100000 2>&1 >/dev/null", 0,
+           "minigpu: no effect: --error-at 100000: there were only ");
+    expect(SAXPY "--trap-at 100000 2>&1 >/dev/null", 0, "minigpu: no effect: --trap-at 100000: there were only ");
+}
+
+static void a_request_that_is_met_is_not(void **state) {
+    static const char *const met[] = {SAXPY "--preempt 500",
+                                      SAXPY "--preempt 500:flush",
+                                      RUN "demo.yaml --victims switch",
+                                      SAXPY "--faults stall --fault-at 3",
+                                      SAXPY "--faults stall --fault-at 3:1000000",
+                                      SAXPY "--trap-at 5",
+                                      SAXPY "--detection razor --error-at 5"};
+    char command[1024];
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof met / sizeof *met; i++) {
+        snprintf(command, sizeof command, "%s 2>&1 >/dev/null | grep 'no effect'", met[i]);
+        expect(command, 1, NULL);
+    }
+}
+
+static void absent_pages_that_nobody_finds_are_refused(void **state) {
+    (void)state;
+    expect(SAXPY "--absent all 2>&1 >/dev/null", 2, "--absent needs --faults SCHEME or --page-checks FORM");
+    expect(SAXPY "--absent x,code 2>&1 >/dev/null", 2, "--absent needs --faults SCHEME or --page-checks FORM");
+    expect(SAXPY "--absent code 2>&1", 0, "right");
+    expect(SAXPY "--absent all --faults stall 2>&1", 0, "right");
+}
+
+/* What is wrong is named, and not what follows from it. */
+static void the_cause_is_named(void **state) {
+    (void)state;
+    expect(GPUMP_BINARY_DIR "/examples/minigpu/minigpu corun " GPUMP_SOURCE_DIR
+                            "/examples/minigpu/launches/corun_backprop_cfd.yaml --partition mig:3g 2>&1",
+           2, "the division \"mig:3g\" names 1 of 2 kernels: give one part for each");
+    expect(RUN "launches/corun_backprop_cfd.yaml --partition mps:50:30:20 --unsampled 2>&1", 2, "names 3 of 2 kernels");
+    expect(RUN "launches/corun_backprop_cfd.yaml --partition green:800:7 --unsampled 2>&1", 2, "cannot be had on");
+    expect(RUN "kernels/saxpy/saxpy.ptx 2>&1", 2,
+           "is no launch file: minigpu init FILE.ptx writes one for its kernels\n");
+    expect(RUN "own_kernel/smooth.cu 2>&1", 2, "is no launch file: compile it to PTX (nvcc -ptx)");
+    expect(GPUMP_BINARY_DIR "/examples/minigpu/minigpu pairs nofile.yaml 2>&1", 2, "cannot read nofile.yaml: No such");
+    expect(GPUMP_BINARY_DIR "/examples/tbsim/tbsim run x.yaml --until -4 2>&1", 2,
+           "tbsim: --until wants a number from 0 to ");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_request_that_is_not_met_is_said), cmocka_unit_test(a_request_that_is_met_is_not),
+        cmocka_unit_test(absent_pages_that_nobody_finds_are_refused), cmocka_unit_test(the_cause_is_named)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
