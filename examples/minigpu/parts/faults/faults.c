@@ -297,7 +297,8 @@ static void pages_have_come(machine *m, sm *s) {
     f->held_cycle = NEVER;
     FOR_EACH_NUMBER(f->held, number) {
         warp *w = warp_in(m, s, number);
-        if (gate_stopped(w)) continue; /* it stays as it is, to be saved */
+        if (gate_stopped(w) && !m->blocks[w->block].to_point)
+            continue; /* it stays as it is, to be saved, unless others of its block still run and may want its log */
         if (w->fault_cycle > m->now) {
             if (w->fault_cycle < f->held_cycle) f->held_cycle = w->fault_cycle;
             continue;
