@@ -38,7 +38,8 @@ static void whole_kernels(void **state) {
             memory_reply reply;
             while (memory_take(m->memory_system, NEVER - 1, k, &reply)) {}
         }
-        if ((wrong = queued_balance(m->memory_system->queued, &m->memory_system->statistics)) != NULL)
+        if ((wrong = queued_balance((const queued_memory *)m->memory_system->behind, &m->memory_system->statistics)) !=
+            NULL)
             fail_msg("%s: %s", names[n], wrong);
         for (k = 0; k <= m->kernel_count; k++) {
             report_traffic(m, k, &t);

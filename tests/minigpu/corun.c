@@ -58,13 +58,13 @@ static void results_hold(void **state) {
         memset(checks, 0, sizeof checks);
         m->stop_cycle = 130000;
         assert_int_equal(machine_run(m, NEVER), 1);
-        assert_int_equal(gpump_sharing_state_now(m->corun->sharing), GPUMP_SHARING_RUN);
-        assert_int_equal(m->corun->sharing->decisions, 1);
-        assert_int_equal(gpump_sharing_check(m->corun->sharing, NULL), GPUMP_OK);
+        assert_int_equal(gpump_sharing_state_now(corun_of(m)->sharing), GPUMP_SHARING_RUN);
+        assert_int_equal(corun_of(m)->sharing->decisions, 1);
+        assert_int_equal(gpump_sharing_check(corun_of(m)->sharing, NULL), GPUMP_OK);
         for (i = 0; i < 2; i++) {
             gpump_partition_share share;
-            uint32_t kind, member = m->corun->member_of[i];
-            assert_int_equal(gpump_sharing_share(m->corun->sharing, member, &share, &kind), GPUMP_OK);
+            uint32_t kind, member = corun_of(m)->member_of[i];
+            assert_int_equal(gpump_sharing_share(corun_of(m)->sharing, member, &share, &kind), GPUMP_OK);
             for (sm = 0; sm < m->sm_count; sm++) {
                 assert_true(m->sms[sm]->kernel_resident[i] <= share.blocks);
                 assert_int_equal(gpump_rate_check(m->sms[sm]->rate, NULL), GPUMP_OK);
@@ -88,8 +88,8 @@ static void rates_bind(void **state) {
     (void)state;
     m->stop_cycle = 200000;
     assert_int_equal(machine_run(m, 130000), 0);
-    member = m->corun->member_of[1];
-    assert_int_equal(gpump_sharing_share(m->corun->sharing, member, &share, &kind), GPUMP_OK);
+    member = corun_of(m)->member_of[1];
+    assert_int_equal(gpump_sharing_share(corun_of(m)->sharing, member, &share, &kind), GPUMP_OK);
     assert_int_equal(kind, GPUMP_PARTITION_NETWORK);
     assert_true(share.limits.misses_q16 < GPUMP_RATE_NO_LIMIT);
     for (sm = 0; sm < 16; sm++)
@@ -125,7 +125,7 @@ static machine *build_decided(launch_file *launch) {
     machine *m = build_with(launch, "examples/minigpu/launches/corun_backprop_cfd.yaml", &own_policy, NULL);
     m->stop_cycle = 200000;
     do assert_int_equal(machine_run(m, m->now + 1000), 0);
-    while (gpump_sharing_state_now(m->corun->sharing) != GPUMP_SHARING_RUN);
+    while (gpump_sharing_state_now(corun_of(m)->sharing) != GPUMP_SHARING_RUN);
     return m;
 }
 
@@ -139,9 +139,9 @@ static void quotas_bind(void **state) {
     own_limits[0] = own_limits[1] = gpump_rate_limits_none();
     own_limits[1].instructions = 200;
     m = build_decided(&launch);
-    gpump_rate_get_statistics(m->sms[0]->rate, m->corun->member_of[1], &before);
+    gpump_rate_get_statistics(m->sms[0]->rate, corun_of(m)->member_of[1], &before);
     assert_int_equal(machine_run(m, m->now + 10000), 0);
-    gpump_rate_get_statistics(m->sms[0]->rate, m->corun->member_of[1], &after);
+    gpump_rate_get_statistics(m->sms[0]->rate, corun_of(m)->member_of[1], &after);
     epochs = after.epochs - before.epochs + 1;
     issued = after.instructions - before.instructions;
     assert_true(issued <= 200 * epochs + m->config.gpu.schedulers * epochs); /* several may issue in the last cycle */
@@ -161,7 +161,7 @@ static void limits_in_flight_bind(void **state) {
     own_limits[0] = own_limits[1] = gpump_rate_limits_none();
     own_limits[1].in_flight = 3;
     m = build_decided(&launch);
-    member = m->corun->member_of[1];
+    member = corun_of(m)->member_of[1];
     assert_int_equal(machine_run(m, m->now + 3000), 0);
     for (step = 0; step < 10; step++) {
         assert_int_equal(machine_run(m, m->now + 200), 0);
@@ -234,7 +234,7 @@ static uint64_t beside(uint32_t memory, uint32_t has_blocks) {
     m = build_with(&launch, "examples/minigpu/launches/corun_backprop_cfd.yaml", &slices_policy, NULL);
     m->stop_cycle = 250000;
     do assert_int_equal(machine_run(m, m->now + 1000), 0);
-    while (gpump_sharing_state_now(m->corun->sharing) != GPUMP_SHARING_RUN);
+    while (gpump_sharing_state_now(corun_of(m)->sharing) != GPUMP_SHARING_RUN);
     assert_int_equal(machine_run(m, m->now + 20000), 0);
     report_traffic(m, 1, &before);
     assert_int_equal(machine_run(m, m->now + 30000), 0);

@@ -23,7 +23,7 @@ static machine *build(launch_file *launch, const char *path, const machine_optio
 
 /* A group may never be where no host can be: checked at every stop. */
 static void check_group(const machine *m) {
-    const struct corun *c = m->corun;
+    const struct corun *c = corun_of(m);
     uint32_t i, sm, members = 0;
     assert_int_equal(gpump_sharing_check(c->sharing, NULL), GPUMP_OK);
     for (i = 0; i < m->kernel_count; i++) {
@@ -89,7 +89,7 @@ static void third_kernel(void **state) {
         while (!ended && (i < 2 || i == 3 ? m->kernels[2].start_cycle == NEVER : !m->runs[0].ended)) {
             assert_true((ended = machine_run(m, m->now + 500)) >= 0);
             check_group(m);
-            was_out |= m->corun->member_of[0] == NONE;
+            was_out |= corun_of(m)->member_of[0] == NONE;
         }
         if (ended || !was_out)
             fail_msg("--leave %s: cycle %llu, %d, pathfinder %u, backprop has ended %u times", moves[i],
@@ -121,7 +121,7 @@ static void moves_of_samples(void **state) {
         m = build(&launch, "corun_backprop_cfd.yaml", &options, 1);
         m->stop_cycle = 60000;
         while (machine_run(m, m->now + 1000) == 0) check_group(m);
-        assert_int_equal(gpump_sharing_state_now(m->corun->sharing), GPUMP_SHARING_RUN);
+        assert_int_equal(gpump_sharing_state_now(corun_of(m)->sharing), GPUMP_SHARING_RUN);
         assert_true(left_by(m, GPUMP_TECHNIQUE_SWITCH, 1) > 0);
         for (n = 0; n < m->sm_count; n++) saved[i] += m->sms[n]->statistics.saved_bytes;
         machine_free(m);

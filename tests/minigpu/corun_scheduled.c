@@ -30,19 +30,19 @@ static void look(const machine *m, sights *seen) {
         const sm *s = m->sms[i];
         const uint32_t members = s->kernel_resident[0] + s->kernel_resident[1];
         for (k = 0; k < 2; k++) {
-            if (m->corun->member_of[k] == NONE) continue;
+            if (corun_of(m)->member_of[k] == NONE) continue;
             assert_true(s->kernel_resident[k] <=
-                        gpumpi_sharing_cell_of(m->corun->sharing, i, m->corun->member_of[k])->cap);
+                        gpumpi_sharing_cell_of(corun_of(m)->sharing, i, corun_of(m)->member_of[k])->cap);
         }
         assert_true(!members || !s->kernel_resident[2]); /* an SM is the group's, or it is not */
-        assert_true(!members || m->schedule->leases[i].is_held);
+        assert_true(!members || schedule_of(m)->leases[i].is_held);
         seen->together += s->kernel_resident[0] && s->kernel_resident[1];
         seen->taken += s->kernel_resident[2] && m->preemption_count;
         group += members != 0;
         third += s->kernel_resident[2] != 0;
     }
     seen->beside += group && third;
-    assert_int_equal(gpump_scheduler_check(m->schedule->scheduler, NULL), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_check(schedule_of(m)->scheduler, NULL), GPUMP_OK);
 }
 
 /* Two kernels are one command under dss and ppq, whose SMs are taken for a third one by switching and by draining. All
@@ -71,7 +71,7 @@ static void group_is_one_command(void **state) {
             if ((ended = machine_run(m, m->now + 300)) < 0) fail_msg("%s: %s", schedules[i], m->error);
             look(m, &seen);
         }
-        gpump_scheduler_get_statistics(m->schedule->scheduler, &statistics);
+        gpump_scheduler_get_statistics(schedule_of(m)->scheduler, &statistics);
         assert_int_equal(statistics.submitted, 2); /* the group is one, pathfinder the other */
         assert_int_equal(statistics.kernels_done, 2);
         assert_true(seen.together > 0);
@@ -117,21 +117,23 @@ static void classes_change(void **state) {
         options.sharing.window_cycles = i ? 5000 : 0;
         m = build(&launch, "corun_phases.yaml", &options);
         m->stop_cycle = i ? 500000 : 260000;
-        while (m->corun->sharing->decisions < 1 || gpump_sharing_state_now(m->corun->sharing) != GPUMP_SHARING_RUN)
+        while (corun_of(m)->sharing->decisions < 1 ||
+               gpump_sharing_state_now(corun_of(m)->sharing) != GPUMP_SHARING_RUN)
             assert_int_equal(machine_run(m, m->now + 1000), 0);
         assert_int_equal(m->kernels[0].iteration, 0);
-        assert_int_equal(gpump_sharing_share(m->corun->sharing, m->corun->member_of[0], &share, &kinds[0]), GPUMP_OK);
+        assert_int_equal(gpump_sharing_share(corun_of(m)->sharing, corun_of(m)->member_of[0], &share, &kinds[0]),
+                         GPUMP_OK);
         assert_int_equal(kinds[0], GPUMP_PARTITION_NETWORK);
-        while (machine_run(m, m->now + 1000) == 0 && m->corun->sharing->decisions < 2) {}
+        while (machine_run(m, m->now + 1000) == 0 && corun_of(m)->sharing->decisions < 2) {}
         assert_false(m->failed);
-        assert_int_equal(m->corun->sharing->decisions, 1 + i);
-        assert_int_equal(m->corun->class_changes, i);
+        assert_int_equal(corun_of(m)->sharing->decisions, 1 + i);
+        assert_int_equal(corun_of(m)->class_changes, i);
         if (i) {
-            while (gpump_sharing_state_now(m->corun->sharing) != GPUMP_SHARING_RUN)
+            while (gpump_sharing_state_now(corun_of(m)->sharing) != GPUMP_SHARING_RUN)
                 assert_int_equal(machine_run(m, m->now + 1000), 0);
             assert_int_equal(m->kernels[0].iteration, 1);
-            other = m->corun->member_of[0];
-            assert_int_equal(gpump_sharing_share(m->corun->sharing, other, &share, &kinds[1]), GPUMP_OK);
+            other = corun_of(m)->member_of[0];
+            assert_int_equal(gpump_sharing_share(corun_of(m)->sharing, other, &share, &kinds[1]), GPUMP_OK);
             assert_int_equal(kinds[1], GPUMP_PARTITION_LATENCY);
         }
         machine_free(m);

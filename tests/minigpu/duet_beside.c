@@ -220,7 +220,7 @@ static void occupancy_is_recorded(void **state) {
     options.duet = "maxwell_duet:all";
     build(&r, &options);
     assert_int_equal(trace_open(r.m, &r.launch), 0);
-    t = r.m->trace;
+    t = trace_of(r.m);
     for (i = 0; i < t->series_count; i++) /* there are more warps than slots, but no more issue slots than before */
         if (!strcmp(t->series[i].chart, "issue slots"))
             assert_true(t->series[i].limit == 100);

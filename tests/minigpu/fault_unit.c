@@ -205,13 +205,14 @@ static void test_invalid_access_under_a_scheduler(void **state) {
         assert_int_equal(results[0].result, CHECK_RIGHT);
         assert_int_equal(results[1].result, CHECK_ABORTED);
         assert_int_equal(results[2].result, CHECK_RIGHT);
-        gpump_scheduler_get_statistics(m->schedule->scheduler, &scheduler);
+        gpump_scheduler_get_statistics(schedule_of(m)->scheduler, &scheduler);
         assert_int_equal(scheduler.aborts, 1);
-        assert_int_equal(gpump_scheduler_check(m->schedule->scheduler, NULL), GPUMP_OK);
+        assert_int_equal(gpump_scheduler_check(schedule_of(m)->scheduler, NULL), GPUMP_OK);
         check_counts(m, served);
         check_nothing_left(m, &launch);
         /* Its command has ended and nothing of it was issued again: it can be closed. */
-        assert_int_equal(gpump_scheduler_close(m->schedule->scheduler, m->now, m->schedule->processes[1]), GPUMP_OK);
+        assert_int_equal(gpump_scheduler_close(schedule_of(m)->scheduler, m->now, schedule_of(m)->processes[1]),
+                         GPUMP_OK);
         waited += m->preemption_count;
         machine_free(m);
         launch_file_free(&launch);

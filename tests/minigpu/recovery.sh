@@ -48,6 +48,11 @@ reports '^fault unit, nvlink' launches/hotspot_pathfinder.yaml --faults queue --
 # constants are never absent; the context of a running warp is measured while an error of it is not detected
 reports '^faults: [1-9]' own_kernel/smooth.yaml --gpu table61 --faults queue --absent all
 reports '^errors: [1-9]' launches/hotspot_pathfinder.yaml --policy switch --detection decor --errors 0.02
+# a service of 10 ms is longer than the watchdog waits for a machine that does nothing
+reports '^faults: [1-9]' kernels/overwrites/small.yaml --faults stall --fault-at 10 --fault-service 10353
+# warps that are stopped at preemption points, or a full issue queue, leave the operand log to those that need it
+reports '^faults: [1-9]' kernels/sgemm/small.yaml --gpu table61 --faults log8 --absent all --points=10 --preempt 5000
+reports '^faults: [1-9]' kernels/hotspot/small.yaml --gpu table61 --faults log8 --absent all --config issue_queue_entries=4
 refuses 'need --detection NAME' --errors 0.01
 refuses 'need --detection NAME' --trap-at 4 --errors 0.01
 refuses 'exclude each other' --errors 0.01 --error-at 4 --detection razor

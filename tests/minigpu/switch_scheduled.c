@@ -56,11 +56,11 @@ static uint32_t off_chip(const machine *m, uint32_t process) {
 }
 
 static void check_laws(const machine *m) {
-    const gpump_scheduler_view view = gpump_scheduler_look(m->schedule->scheduler);
+    const gpump_scheduler_view view = gpump_scheduler_look(schedule_of(m)->scheduler);
     gpump_fault_statistics f;
     gpump_diag diag;
     uint32_t i;
-    if (gpump_scheduler_check(m->schedule->scheduler, &diag)) fail_msg("cycle %u: %s", (uint32_t)m->now, diag.field);
+    if (gpump_scheduler_check(schedule_of(m)->scheduler, &diag)) fail_msg("cycle %u: %s", (uint32_t)m->now, diag.field);
     gpump_fault_get_statistics(m->fault_unit->fault, &f);
     if (f.opened != f.served + m->fault_unit->in_flight) fail_msg("cycle %u: a fault is lost", (uint32_t)m->now);
     for (i = 0; i < m->sm_count; i++) {
@@ -103,7 +103,7 @@ static uint32_t run(machine *m, const way *w, uint32_t step_cycles, uint32_t dyi
     }
     assert_int_equal(m->local_count, m->local_count_free);
     assert_int_equal(gpump_context_pool_check(m->context_pool, NULL), GPUMP_OK);
-    gpump_scheduler_get_statistics(m->schedule->scheduler, &scheduler);
+    gpump_scheduler_get_statistics(schedule_of(m)->scheduler, &scheduler);
     if (scheduler.aborts) {
         assert_int_equal(scheduler.aborts, 1);
         assert_true(scheduler.blocks_new <= blocks);
@@ -166,7 +166,8 @@ static void test_abort(void **state) {
         assert_int_equal(checks[1].result, CHECK_ABORTED);
         assert_int_equal(checks[2].result, CHECK_RIGHT);
         /* Nothing of it is left with the scheduler. */
-        assert_int_equal(gpump_scheduler_close(m->schedule->scheduler, m->now, m->schedule->processes[1]), GPUMP_OK);
+        assert_int_equal(gpump_scheduler_close(schedule_of(m)->scheduler, m->now, schedule_of(m)->processes[1]),
+                         GPUMP_OK);
         machine_free(m);
         launch_file_free(&launch);
     }

@@ -6,13 +6,14 @@
 #   errors   an error, and an exception, in every instruction of every small launch (bench/every_instruction); goes on where it was
 #            interrupted, some half an hour of processor time (build-errors)
 #   fuzz     every fuzz target for GPUMP_FUZZ_SECONDS, 1800 (tests/fuzz/fuzz.sh)
+#   options  an hour of minigpu run with options drawn at random, from another seed each week (tests/minigpu/option_sets.sh)
 #   compile  gpump.h at every level of optimisation by every compiler (tests/project/compile/matrix.sh)
 #   cross    the tests on s390x and i386, by emulation (tests/project/cross.sh)
 # GPUMP_TEST_CASES scales the property tests of a stage beside its own factor. It needs what tests/run.sh installs, clang and, on Debian,
 # libclang-rt-dev; a stage whose tools are missing is named as skipped. Exit status: 0 all passed, 1 not, 2 usage.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-stages=${*:-memory thread long errors fuzz compile cross}
+stages=${*:-memory thread long errors fuzz options compile cross}
 jobs=$(nproc 2>/dev/null || echo 2)
 library='^(base|gpu|sm|victim|scheduler|context|memory|program|sharing|fault|duet)_'
 hosts='^(minigpu|ptx|tbsim|report|fuzz)_'
@@ -72,6 +73,10 @@ stage_errors() {
     find build-errors -name 'every_*.csv' ! -newer build-errors/bench/every_instruction -delete # of another program
     seq 0 $((jobs - 1)) | xargs -P "$jobs" -I{} build-errors/bench/every_instruction --shard "{}/$jobs" --log build-errors/every_{}.csv || return 1
     awk -F, '{ places += $8 } END { print places " places" }' build-errors/every_*.csv
+}
+stage_options() {
+    build build-long gcc "" -DGPUMP_INSTALL_TOOLS=OFF -DGPUMP_LONG_TESTS=ON || return 1
+    sh tests/minigpu/option_sets.sh build-long/examples/minigpu/minigpu . 80000 "$(date +%Y%V)"
 }
 stage_fuzz() { sh tests/fuzz/fuzz.sh "${GPUMP_FUZZ_SECONDS:-1800}"; }
 stage_compile() {

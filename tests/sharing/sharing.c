@@ -889,6 +889,26 @@ static void blocks_above_their_caps_hold_the_group(void **state) {
     free(t.sharing);
 }
 
+/* A member whose kernel has no blocks, too many, no priority or no class is refused. */
+static void altered_members_are_refused(void **state) {
+    static const uint32_t values[4][3] = {{0, 1, 0}, {65, 1, 0}, {4, 0, 0}, {4, 1, GPUMP_PARTITION_CLASSES}};
+    toy t;
+    (void)state;
+    toy_make(&t, 2);
+    toy_join(&t, &latency_kernel);
+    for (uint32_t i = 0; i < 4; i++) { /* the first two name blocks out of range, the others a whole kernel */
+        gpumpi_sharing_member *m = gpumpi_sharing_members(t.sharing);
+        const gpumpi_sharing_member before = *m;
+        m->kernel.blocks = values[i][0];
+        m->kernel.priority = values[i][1];
+        m->kind = values[i][2];
+        diagnosed_rule(gpump_sharing_check(t.sharing, DIAG), GPUMP_ERROR_FORMAT, "kernel", 0, values[i][0], 1, 64);
+        *m = before;
+        assert_int_equal(gpump_sharing_check(t.sharing, NULL), GPUMP_OK);
+    }
+    free(t.sharing);
+}
+
 /* Only as many members are measured in turn as there are. */
 static void a_turn_beyond_the_members_is_refused(void **state) {
     toy t;
@@ -1079,6 +1099,7 @@ int main(void) {
         cmocka_unit_test(a_sample_in_a_trial_is_refused),
         cmocka_unit_test(a_trial_waits_for_every_member),
         cmocka_unit_test(a_turn_beyond_the_members_is_refused),
+        cmocka_unit_test(altered_members_are_refused),
         cmocka_unit_test(blocks_above_their_caps_hold_the_group),
         cmocka_unit_test(a_group_that_changes_is_measured_anew),
         cmocka_unit_test(the_sample_of_every_sm_reaches_the_curve),

@@ -2,16 +2,23 @@
 #include "base/team.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
 
 #include "base/arena.h"
 
-/* A task is some ten to hundred microseconds of work, and the next follows soon: who waits looks so often before it
- * sleeps, some 100 microseconds long. Whoever is waited for may not run, on a machine that others use too: then looking
- * longer only takes its time. With more threads than cores nobody looks. */
-#define LOOKS_BEFORE_SLEEP 3000u
+/* A task is some ten to hundred microseconds of work, and the next follows soon: a thread that waits looks so often
+ * before it sleeps, some 30 microseconds long. With more threads than processors that the process may use, no thread
+ * looks. */
+#define LOOKS_BEFORE_SLEEP 1000u
+
+/* The caller sleeps only when a thread that it waits for does not run, on a machine that others use too. That time is
+ * lost. While more than one part in LOST_PART of the team's life is lost, beyond LOST_ALLOWED_NS, the caller does tasks
+ * alone. */
+#define LOST_PART 20u
+#define LOST_ALLOWED_NS 2000000u
 
 /* Items that a thread has to do, or has done, in their order. */
 typedef struct share {
@@ -41,7 +48,9 @@ struct team {
     PAIR_ALIGNED uint32_t sleeping;
     uint32_t stops;
     uint32_t items, threads;
-    uint32_t looks;    /* before it sleeps */
+    uint32_t looks; /* before it sleeps */
+    uint32_t alone; /* 1: the next task is the caller's alone, and so is what was offered for it */
+    uint64_t start_ns, lost_ns;
     uint32_t *numbers; /* of all shares */
     pthread_mutex_t mutex;
     pthread_cond_t changes;
@@ -54,11 +63,17 @@ static int has_come(const uint32_t *value, uint32_t wanted) {
     return (int32_t)(__atomic_load_n(value, __ATOMIC_SEQ_CST) - wanted) >= 0;
 }
 
-/* Waits until *value has come to `wanted`. */
-static void wait_for(team *t, const uint32_t *value, uint32_t wanted) {
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Waits until *value has come to `wanted`. Returns 1 when the thread has slept. */
+static int wait_for(team *t, const uint32_t *value, uint32_t wanted) {
     uint32_t looks;
     for (looks = 0; looks < t->looks; looks++) {
-        if (has_come(value, wanted)) return;
+        if (has_come(value, wanted)) return 0;
 #if defined(__x86_64__) || defined(__i386__)
         __builtin_ia32_pause();
 #endif
@@ -68,6 +83,7 @@ static void wait_for(team *t, const uint32_t *value, uint32_t wanted) {
     while (!has_come(value, wanted)) pthread_cond_wait(&t->changes, &t->mutex);
     __atomic_fetch_sub(&t->sleeping, 1, __ATOMIC_SEQ_CST);
     pthread_mutex_unlock(&t->mutex);
+    return 1;
 }
 
 /* Adds 1 to a value that others wait for. Either it is seen here that one of them sleeps, or the sleeper sees it. */
@@ -133,14 +149,21 @@ static void *member_main(void *argument) {
     team *t = who->of;
     uint32_t task;
     for (task = 1;; task++) {
-        wait_for(t, &t->offered, task);
+        (void)wait_for(t, &t->offered, task);
         if (__atomic_load_n(&t->stops, __ATOMIC_RELAXED)) return NULL;
         do_first(t);
-        wait_for(t, &t->task, task);
+        (void)wait_for(t, &t->task, task);
         if (__atomic_load_n(&t->stops, __ATOMIC_RELAXED)) return NULL;
         do_share(t, who->index, task);
         add(t, &t->through);
     }
+}
+
+/* Processors that this process may use. */
+static uint32_t processors(void) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set)) return 1;
+    return (uint32_t)CPU_COUNT(&set);
 }
 
 team *team_start(uint32_t threads, uint32_t items) {
@@ -156,7 +179,8 @@ team *team_start(uint32_t threads, uint32_t items) {
     }
     pthread_mutex_init(&t->mutex, NULL);
     pthread_cond_init(&t->changes, NULL);
-    t->looks = sysconf(_SC_NPROCESSORS_ONLN) < (long)threads ? 0 : LOOKS_BEFORE_SLEEP;
+    t->looks = processors() < threads ? 0 : LOOKS_BEFORE_SLEEP;
+    t->start_ns = now_ns();
     for (i = 0; i < 2 * threads; i++) t->members[i / 2].shares[i % 2].items = t->numbers + i * share_items;
     for (t->threads = 1; t->threads < threads; t->threads++) {
         member *who = &t->members[t->threads];
@@ -170,22 +194,36 @@ team *team_start(uint32_t threads, uint32_t items) {
 }
 
 void team_offer(team *t, void (*first)(void *user), void *user) {
-    if (t->offered != t->task) return;
+    if (t->offered != t->task || t->alone) return;
     t->first = first;
     t->first_user = user;
     t->first_taken = 0;
-    add(t, &t->offered);
+    t->alone = t->lost_ns > LOST_ALLOWED_NS + (now_ns() - t->start_ns) / LOST_PART;
+    if (!t->alone) add(t, &t->offered);
+}
+
+static void do_alone(team *t, uint32_t items) {
+    uint32_t i;
+    t->alone = 0;
+    do_first(t);
+    for (i = 0; i < items; i++) t->work(t->user, i);
 }
 
 void team_do(team *t, void (*work)(void *user, uint32_t item), void *user, uint32_t items) {
+    uint64_t began_ns;
     t->work = work;
     t->user = user;
     if (items != t->items) deal(t, items);
     team_offer(t, NULL, NULL);
+    if (t->alone) {
+        do_alone(t, items);
+        return;
+    }
     add(t, &t->task);
     do_first(t);
     do_share(t, 0, t->task);
-    wait_for(t, &t->through, t->task * (t->threads - 1));
+    began_ns = now_ns();
+    if (wait_for(t, &t->through, t->task * (t->threads - 1))) t->lost_ns += now_ns() - began_ns;
 }
 
 void team_stop(team *t) {

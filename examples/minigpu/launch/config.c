@@ -95,7 +95,7 @@ uint32_t minigpu_config_credit_flits(const minigpu_config *config) {
 /* clang-format off */
 #define MINIGPU_RANGES(X) \
     X(kernels_per_sm, 1, 64) X(scheduler, 0, 1) X(sources_released, 0, 2) X(memory_model, 0, 1) \
-    X(issue_queue_entries, 0, 128) X(issue_instructions, 1, 16) X(fetch_instructions, 1, 16) \
+    X(issue_queue_entries, 0, 127) X(issue_instructions, 1, 16) X(fetch_instructions, 1, 16) \
     X(issue_interval, 1, 64) X(instruction_bytes, 1, 4096) X(sm_form, 0, 2) \
     X(fetch_cycles, 1, 4294967295) X(operand_read_cycles, 1, 4294967295) X(alu_cycles, 1, 4294967295) \
     X(control_cycles, 1, 4294967295) X(watchdog_cycles, 1, 4294967295) \

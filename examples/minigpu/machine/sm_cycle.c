@@ -55,7 +55,7 @@ static void send_context(machine *m, sm *s) {
 static uint64_t switch_warps(machine *m, sm *s) {
     uint64_t came = duet_end_move(m, s);
     for (; came; came &= came - 1) pipeline_refresh_warp(m, s, &m->warps[s->slot_warp[gpump_bits_lowest64(came)]]);
-    if (s->duet->dropping) block_life_end_drops(m, s);
+    if (s->dropping) block_life_end_drops(m, s);
     return duet_cycle(m, s);
 }
 

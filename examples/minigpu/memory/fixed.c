@@ -1,5 +1,7 @@
 #include "memory/fixed.h"
 
+#include "memory/model.h"
+
 #include "memory/cache.h"
 
 #define HEADER_BYTES 8u /* of every packet on the network */
@@ -328,3 +330,57 @@ uint64_t fixed_hash(const fixed_memory *f, uint64_t hash) {
     }
     return hash;
 }
+
+/* ---- the table ---- */
+
+static void *model_make(arena *a, const minigpu_config *config, uint32_t sms, gpump_meter *meter) {
+    (void)meter;
+    return fixed_make(a, config, sms);
+}
+static int model_set_ports(void *memory, network_port *ports, arena *a) {
+    return fixed_set_ports((fixed_memory *)memory, ports, a);
+}
+static void model_publish(void *memory, uint32_t sm, uint64_t *sm_cycle) {
+    fixed_publish((fixed_memory *)memory, sm, sm_cycle);
+}
+static uint32_t model_flits(const void *memory, const memory_packet *request) {
+    return fixed_flits((const fixed_memory *)memory, request);
+}
+static int model_may_enter(void *memory, uint64_t now, uint32_t sm, const memory_packet *request, uint64_t *sm_cycle) {
+    return fixed_may_enter((fixed_memory *)memory, now, sm, request, sm_cycle);
+}
+static void model_enter(void *memory, uint32_t sm, const memory_packet *request) {
+    fixed_enter((fixed_memory *)memory, sm, request);
+}
+static void model_write_back(void *memory, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics) {
+    fixed_write_back((fixed_memory *)memory, now, sm, lines, statistics);
+}
+static uint64_t model_advance(void *memory, uint64_t now, uint64_t *sm_cycles, memory_statistics *statistics) {
+    return fixed_advance((fixed_memory *)memory, now, sm_cycles, statistics);
+}
+static int model_take(void *memory, uint64_t now, uint32_t sm, memory_reply *reply, uint64_t *sm_cycle) {
+    return fixed_take((fixed_memory *)memory, now, sm, reply, sm_cycle);
+}
+static uint32_t model_under_way(const void *memory, uint32_t sm) {
+    return fixed_under_way((const fixed_memory *)memory, sm);
+}
+static uint64_t model_last_reply(const void *memory, uint32_t sm) {
+    return fixed_last_reply((const fixed_memory *)memory, sm);
+}
+static uint64_t model_hash(const void *memory, uint64_t hash) { return fixed_hash((const fixed_memory *)memory, hash); }
+
+const memory_model fixed_model = {
+    .name = "fixed",
+    .make = model_make,
+    .set_ports = model_set_ports,
+    .publish = model_publish,
+    .flits = model_flits,
+    .may_enter = model_may_enter,
+    .enter = model_enter,
+    .write_back = model_write_back,
+    .advance = model_advance,
+    .take = model_take,
+    .under_way = model_under_way,
+    .last_reply = model_last_reply,
+    .hash = model_hash,
+};

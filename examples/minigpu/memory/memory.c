@@ -1,14 +1,16 @@
 #include "memory/memory.h"
 
-#include "memory/fixed.h"
-#include "memory/queued.h"
+#include "memory/model.h"
 
 #define HEADER_BYTES 8u /* of every packet on the network */
 /* Saved blocks whose L1 lines an SM writes back in one window. */
 #define SAVES_PER_WINDOW 128u
 
+/* By minigpu_config.memory_model. */
+static const memory_model *const models[] = {&fixed_model, &queued_model};
+
 void memory_set_slice(memory_system *memory, uint32_t kernel, uint32_t first, uint32_t eighths) {
-    queued_set_slice(memory->queued, kernel, first, eighths);
+    if (memory->model->set_slice) memory->model->set_slice(memory->behind, kernel, first, eighths);
 }
 
 gpump_meter *memory_make_meter(arena *a, const minigpu_config *config, uint32_t sms, uint32_t kernels) {
@@ -40,34 +42,24 @@ memory_system *memory_make(arena *a, const minigpu_config *config, uint32_t sms,
     if (!(memory->meter = memory_make_meter(a, config, sms, kernels))) return NULL;
     memory->next_cycle = UINT64_MAX;
     for (i = 0; i < sms; i++) memory->sm_cycles[i] = UINT64_MAX;
-    if (config->memory_model)
-        memory->queued = queued_make(a, config, sms, memory->meter);
-    else
-        memory->fixed = fixed_make(a, config, sms);
-    if (!memory->fixed && !memory->queued) return NULL;
-    memory->refused = memory->queued ? queued_refused(memory->queued) : NULL;
+    memory->model = models[config->memory_model];
+    if (!(memory->behind = memory->model->make(a, config, sms, memory->meter))) return NULL;
+    memory->refused = memory->model->refused ? memory->model->refused(memory->behind) : NULL;
     return memory;
 }
 
 static void enter(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request) {
     memory->statistics.requests++;
     if (memory->next_cycle > now) memory->next_cycle = now;
-    if (memory->queued)
-        queued_enter(memory->queued, sm, request);
-    else
-        fixed_enter(memory->fixed, sm, request);
+    memory->model->enter(memory->behind, sm, request);
 }
 
 static void advance(memory_system *memory, uint64_t now, uint64_t *sm_cycles) {
-    memory->next_cycle = memory->queued ? queued_advance(memory->queued, now, sm_cycles, &memory->statistics)
-                                        : fixed_advance(memory->fixed, now, sm_cycles, &memory->statistics);
+    memory->next_cycle = memory->model->advance(memory->behind, now, sm_cycles, &memory->statistics);
 }
 
 static void write_back(memory_system *memory, uint64_t now, uint32_t sm, uint32_t lines) {
-    if (memory->queued)
-        queued_write_back(memory->queued, now, sm, lines, &memory->statistics);
-    else
-        fixed_write_back(memory->fixed, now, sm, lines, &memory->statistics);
+    memory->model->write_back(memory->behind, now, sm, lines, &memory->statistics);
 }
 
 int memory_make_ports(memory_system *memory, arena *a, const minigpu_config *config, uint32_t window_cycles) {
@@ -88,15 +80,13 @@ int memory_make_ports(memory_system *memory, arena *a, const minigpu_config *con
     }
     memory->pending = UINT64_MAX;
     memory->refused = NULL;
-    if (memory->fixed) return fixed_set_ports(memory->fixed, memory->ports, a);
-    queued_set_ports(memory->queued, memory->ports);
-    return 0;
+    return memory->model->set_ports(memory->behind, memory->ports, a);
 }
 
 /* ---- an SM's port ---- */
 
 static uint32_t flits_of(const memory_system *memory, const memory_packet *request) {
-    return memory->queued ? queued_flits(memory->queued, request) : fixed_flits(memory->fixed, request);
+    return memory->model->flits(memory->behind, request);
 }
 
 /* Who was refused looks again when the next credit is there. */
@@ -175,10 +165,7 @@ void memory_turn(memory_system *memory, uint64_t now) {
         network_port *p = &memory->ports[i];
         p->entered[memory->side] = p->caught_up = 0;
         p->visible = p->put;
-        if (memory->queued)
-            queued_publish(memory->queued, i, &p->sm_cycle);
-        else
-            fixed_publish(memory->fixed, i, &p->sm_cycle);
+        memory->model->publish(memory->behind, i, &p->sm_cycle);
         if (p->refused) look_at_credit(p);
     }
     memory->turned = now;
@@ -190,8 +177,7 @@ void memory_turn(memory_system *memory, uint64_t now) {
 
 int memory_may_enter(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request) {
     if (memory->ports) return port_may_enter(memory, now, sm, request);
-    if (memory->queued) return queued_may_enter(memory->queued, sm, request);
-    return fixed_may_enter(memory->fixed, now, sm, request, &memory->sm_cycles[sm]);
+    return memory->model->may_enter(memory->behind, now, sm, request, &memory->sm_cycles[sm]);
 }
 
 void memory_enter(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request) {
@@ -216,20 +202,19 @@ void memory_advance(memory_system *memory, uint64_t now) {
 
 int memory_take(memory_system *memory, uint64_t now, uint32_t sm, memory_reply *reply) {
     uint64_t *sm_cycle = memory->ports ? &memory->ports[sm].sm_cycle : &memory->sm_cycles[sm];
-    if (memory->queued) return queued_take(memory->queued, now, sm, reply, sm_cycle);
-    return fixed_take(memory->fixed, now, sm, reply, sm_cycle);
+    return memory->model->take(memory->behind, now, sm, reply, sm_cycle);
 }
 
 uint32_t memory_under_way(const memory_system *memory, uint32_t sm) {
-    return memory->queued ? queued_under_way(memory->queued, sm) : fixed_under_way(memory->fixed, sm);
+    return memory->model->under_way(memory->behind, sm);
 }
 
 uint64_t memory_last_reply(const memory_system *memory, uint32_t sm) {
-    return memory->queued ? queued_last_reply(memory->queued, sm) : fixed_last_reply(memory->fixed, sm);
+    return memory->model->last_reply(memory->behind, sm);
 }
 
 uint64_t memory_hash(const memory_system *memory, uint64_t hash) {
     uint32_t i;
     for (i = 0; memory->ports && i < memory->sms; i++) hash = gpump_hash_u64(hash, memory->ports[i].flits);
-    return memory->queued ? queued_hash(memory->queued, hash) : fixed_hash(memory->fixed, hash);
+    return memory->model->hash(memory->behind, hash);
 }

@@ -7,11 +7,11 @@
  * there is room that it was refused. Waking an SM too early costs time and changes nothing; too late is an error. So a
  * model that cannot tell when there will be room may simply say "next cycle".
  *
- * Two models can stand behind this door; minigpu_config says which. Model 0 (fixed.c) computes the whole way of a
- * request when it leaves its SM: network, L2 bank and DRAM channel are first come, first served, each with a latency, a
- * bandwidth and a queue that has an end. Everything lies in the machine's arena, so a copy of its bytes copies what
- * is under way; requests are named by tokens of their SM, never by pointers. The order of events within one cycle is
- * the SMs' index, so the result does not depend on the order in which SMs had their turn. */
+ * The model behind this door is a table of functions (model.h); minigpu_config says which. Model 0 (fixed.c) computes
+ * the whole way of a request when it leaves its SM: network, L2 bank and DRAM channel are first come, first served,
+ * each with a latency, a bandwidth and a queue that has an end. Everything lies in the machine's arena, so a copy of
+ * its bytes copies what is under way; requests are named by tokens of their SM, never by pointers. The order of events
+ * within one cycle is the SMs' index, so the result does not depend on the order in which SMs had their turn. */
 #ifndef MINIGPU_MEMORY_H
 #define MINIGPU_MEMORY_H
 
@@ -19,19 +19,18 @@
 #include "base/arena.h"
 #include "memory/port.h"
 
-struct fixed_memory;
-struct queued_memory;
+struct memory_model;
 
 typedef struct memory_system {
-    uint64_t *sm_cycles;          /* per SM: when it should look again; UINT64_MAX: not by itself. With ports, those
-                                     say so, and this is nobody's */
-    gpump_meter *meter;           /* traffic per kernel behind the L1s; the requests of contexts are kernel 0's */
-    struct fixed_memory *fixed;   /* model 0; else NULL */
-    struct queued_memory *queued; /* model 1; else NULL */
-    network_port *ports;          /* per SM; NULL: SMs do not advance side by side, and see the network's own queues */
-    uint8_t *refused;             /* per SM: 1: no room for its misses (memory_refuse); NULL: nobody remembers that */
-    uint64_t turned;              /* ports: the cycle of the last memory_turn */
-    uint64_t pending;             /* the first cycle of which the network knows nothing yet; UINT64_MAX */
+    uint64_t *sm_cycles;              /* per SM: when it should look again; UINT64_MAX: not by itself. With ports, those
+                                         say so, and this is nobody's */
+    gpump_meter *meter;               /* traffic per kernel behind the L1s; the requests of contexts are kernel 0's */
+    const struct memory_model *model; /* model.h */
+    void *behind;                     /* what the model has made */
+    network_port *ports; /* per SM; NULL: SMs do not advance side by side, and see the network's own queues */
+    uint8_t *refused;    /* per SM: 1: no room for its misses (memory_refuse); NULL: nobody remembers that */
+    uint64_t turned;     /* ports: the cycle of the last memory_turn */
+    uint64_t pending;    /* the first cycle of which the network knows nothing yet; UINT64_MAX */
     uint32_t input_flits, context_flits; /* of an SM's port: room for requests, and for those of contexts */
     uint32_t side;                       /* of the ports' entries: the one of this window */
     uint32_t sms;

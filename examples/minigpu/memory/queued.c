@@ -1,5 +1,7 @@
 #include "memory/queued.h"
 
+#include "memory/model.h"
+
 #include <string.h>
 
 #define HEADER_BYTES 8u /* of every packet on the network */
@@ -599,3 +601,68 @@ const char *queued_balance(const queued_memory *q, const memory_statistics *stat
     if ((reads + writes) * SEGMENT_BYTES != statistics->dram_bytes) return "DRAM's bytes are not fills and write-backs";
     return NULL;
 }
+
+/* ---- the table ---- */
+
+static void *model_make(arena *a, const minigpu_config *config, uint32_t sms, gpump_meter *meter) {
+    return queued_make(a, config, sms, meter);
+}
+static int model_set_ports(void *memory, network_port *ports, arena *a) {
+    (void)a;
+    queued_set_ports((queued_memory *)memory, ports);
+    return 0;
+}
+static void model_publish(void *memory, uint32_t sm, uint64_t *sm_cycle) {
+    queued_publish((queued_memory *)memory, sm, sm_cycle);
+}
+static uint32_t model_flits(const void *memory, const memory_packet *request) {
+    return queued_flits((const queued_memory *)memory, request);
+}
+static int model_may_enter(void *memory, uint64_t now, uint32_t sm, const memory_packet *request, uint64_t *sm_cycle) {
+    (void)now;
+    (void)sm_cycle;
+    return queued_may_enter((queued_memory *)memory, sm, request);
+}
+static void model_enter(void *memory, uint32_t sm, const memory_packet *request) {
+    queued_enter((queued_memory *)memory, sm, request);
+}
+static void model_write_back(void *memory, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics) {
+    queued_write_back((queued_memory *)memory, now, sm, lines, statistics);
+}
+static uint64_t model_advance(void *memory, uint64_t now, uint64_t *sm_cycles, memory_statistics *statistics) {
+    return queued_advance((queued_memory *)memory, now, sm_cycles, statistics);
+}
+static int model_take(void *memory, uint64_t now, uint32_t sm, memory_reply *reply, uint64_t *sm_cycle) {
+    return queued_take((queued_memory *)memory, now, sm, reply, sm_cycle);
+}
+static uint32_t model_under_way(const void *memory, uint32_t sm) {
+    return queued_under_way((const queued_memory *)memory, sm);
+}
+static uint64_t model_last_reply(const void *memory, uint32_t sm) {
+    return queued_last_reply((const queued_memory *)memory, sm);
+}
+static uint64_t model_hash(const void *memory, uint64_t hash) {
+    return queued_hash((const queued_memory *)memory, hash);
+}
+static uint8_t *model_refused(void *memory) { return queued_refused((queued_memory *)memory); }
+static void model_set_slice(void *memory, uint32_t kernel, uint32_t first, uint32_t eighths) {
+    queued_set_slice((queued_memory *)memory, kernel, first, eighths);
+}
+
+const memory_model queued_model = {
+    .name = "queued",
+    .make = model_make,
+    .set_ports = model_set_ports,
+    .publish = model_publish,
+    .flits = model_flits,
+    .may_enter = model_may_enter,
+    .enter = model_enter,
+    .write_back = model_write_back,
+    .advance = model_advance,
+    .take = model_take,
+    .under_way = model_under_way,
+    .last_reply = model_last_reply,
+    .hash = model_hash,
+    .refused = model_refused,
+    .set_slice = model_set_slice,
+};

@@ -21,12 +21,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "parts/duet/duet.h"
-#include "parts/fault_switch/fault_switch.h"
-#include "parts/faults/faults.h"
 #include "sm/gate.h"
 #include "sm/pipeline.h"
-#include "parts/restart/restart.h"
 #include "sm/warp_scheduler.h"
 #include "sm/memory_path.h"
 #include "preemption/context_bytes.h"
@@ -40,15 +36,9 @@
 
 static void actions(machine *m, sm *s);
 
-/* A warp of a stopping block issues no more. */
-static void stop_warp(sm *s, warp *w) {
-    gpump_warp_gate_close(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_PREEMPTION);
-    if (w->slot != NONE) gate_refresh(s, w);
-}
-
 static void stop_warps(machine *m, sm *s, const block *b) {
     uint32_t i;
-    for (i = 0; i < b->warp_count; i++) stop_warp(s, &m->warps[b->warps[i]]);
+    for (i = 0; i < b->warp_count; i++) gate_stop(s, &m->warps[b->warps[i]]);
 }
 
 static int refused(char error[LAUNCH_ERROR_BYTES], const gpump_diag *diag) {
@@ -132,11 +122,11 @@ static void coordinates_of(const kernel *k, uint64_t linear, uint32_t coordinate
 static void take_warps(machine *m, sm *s, uint32_t block_index, int restores) {
     block *b = &m->blocks[block_index];
     const kernel *k = &m->kernels[b->kernel];
-    const int served = duet_serves(m, b->kernel);
-    const uint64_t mine = s->duet ? duet_slots_beside(m) : UINT64_MAX;
     uint32_t i, threads = k->need.threads;
+    uint64_t mine;
+    PARTS_ASK(m, mine, UINT64_MAX, slots, (m, b->kernel));
     for (i = 0; i < k->warps; i++) {
-        uint32_t index = s->pool->free_warp, slot = served ? NONE : gpump_bits_lowest64(~s->occupied & mine);
+        uint32_t index = s->pool->free_warp, slot = mine ? gpump_bits_lowest64(~s->occupied & mine) : NONE;
         warp *w = &m->warps[index];
         s->pool->free_warp = w->block; /* free warps are linked through it */
         memset(w, 0, offsetof(warp, stack));
@@ -151,17 +141,16 @@ static void take_warps(machine *m, sm *s, uint32_t block_index, int restores) {
         threads -= threads >= LANES ? LANES : threads;
         w->barrier = NONE;
         b->warps[i] = index;
-        if (served) continue; /* its slot, if it has one, is duet_place's business */
-        if (s->duet) duet_number_beside(s, w, index);
+        if (!mine) continue;
         b->slots |= BIT(slot);
         s->occupied |= BIT(slot);
         s->slot_warp[slot] = index;
     }
     b->warp_count = k->warps;
-    if (served)
-        duet_place(m, s, b, restores);
-    else
+    if (mine)
         warp_scheduler_came(s, b->slots, b->first_age);
+    else
+        PARTS_TELL(m, give_slots, (m, s, b, restores));
     for (i = 0; i < b->warp_count; i++) PARTS_TELL(m, warp_came, (m, s, &m->warps[b->warps[i]]));
 }
 
@@ -186,21 +175,6 @@ static void start_warps(machine *m, sm *s, block *b) {
     b->start_cycle = m->now;
     PARTS_TELL(m, block_phase, (m, b, TIMELINE_RUN));
     if (s->wake > m->now + 1) s->wake = m->now + 1;
-}
-
-/* Every block has an equal part of the operand log: of the blocks of this kernel that fit the SM, or of as many as it
- * has slots where kernels meet there. */
-static void share_log(machine *m, sm *s, const kernel *k) {
-    gpump_occupancy occupancy;
-    if (s->duet && m->duet->served == NONE)
-        faults_share_log(m, s, duet_most_blocks(m, (uint32_t)(k - m->kernels)));
-    else if (m->config.kernels_per_sm > 1 ||
-             gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) != GPUMP_OK)
-        faults_share_log(m, s, m->config.gpu.block_slots);
-    else
-        faults_share_log(m, s, k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks);
-    if (s->fault_switch && gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) == GPUMP_OK)
-        fault_switch_share(m, s, k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks);
 }
 
 /* The warps of a block that has been placed come; unless it is to be restored, it starts. */
@@ -241,8 +215,9 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     block *b;
     uint32_t index;
     int restores = saved && saved->context != NEVER;
-    if (s->duet && duet_room(m, s, kernel_index, restores) != GPUMP_REASON_YES)
-        return duet_room(m, s, kernel_index, restores);
+    gpump_reason room;
+    PARTS_ASK(m, room, GPUMP_REASON_YES, room, (m, s, kernel_index, restores));
+    if (room != GPUMP_REASON_YES) return room;
     PARTS_TELL(m, blocks_change, (m));
     memset(&request, 0, sizeof request);
     memset(&diag, 0, sizeof diag);
@@ -270,7 +245,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     b->shared_bytes = view.shared_bytes;
     b->first_age = m->ages;
     m->ages += k->warps;
-    if (s->duet && !duet_serves(m, kernel_index)) duet_place_beside(m, s, b);
+    PARTS_TELL(m, block_is_placed, (m, s, b));
     b->context = NEVER;
     b->local_frame = NONE;
     b->preemption = NONE;
@@ -286,8 +261,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
         s->parked -= saved->kept != 0;
     }
     s->block_of_entry[ref.slot] = index;
-    if (s->faults && !s->resident) share_log(m, s, k);
-    s->resident++;
+    if (!s->resident++) PARTS_TELL(m, sm_is_taken, (m, s, kernel_index));
     if (!s->kernel_resident[kernel_index]++) s->resident_since[kernel_index] = m->now;
     PARTS_TELL(m, blocks_changed, (m, s, kernel_index));
     k->resident++;
@@ -332,17 +306,17 @@ void preemption_block_done(machine *m, sm *s, block *b) {
     actions(m, s);
 }
 
-static uint32_t waits_of(const machine *m, const block *b) {
-    uint32_t waits = 0, i;
+/* `moves`: 1: some of it is on its way. */
+static uint32_t waits_of(const machine *m, const sm *s, const block *b, int moves) {
+    uint32_t waits = moves ? GPUMP_SM_WAIT_PIPELINE : 0u;
+    const part *const *p;
     if (b->in_flight) waits |= GPUMP_SM_WAIT_PIPELINE;
     if (b->stores) waits |= GPUMP_SM_WAIT_STORES;
     if (b->atomics) waits |= GPUMP_SM_WAIT_ATOMICS;
     if (b->registers_pending) waits |= GPUMP_SM_WAIT_SCOREBOARD;
     if (b->to_point) waits |= GPUMP_SM_WAIT_PREEMPTION_POINT;
-    for (i = 0; m->faults_stall && i < b->warp_count; i++)
-        if (m->warps[b->warps[i]].awaited_count && !m->warps[b->warps[i]].calls) waits |= GPUMP_SM_WAIT_FAULT;
-    for (i = 0; m->faults_may_happen && i < b->warp_count; i++) /* what it gave up is in its context once it is held */
-        if (faults_is_draining(m, &m->warps[b->warps[i]])) waits |= GPUMP_SM_WAIT_PIPELINE;
+    for (p = m->parts; *p; p++)
+        if ((*p)->block_waits) waits |= (*p)->block_waits(m, s, b, waits);
     return waits;
 }
 
@@ -355,61 +329,26 @@ static void stop_at_points(machine *m, sm *s, block *b) {
         if (!w->stack.depth || gate_stopped(w)) continue;
         if (w->barrier != NONE || gate_calling(w) ||
             (!gate_in_control(w) && m->kernels[b->kernel].info[simt_top(&w->stack)->pc].is_point))
-            stop_warp(s, w);
+            gate_stop(s, w);
         else
             running++;
     }
     if (!running) b->to_point = 0;
 }
 
-/* Sends every warp back to the start of its region, where it stays. Who must not go back goes on to the boundary ahead.
- */
-static void rewind_warps(machine *m, sm *s, block *b) {
-    uint32_t i, running = 0;
-    for (i = 0; i < b->warp_count; i++) {
-        warp *w = &m->warps[b->warps[i]];
-        if (gate_stopped(w)) continue;
-        if (w->stack.depth && w->barrier == NONE) {
-            const uint64_t dropped = gpump_restart_since(s->restart, w->slot, GPUMP_RESTART_SPARSE);
-            if (!restart_warp(m, s, w, GPUMP_RESTART_SPARSE)) {
-                running++;
-                continue;
-            }
-            b->rewound += dropped;
-            machine_must(m, "gpump_sm_report_rewound", gpump_sm_report_rewound(s->gpump, b->ref, dropped), NULL);
-            m->kernels[b->kernel].wasted_warp_instructions += dropped;
-            if (b->preemption != NONE) m->preemptions[b->preemption].wasted_warp_instructions += dropped;
-        }
-        stop_warp(s, w);
-    }
-    if (!running) b->to_point = 0;
-}
-
-/* What of a stopping block waits for pages, or for those who do, leaves with what it has. */
-static void stop_faults(machine *m, sm *s, block *b) {
-    uint32_t i;
-    for (i = 0; i < b->warp_count; i++) faults_stop_warp(m, s, &m->warps[b->warps[i]]);
-}
-
-/* Has a warp of the block executed what is not verified yet? */
-static int is_speculative(const machine *m, const block *b) {
-    uint32_t i;
-    for (i = 0; i < b->warp_count && !m->warps[b->warps[i]].speculates; i++) {}
-    return i < b->warp_count;
-}
-
 static void report_waits(machine *m, sm *s, block *b) {
     uint32_t waits;
-    int moves;
+    int still = 1;
     if (b->to_point && b->rewinding)
-        rewind_warps(m, s, b);
+        PARTS_TELL(m, block_rewinds, (m, s, b));
     else if (b->to_point)
         stop_at_points(m, s, b);
-    if (s->faults && !b->to_point) stop_faults(m, s, b);
-    moves = duet_serves(m, b->kernel) && !b->to_point && !duet_hold(m, s, b);
-    if (!moves) context_pipeline_watch(m, s, b);
-    waits = waits_of(m, b) | (moves ? GPUMP_SM_WAIT_PIPELINE : 0u);
-    if (s->errors && !waits && is_speculative(m, b)) waits = GPUMP_SM_WAIT_PIPELINE;
+    if (!b->to_point) {
+        PARTS_TELL(m, block_stops, (m, s, b));
+        PARTS_ASK(m, still, 1, holds_still, (m, s, b));
+    }
+    if (still) context_pipeline_watch(m, s, b);
+    waits = waits_of(m, s, b, !still);
     if (waits == b->last_waits) return;
     b->last_waits = waits;
     if (!waits) { /* its state is complete: now its size is known */
@@ -439,7 +378,7 @@ static void stop(machine *m, sm *s, block *b) {
     if (!b->to_point) stop_warps(m, s, b);
     for (i = 0; !b->rewinding && m->stop_at_points == 2 && i < b->warp_count; i++) { /* stop now, or run on? */
         warp *w = &m->warps[b->warps[i]];
-        if (w->stack.depth && !gate_in_control(w) && !context_runs_on(m, b, w)) stop_warp(s, w);
+        if (w->stack.depth && !gate_in_control(w) && !context_runs_on(m, b, w)) gate_stop(s, w);
     }
     b->stopping = 1;
     b->stop_cycle = m->now;
@@ -516,7 +455,7 @@ void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind) {
         machine_must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, b->context), NULL);
         b->context = NEVER;
         machine_must(m, "gpump_sm_report_restored", gpump_sm_report_restored(s->gpump, m->now, b->ref), NULL);
-        if (duet_serves(m, b->kernel)) duet_release(m, s, b);
+        PARTS_TELL(m, block_is_restored, (m, s, b));
         start_warps(m, s, b);
     }
     actions(m, s);
@@ -526,7 +465,7 @@ void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind) {
 static void overwrite(const machine *m, sm *s, block *b, uint32_t stays) {
     const uint32_t registers = stays & GPUMP_PART_REGISTERS ? 0 : b->registers;
     uint32_t *freed = s->registers + b->register_base, i, n;
-    if (!m->config.overwrite_freed || s->duet || b->overwritten) return; /* duet_left overwrites what it gives back */
+    if (!m->config.overwrite_freed || (m->traits & PART_OVERWRITES) || b->overwritten) return;
     for (i = 0; i < registers; i++) freed[i] = FREED_PATTERN ^ i;
     if (!(stays & GPUMP_PART_SHARED_MEMORY)) memset(s->shared + b->shared_base, 0xdb, b->shared_bytes);
     for (i = 0; i < b->warp_count; i++) {
@@ -553,6 +492,8 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     }
     overwrite(m, s, b, action->kind == GPUMP_SM_ACTION_PARKED ? action->parts : 0);
     PARTS_TELL(m, block_leaves, (m, s, b, action));
+    s->dropping -= b->dropping;
+    b->dropping = 0;
     k->resident_cycles += m->now - b->start_cycle;
     if (action->why == GPUMP_BLOCK_FLUSHED) k->wasted_warp_instructions += action->history.executed;
     if (action->why == GPUMP_BLOCK_DONE)
@@ -605,6 +546,7 @@ static void end_move(machine *m, sm *s, block *b) {
 /* Everything gpump wants done on this SM. */
 static void actions(machine *m, sm *s) {
     gpump_sm_action action;
+    int still;
     while (!m->failed && gpump_sm_next(s->gpump, m->now, &action) == GPUMP_OK) {
         block *b = &m->blocks[s->block_of_entry[action.block.slot]];
         block_life_start(m, s); /* blocks that are told to leave have warps */
@@ -622,9 +564,10 @@ static void actions(machine *m, sm *s) {
             stop_warps(m, s, b);
             end_move(m, s, b);
             pipeline_squash_block(m, s, (uint32_t)(b - m->blocks));
-            if (duet_serves(m, b->kernel) && !duet_hold(m, s, b)) {
+            PARTS_ASK(m, still, 1, holds_still, (m, s, b));
+            if (!still) {
                 b->dropping = 1;
-                s->duet->dropping++;
+                s->dropping++;
                 break;
             }
             machine_must(m, "gpump_sm_report_dropped", gpump_sm_report_dropped(s->gpump, m->now, b->ref), NULL);
@@ -640,10 +583,12 @@ void block_life_actions(machine *m, sm *s) { actions(m, s); }
 
 void block_life_end_drops(machine *m, sm *s) {
     uint32_t entry;
+    int still;
     for (entry = 0; entry < BLOCK_ENTRIES_MAX; entry++) {
         block *b = s->block_of_entry[entry] == NONE ? NULL : &m->blocks[s->block_of_entry[entry]];
-        if (b && b->dropping && duet_hold(m, s, b))
-            machine_must(m, "gpump_sm_report_dropped", gpump_sm_report_dropped(s->gpump, m->now, b->ref), NULL);
+        if (!b || !b->dropping) continue;
+        PARTS_ASK(m, still, 1, holds_still, (m, s, b));
+        if (still) machine_must(m, "gpump_sm_report_dropped", gpump_sm_report_dropped(s->gpump, m->now, b->ref), NULL);
     }
     actions(m, s);
 }

@@ -31,4 +31,10 @@ static inline int gate_calling(const warp *w) {
     return gpump_warp_gate_closed_by(w->gate, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
 }
 
+/* A warp of a stopping block issues no more. */
+static inline void gate_stop(sm *s, warp *w) {
+    gpump_warp_gate_close(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_PREEMPTION);
+    if (w->slot != NONE) gate_refresh(s, w);
+}
+
 #endif

@@ -1031,7 +1031,10 @@ pipeline_replay_result pipeline_replay(machine *m, sm *s, uint32_t slot, uint32_
         queue_entry e;
         if (s->queue->waits >> slot & 1 || s->queue->windows[slot].alive >> what->sequence % WINDOW & 1)
             return PIPELINE_REPLAY_WAITS;
-        if (!issue_queue_has_room(s->queue)) return PIPELINE_REPLAY_LATER;
+        if (!issue_queue_has_room(s->queue) &&
+            (!issue_queue_has_last_room(s->queue) ||
+             gpump_replay_may_reissue(s->faults->replay, handle) != GPUMP_REASON_YES))
+            return PIPELINE_REPLAY_LATER;
         e.info = info;
         e.sequence = what->sequence;
         e.warp = warp_index;

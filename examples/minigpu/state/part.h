@@ -23,6 +23,7 @@ struct block;
 enum {
     PART_CROSSES_SMS = 1, /* SMs share state of it within a cycle: no SM may go ahead of the others (machine/ahead.h) */
     PART_SEES_PLACEMENTS = 2, /* it looks at warps when their block is placed: they come at once (block_life.h) */
+    PART_OVERWRITES = 8,      /* it overwrites what blocks leave behind: the values lie elsewhere, too (block_life.c) */
     PART_READS_MEMORY = 4     /* it reads the meters of the memory between windows (machine/window.h) */
 };
 
@@ -67,11 +68,24 @@ typedef struct part {
 
     /* ---- blocks (preemption/) ---- */
     void (*blocks_change)(struct machine *m); /* some block is about to come, to stop or to leave */
+    gpump_reason (*room)(struct machine *m, struct sm *s, uint32_t kernel,
+                         int restores);                                    /* for one more? YES, or why not */
+    uint32_t (*most_blocks)(const struct machine *m, uint32_t kernel);     /* on an SM; NONE: no word */
+    void (*sm_is_taken)(struct machine *m, struct sm *s, uint32_t kernel); /* the first block comes to an empty SM */
+    void (*block_is_placed)(struct machine *m, struct sm *s, struct block *b); /* its ranges may still be changed */
+    uint64_t (*slots)(const struct machine *m, uint32_t kernel); /* that its warps may take; 0: the part gives them */
+    void (*give_slots)(struct machine *m, struct sm *s, struct block *b, int restores); /* then it does so */
     void (*block_came)(struct machine *m, struct sm *s, struct block *b, const preempted_block *saved);
     void (*block_phase)(const struct machine *m, const struct block *b, uint32_t phase); /* a timeline_phase */
     void (*blocks_are_chosen)(struct machine *m, struct sm *s, const gpump_block_choice *choices, uint32_t count);
     void (*blocks_are_told)(struct machine *m, struct sm *s, const gpump_block_choice *choices, uint32_t count,
                             uint32_t for_kernel); /* to leave for that kernel number; 0: nobody */
+    void (*block_stops)(struct machine *m, struct sm *s, struct block *b);   /* every cycle until nothing holds it up */
+    void (*block_rewinds)(struct machine *m, struct sm *s, struct block *b); /* likewise: its warps go back instead */
+    int (*holds_still)(struct machine *m, struct sm *s, struct block *b);    /* 0: some of it is on its way */
+    uint32_t (*block_waits)(const struct machine *m, const struct sm *s, const struct block *b,
+                            uint32_t waits); /* what it waits for beyond `waits`: GPUMP_SM_WAIT_... */
+    void (*block_is_restored)(struct machine *m, struct sm *s, struct block *b); /* it is there, and starts */
     void (*block_leaves)(struct machine *m, struct sm *s, struct block *b,
                          const gpump_sm_action *action); /* all of it
                                                         is there yet */
@@ -81,13 +95,24 @@ typedef struct part {
     void (*warp_starts)(struct machine *m, struct sm *s, struct warp *w); /* at the first instruction */
     void (*warp_leaves)(struct machine *m, struct sm *s, struct warp *w);
     void (*blocks_changed)(struct machine *m, struct sm *s, uint32_t kernel); /* sm.kernel_resident of the kernel has */
-    void (*preempted_dropped)(struct machine *m, const preempted_block *entry); /* with its process */
+    void (*preempted_dropped)(struct machine *m, const preempted_block *entry);  /* with its process */
+    void (*off_chip_came_back)(struct machine *m, struct sm *s, uint32_t entry); /* a block that had left the SM on a
+                                                                                    fault and belongs to it
+                                                                                    (preempted_block.fault_sm) */
+    void (*blocks_are_weighed)(struct machine *m, struct sm *s); /* a policy is about to look at the SM's blocks */
 
     /* ---- asked by other parts, through the machine ---- */
     int (*room_wanted)(const struct machine *m, uint32_t for_kernel, room_request *request); /* 1: it has asked */
     int (*room_estimate)(const struct machine *m, uint32_t for_kernel, const struct block *b, uint64_t *cycles,
                          uint64_t *overhead); /* 1: what was estimated for a block that leaves for it */
-    int (*vacates)(const struct machine *m, const struct sm *s); /* 1: all blocks of the SM have to leave */
+    uint32_t (*give_up_off_chip)(struct machine *m, struct sm *s, uint32_t to); /* the SM becomes kernel `to`'s: such a
+                                                                                   block of another kernel waits with
+                                                                                   the others from now on. Its entry;
+                                                                                   NONE: there are no more */
+    int (*vacates)(const struct machine *m, const struct sm *s);          /* 1: all blocks of the SM have to leave */
+    uint64_t (*more_blocks)(const struct machine *m, const struct sm *s); /* that it would give the SM beyond those that
+                                                                             it has; NEVER: no word */
+    int (*place_more)(struct machine *m, struct sm *s);                   /* places one of them: 1, or 0; -1: no word */
     uint32_t (*vacated_for)(const struct machine *m,
                             const struct sm *s); /* the kernel number that gets it; NONE: no word */
 

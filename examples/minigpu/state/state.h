@@ -124,6 +124,7 @@ typedef struct sm {
     uint64_t stall_cycle;     /* the next one in which a context counts as moved (config.switch_stalls); NEVER */
     uint32_t resident;        /* blocks */
     uint32_t stopping;        /* blocks whose waits are being reported */
+    uint32_t dropping;        /* blocks that vanish as soon as nothing of them is on its way */
     uint32_t contexts_moving; /* blocks in the pipeline of contexts */
     uint32_t ended_count;     /* blocks that have ended */
     uint32_t ends_wait;       /* 1: they leave at the end of the window */
@@ -248,9 +249,7 @@ typedef struct process_runs {
     uint8_t *first_results; /* its buffers, one behind the other, when the first run had ended; NULL: it runs once */
 } process_runs;
 
-struct timeline;
 struct victim_request;
-struct corun;
 struct stream;
 
 typedef struct machine {
@@ -258,6 +257,7 @@ typedef struct machine {
     const part *parts[PARTS + 1]; /* those that it has, and NULL */
     uint32_t traits;              /* what they mean for the others: PART_... */
     uint32_t traits_unused;
+    void *of_part[PARTS]; /* their state, by PART_...; NULL: it has none */
     minigpu_config config;
     uint64_t now;
     uint64_t progress_cycle; /* when an instruction was last issued */
@@ -341,15 +341,12 @@ typedef struct machine {
     struct context_view *
         *views; /* per kernel what its analyses say; outside the arena, never changes; NULL: nobody needs it */
     const gpump_victim_policy *policy; /* who makes room for a kernel that arrives; NULL: whole SMs by `technique` */
-    struct schedule
-        *schedule; /* the scheduler decides which kernel gets which SM (preemption_schedule.c); NULL: priorities do */
-    struct machine_duet *duet;              /* blocks beyond the SMs' room (duet.h); NULL: none */
-    struct corun *corun;                    /* kernels share SMs as a group (corun.h); NULL: they do not */
-    struct stream *stream;                  /* runs of a process are requests (stream.h); NULL: of none */
-    uint64_t limit_cycles;                  /* its latency limit; NEVER: none */
-    uint64_t late_price;                    /* of the policy's requests, warp instructions per cycle */
-    uint64_t ask_again;                     /* the policy wants to be asked again at this cycle; NEVER: not */
-    gpump_cost_history *histories;          /* of finished blocks, by kernel number */
+    struct machine_duet *duet;         /* blocks beyond the SMs' room (duet.h); NULL: none */
+    struct stream *stream;             /* runs of a process are requests (stream.h); NULL: of none */
+    uint64_t limit_cycles;             /* its latency limit; NEVER: none */
+    uint64_t late_price;               /* of the policy's requests, warp instructions per cycle */
+    uint64_t ask_again;                /* the policy wants to be asked again at this cycle; NEVER: not */
+    gpump_cost_history *histories;     /* of finished blocks, by kernel number */
     struct victim_scratch *victim_scratch;  /* what a decision needs while it is made (victim_facts.h) */
     struct victim_request *victim_requests; /* one per kernel (victims.h) */
     const launch_file *launch;              /* whose loops these are */
@@ -364,7 +361,6 @@ typedef struct machine {
     uint32_t deadlocked;
     uint32_t window_cycles; /* SMs advance side by side for so many cycles (window.h); 0: cycle by cycle, in turn */
     uint32_t threads;       /* that advance them, the caller's among them; changes nothing else */
-    struct timeline *trace; /* an observer outside the arena (trace.h); NULL: nobody looks */
     struct region_log *region_log; /* another: which regions ran and how long (restart.h); NULL */
     void (*on_access)(struct machine *m,
                       const in_flight *access); /* another: told of each memory instruction that takes effect; NULL */

@@ -107,8 +107,8 @@ static void run_held(machine *m, uint32_t only, void *result) {
         for (i = 0; k != only && i < m->sm_count; i++) {
             gpump_rate_limits limits = gpump_rate_limits_none();
             limits.instructions = 0;
-            machine_must(m, "gpump_rate_set", gpump_rate_set(m->sms[i]->rate, m->now, m->corun->member_of[k], &limits),
-                         NULL);
+            machine_must(m, "gpump_rate_set",
+                         gpump_rate_set(m->sms[i]->rate, m->now, corun_of(m)->member_of[k], &limits), NULL);
         }
     held->status = machine_run(m, m->now + held->experiment->warm) < 0;
     held->status = held->status ? failed(m) : measure(held->experiment, m, only, held->traffic);
@@ -132,7 +132,7 @@ int corun_together(const corun_experiment *e, const gpump_partition_policy *poli
     uint32_t k;
     int status = m == NULL;
     memset(outcome, 0, sizeof *outcome);
-    while (!status && gpump_sharing_state_now(m->corun->sharing) != GPUMP_SHARING_RUN) {
+    while (!status && gpump_sharing_state_now(corun_of(m)->sharing) != GPUMP_SHARING_RUN) {
         if (machine_run(m, m->now + 1000) < 0) status = failed(m);
         if (!status && m->now > SETTLE_CYCLES) {
             fprintf(stderr, "minigpu: after %u cycles blocks still stand above their caps\n", SETTLE_CYCLES);
@@ -142,7 +142,8 @@ int corun_together(const corun_experiment *e, const gpump_partition_policy *poli
     if (!status && e->explain) status = measure_held(e, m, outcome);
     if (!status) status = measure_all(e, m, alone, outcome);
     for (k = 0; !status && k < m->kernel_count; k++)
-        (void)gpump_sharing_share(m->corun->sharing, m->corun->member_of[k], &outcome->shares[k], &outcome->kinds[k]);
+        (void)gpump_sharing_share(corun_of(m)->sharing, corun_of(m)->member_of[k], &outcome->shares[k],
+                                  &outcome->kinds[k]);
     machine_free(m);
     return status;
 }

@@ -127,12 +127,12 @@ static void report_classes(const machine *m, FILE *file) {
     static const char *const classes[] = {"latency sensitive", "network intensive", "DRAM intensive"};
     gpump_partition_share share;
     uint32_t i, kind;
-    if (!m->corun || !m->corun->window_cycles) return;
+    if (!corun_of(m) || !corun_of(m)->window_cycles) return;
     fprintf(file, "the group has decided %" PRIu64 " times, %u times because a kernel had changed its class",
-            m->corun->sharing->decisions, m->corun->class_changes);
-    for (i = 0; i < m->corun->kernels; i++)
-        if (m->corun->member_of[i] != NONE &&
-            gpump_sharing_share(m->corun->sharing, m->corun->member_of[i], &share, &kind) == GPUMP_OK)
+            corun_of(m)->sharing->decisions, corun_of(m)->class_changes);
+    for (i = 0; i < corun_of(m)->kernels; i++)
+        if (corun_of(m)->member_of[i] != NONE &&
+            gpump_sharing_share(corun_of(m)->sharing, corun_of(m)->member_of[i], &share, &kind) == GPUMP_OK)
             fprintf(file, "; %s is %s now", m->kernels[i].program->name, classes[kind]);
     fprintf(file, "\n");
 }

@@ -39,7 +39,7 @@ int corun_make(machine *m, const corun_options *options, char error[LAUNCH_ERROR
                  m->launch->path);
         return -1;
     }
-    if (!(c = m->corun = (struct corun *)arena_take(&m->arena, sizeof *c))) goto memory;
+    if (!(c = m->of_part[PART_corun] = (struct corun *)arena_take(&m->arena, sizeof *c))) goto memory;
     memset(c, 0, sizeof *c);
     c->policy = options->policy;
     c->leave = options->leave;
@@ -96,7 +96,7 @@ static uint32_t blocks_of(const machine *m, uint32_t index) {
 }
 
 static void join(machine *m, uint32_t index) {
-    struct corun *c = m->corun;
+    struct corun *c = corun_of(m);
     gpump_sharing_kernel joins;
     gpump_occupancy alone;
     gpump_diag diag;
@@ -119,7 +119,7 @@ static void join(machine *m, uint32_t index) {
 /* Free places go to those who wait, the highest priority first. Where there is none, the member of the lowest priority
  * makes place for a higher one. */
 static void fill_places(machine *m) {
-    struct corun *c = m->corun;
+    struct corun *c = corun_of(m);
     while (c->waiting && !m->failed) {
         uint32_t best = NONE, lowest = NONE, taken = 0, i;
         for (i = 0; i < m->kernel_count; i++) {
@@ -148,14 +148,14 @@ static void fill_places(machine *m) {
 }
 
 void corun_kernel_starts(machine *m, uint32_t index) {
-    struct corun *c = m->corun;
+    struct corun *c = corun_of(m);
     if (!c || index >= c->kernels || c->member_of[index] != NONE) return;
     c->waiting |= 1u << index;
     fill_places(m);
 }
 
 void corun_kernel_ended(machine *m, uint32_t index) {
-    struct corun *c = m->corun;
+    struct corun *c = corun_of(m);
     const kernel *k = &m->kernels[index];
     if (!c || (k->state != KERNEL_DONE && !(k->state == KERNEL_WAITING && k->arrival_cycle > m->now))) return;
     c->waiting &= ~(1u << index);
@@ -177,7 +177,7 @@ static uint32_t counted_blocks(const machine *m, const sm *s, uint32_t index) {
 }
 
 void corun_blocks_changed(machine *m, const sm *s, uint32_t index) {
-    struct corun *c = m->corun;
+    struct corun *c = corun_of(m);
     uint32_t member;
     if (!c || (member = c->member_of[index]) == NONE) return;
     machine_must(m, "gpump_sharing_report_blocks",
@@ -194,12 +194,12 @@ void corun_blocks_changed(machine *m, const sm *s, uint32_t index) {
 static int extra_may_come(const machine *m, const sm *s, uint32_t index) {
     gpump_partition_share share;
     uint32_t kind;
-    return gpump_sharing_share(m->corun->sharing, m->corun->member_of[index], &share, &kind) == GPUMP_OK &&
+    return gpump_sharing_share(corun_of(m)->sharing, corun_of(m)->member_of[index], &share, &kind) == GPUMP_OK &&
            s->index - share.first_sm < share.sms && share.blocks >= m->duet->plans[index].native_blocks;
 }
 
 int corun_may_place(const machine *m, const sm *s, uint32_t index, int own) {
-    const struct corun *c = m->corun;
+    const struct corun *c = corun_of(m);
     /* While a place changes hands nobody grows into the room that is meant for the newcomer. */
     if (c->member_of[index] == NONE || c->preempted) return 0;
     if (own && c->coming_back[s->index]) return 1;
@@ -209,7 +209,7 @@ int corun_may_place(const machine *m, const sm *s, uint32_t index, int own) {
 }
 
 void corun_came_back(const machine *m, const sm *s) {
-    if (m->corun->coming_back[s->index]) m->corun->coming_back[s->index]--;
+    if (corun_of(m)->coming_back[s->index]) corun_of(m)->coming_back[s->index]--;
 }
 
 /* ---- gates ---- */
@@ -251,7 +251,7 @@ static uint64_t in_order(const machine *m, const sm *s, uint64_t open) {
         else
             ordered |= 1u << member;
     }
-    if (!(ordered & (ordered - 1)) || !m->corun->orders) return open;
+    if (!(ordered & (ordered - 1)) || !corun_of(m)->orders) return open;
     for (member = 0; ordered >> member; member++)
         if (ordered >> member & 1 && member != gpump_rate_memory_first(s->rate, ordered)) open &= ~of[member];
     return open;

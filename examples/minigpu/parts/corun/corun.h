@@ -3,7 +3,7 @@
  *
  * Every kernel of the launch joins the group when it starts, and leaves when it has ended for good. The group's caps
  * decide which blocks the dispatcher may place; corun_group.h carries out what the group wants done. The gates stand at
- * the miss queues and at the issue stage. Without --partition m->corun and sm.rate are NULL, and nothing is asked.
+ * the miss queues and at the issue stage. Without --partition corun_of and sm.rate are NULL, and nothing is asked.
  *
  * A group may have fewer places than the launch has kernels. A kernel that finds none takes the place of the member of
  * the lowest priority, if its own is higher: that member's blocks leave, and it waits until a place is free again.
@@ -41,6 +41,9 @@ struct corun {
     uint32_t *coming_back; /* by SM: parked blocks that come back before the group is where it moves to */
 };
 
+/* The group of a machine; NULL: it has none. */
+static inline struct corun *corun_of(const machine *m) { return (struct corun *)m->of_part[PART_corun]; }
+
 /* Makes the group for a machine that is otherwise built. Returns 0, or -1 with the reason in error. */
 int corun_make(machine *m, const corun_options *options, char error[LAUNCH_ERROR_BYTES]);
 /* A kernel starts, or is done; one that repeats stays in the group. */
@@ -54,7 +57,7 @@ int corun_may_place(const machine *m, const sm *s, uint32_t index, int own);
 void corun_came_back(const machine *m, const sm *s);
 
 /* The member whose gates a kernel passes on an SM; NONE: none are set. */
-static inline uint32_t corun_member(const machine *m, uint32_t kernel) { return m->corun->member_of[kernel]; }
+static inline uint32_t corun_member(const machine *m, uint32_t kernel) { return corun_of(m)->member_of[kernel]; }
 /* The warp slots of `ready` that may issue: their kernels' quotas and limits in flight are not used up, and of the
  * memory instructions one kernel's are first. */
 uint64_t corun_may_issue(machine *m, sm *s, uint64_t ready);

@@ -32,7 +32,7 @@ static uint64_t issued(const machine *m, uint32_t kernel) {
 }
 
 static void begin_measurement(machine *m) {
-    struct corun *c = m->corun;
+    struct corun *c = corun_of(m);
     uint32_t i;
     for (i = 0; i < m->kernel_count; i++) {
         (void)gpump_meter_total(m->memory_system->meter, m->now, i + 1, &c->before[i]);
@@ -48,7 +48,7 @@ static void begin_measurement(machine *m) {
 /* Reports what each SM did. Behind L1 the meters know kernels but not SMs: an SM gets the part of its kernel's traffic
  * that its misses are of the kernel's misses. */
 static void report_samples(machine *m) {
-    struct corun *c = m->corun;
+    struct corun *c = corun_of(m);
     uint64_t all[GPUMP_PARTITION_KERNELS] = {0};
     gpump_diag diag;
     uint32_t i;
@@ -91,7 +91,7 @@ static void all_of(const machine *m, uint32_t kernel, gpump_traffic *sum) {
 }
 
 static void report_window(machine *m) {
-    struct corun *c = m->corun;
+    struct corun *c = corun_of(m);
     gpump_diag diag;
     uint32_t member;
     for (member = 0; member < c->places; member++) {
@@ -108,7 +108,7 @@ static void report_window(machine *m) {
 
 /* In RUN, a window follows the other. */
 static void look_at_window(machine *m) {
-    struct corun *c = m->corun;
+    struct corun *c = corun_of(m);
     uint32_t i;
     if (!c->window_cycles) return;
     if (c->window_end <= m->now && gpump_sharing_state_now(c->sharing) == GPUMP_SHARING_RUN) {
@@ -126,7 +126,7 @@ static void look_at_window(machine *m) {
 
 /* Reports what each member did in a trial. */
 static void report_trial(machine *m) {
-    struct corun *c = m->corun;
+    struct corun *c = corun_of(m);
     gpump_diag diag;
     uint32_t member;
     for (member = 0; member < c->places; member++) {
@@ -180,7 +180,7 @@ static void look(machine *m, sm *s, uint32_t kernel, uint32_t above, departure *
     }
     machine_must(m, "gpump_cost_estimate_blocks",
                  gpump_cost_estimate_blocks(&m->port, m->histories, m->kernel_count + 1, d->views, d->count, NULL,
-                                            &m->corun->leave->cost, d->estimates, NULL),
+                                            &corun_of(m)->leave->cost, d->estimates, NULL),
                  NULL);
     gpump_victim_request_init(&d->request, 0, 0, m->now);
     d->request.limit_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, MOVE_NS);
@@ -188,7 +188,7 @@ static void look(machine *m, sm *s, uint32_t kernel, uint32_t above, departure *
     d->sm.estimates = d->estimates;
     d->sm.count = d->count;
     d->sm.sm = s->index;
-    d->question.policy = m->corun->leave;
+    d->question.policy = corun_of(m)->leave;
     d->question.request = &d->request;
     d->question.sms = &d->sm;
     d->question.sm_count = 1;
@@ -198,12 +198,12 @@ static void look(machine *m, sm *s, uint32_t kernel, uint32_t above, departure *
 /* First choices: the blocks in the way of the kernel that grows here (gpump_victim_decide on its positions). */
 static void choose_for(machine *m, const sm *s, uint32_t growing, departure *d) {
     gpump_victim_place places[GPUMP_VICTIM_POSITIONS];
-    const kernel *k = &m->kernels[m->corun->kernel_of[growing]];
-    const gpumpi_sharing_cell *cell = gpumpi_sharing_cell_of(m->corun->sharing, s->index, growing);
+    const kernel *k = &m->kernels[corun_of(m)->kernel_of[growing]];
+    const gpumpi_sharing_cell *cell = gpumpi_sharing_cell_of(corun_of(m)->sharing, s->index, growing);
     gpump_victim_geometry geometry;
     gpump_victim_decision decision;
     if (gpump_victim_geometry_init(&geometry, &m->config.gpu, &k->need, s->shared_bytes, NULL)) return;
-    d->request.kernel = m->corun->kernel_of[growing] + 1;
+    d->request.kernel = corun_of(m)->kernel_of[growing] + 1;
     d->request.positions = cell->cap - cell->blocks;
     d->question.geometry = &geometry;
     d->question.places = places;
@@ -268,9 +268,9 @@ static void keep(const machine *m, const sm *s, uint32_t growing, departure *d) 
         if (is_chosen(d, d->views[i].block)) d->views[i].may = 1u << GPUMP_TECHNIQUE_SWITCH;
     }
     memset(&plan, 0, sizeof plan);
-    if (growing < m->corun->places) {
-        const gpumpi_sharing_cell *cell = gpumpi_sharing_cell_of(m->corun->sharing, s->index, growing);
-        if (gpump_gpu_occupancy(gpu, &m->kernels[m->corun->kernel_of[growing]].need, &occupancy, NULL)) return;
+    if (growing < corun_of(m)->places) {
+        const gpumpi_sharing_cell *cell = gpumpi_sharing_cell_of(corun_of(m)->sharing, s->index, growing);
+        if (gpump_gpu_occupancy(gpu, &m->kernels[corun_of(m)->kernel_of[growing]].need, &occupancy, NULL)) return;
         memset(&need, 0, sizeof need);
         need.blocks = cell->cap - cell->blocks;
         need.registers = occupancy.registers;
@@ -291,7 +291,7 @@ static void keep(const machine *m, const sm *s, uint32_t growing, departure *d) 
 
 /* Makes the blocks of a member leave that are above its cap on an SM. */
 static void vacate(machine *m, sm *s, uint32_t member) {
-    const struct corun *c = m->corun;
+    const struct corun *c = corun_of(m);
     const gpumpi_sharing_cell *cell = gpumpi_sharing_cell_of(c->sharing, s->index, member);
     const uint32_t growing = gpump_sharing_pick(c->sharing, s->index);
     departure d;
@@ -309,14 +309,14 @@ static void vacate(machine *m, sm *s, uint32_t member) {
 static void vacate_all(machine *m) {
     uint32_t i, member;
     for (i = 0; i < m->sm_count; i++)
-        for (member = 0; member < m->corun->places; member++) vacate(m, m->sms[i], member);
+        for (member = 0; member < corun_of(m)->places; member++) vacate(m, m->sms[i], member);
 }
 
 /* ---- actions ---- */
 
 /* Each member gets the eighths of L2 and DRAM that the decision names; all, while there is none. */
 static void set_slices(machine *m) {
-    const struct corun *c = m->corun;
+    const struct corun *c = corun_of(m);
     uint32_t i, kind;
     for (i = 0; i < m->kernel_count; i++) {
         gpump_partition_share share;
@@ -327,7 +327,7 @@ static void set_slices(machine *m) {
 }
 
 void corun_advance(machine *m) {
-    struct corun *c = m->corun;
+    struct corun *c = corun_of(m);
     gpump_sharing_action action;
     gpump_diag diag;
     uint32_t state;
@@ -366,17 +366,17 @@ void corun_advance(machine *m) {
 
 /* ---- the part ---- */
 
-static int is_present(const machine *m) { return m->corun != NULL; }
-static uint64_t next(const machine *m) { return m->corun->next; }
+static int is_present(const machine *m) { return corun_of(m) != NULL; }
+static uint64_t next(const machine *m) { return corun_of(m)->next; }
 
 static void kernels_have_come(machine *m) {
-    if (m->corun->next <= m->now) corun_advance(m);
+    if (corun_of(m)->next <= m->now) corun_advance(m);
 }
 
 /* The group decides who leaves, where its places are fewer than kernels, or priorities count in it. */
 static int makes_room(machine *m, uint32_t kernel_index) {
     (void)kernel_index;
-    return m->corun->places != m->kernel_count || m->corun->priorities;
+    return corun_of(m)->places != m->kernel_count || corun_of(m)->priorities;
 }
 
 static void block_came(machine *m, sm *s, block *b, const preempted_block *saved) {
@@ -387,7 +387,7 @@ static void block_came(machine *m, sm *s, block *b, const preempted_block *saved
 static void blocks_changed(machine *m, sm *s, uint32_t kernel_index) { corun_blocks_changed(m, s, kernel_index); }
 
 static uint64_t hash(const machine *m, uint64_t hash) {
-    return gpump_hash_u64(hash, gpump_sharing_hash(m->corun->sharing));
+    return gpump_hash_u64(hash, gpump_sharing_hash(corun_of(m)->sharing));
 }
 
 static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {

@@ -333,8 +333,6 @@ void duet_left(machine *m, sm *s, block *b) {
     overwrite(duet_shared(m, b), (size_t)plan_of(m, s)->shared_granules * GRANULE);
     for (i = 0; i < b->warp_count; i++)
         if (alive(s, m->warps[b->warps[i]].number)) vacate(m, s, b, &m->warps[b->warps[i]]);
-    s->duet->dropping -= b->dropping;
-    b->dropping = 0;
     machine_must(m, "gpump_duet_report_block_done", gpump_duet_report_block_done(s->duet->gpump, m->now, b->duet),
                  NULL);
 }
@@ -684,13 +682,47 @@ static void block_leaves(machine *m, sm *s, block *b, const gpump_sm_action *act
         duet_left_beside(m, s, b);
 }
 
+static gpump_reason room(machine *m, sm *s, uint32_t kernel_index, int restores) {
+    return duet_room(m, s, kernel_index, restores);
+}
+
+static uint32_t most_blocks(const machine *m, uint32_t kernel_index) {
+    return m->duet->served == NONE ? duet_most_blocks(m, kernel_index) : NONE;
+}
+
+static void block_is_placed(machine *m, sm *s, block *b) {
+    if (!duet_serves(m, b->kernel)) duet_place_beside(m, s, b);
+}
+
+static uint64_t slots(const machine *m, uint32_t kernel_index) {
+    return duet_serves(m, kernel_index) ? 0 : duet_slots_beside(m);
+}
+
+static void warp_came(machine *m, sm *s, warp *w) {
+    if (!duet_serves(m, m->blocks[w->block].kernel)) duet_number_beside(s, w, (uint32_t)(w - m->warps));
+}
+
+static int holds_still(machine *m, sm *s, block *b) { return !duet_serves(m, b->kernel) || duet_hold(m, s, b); }
+
+static void block_is_restored(machine *m, sm *s, block *b) {
+    if (duet_serves(m, b->kernel)) duet_release(m, s, b);
+}
+
 const part duet_part = {
     .name = "duet",
-    .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS | PART_READS_MEMORY,
+    .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS | PART_READS_MEMORY | PART_OVERWRITES,
     .is_present = is_present,
     .close = duet_free,
     .next = next,
     .kernels_have_come = kernels_have_come,
+    .room = room,
+    .most_blocks = most_blocks,
+    .block_is_placed = block_is_placed,
+    .slots = slots,
+    .give_slots = duet_place,
+    .warp_came = warp_came,
+    .holds_still = holds_still,
+    .block_is_restored = block_is_restored,
     .block_leaves = block_leaves,
     .hash = duet_hash,
 };

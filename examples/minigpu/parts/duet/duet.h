@@ -22,7 +22,6 @@ typedef struct sm_duet {
     gpump_duet_action move;
     uint32_t moving;    /* 1: `move` is under way */
     uint32_t kernel;    /* whose plan it has; NONE */
-    uint32_t dropping;  /* blocks that vanish when a move ends */
     uint64_t beside;    /* places of the kernel that shares the SM, those taken as a mask */
     uint64_t reported;  /* slots whose warp has been reported as stalled */
     uint64_t too_large; /* stalls of warps whose live registers did not fit a frame */

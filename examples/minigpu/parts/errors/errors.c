@@ -172,3 +172,17 @@ uint64_t errors_next(const sm *s) {
     if (s->errors->raised) return s->now + 1;
     return verified < stores ? verified : stores;
 }
+
+/* ---- the part ---- */
+
+static int is_present(const machine *m) { return m->sm_count && m->sms[0] && m->sms[0]->errors; }
+
+/* A block leaves when all that its warps have executed is verified. */
+static uint32_t block_waits(const machine *m, const sm *s, const block *b, uint32_t waits) {
+    uint32_t i;
+    (void)s;
+    for (i = 0; i < b->warp_count && !m->warps[b->warps[i]].speculates; i++) {}
+    return !waits && i < b->warp_count ? GPUMP_SM_WAIT_PIPELINE : 0;
+}
+
+const part errors_part = {.name = "errors", .is_present = is_present, .block_waits = block_waits};

@@ -2,10 +2,8 @@
 
 #include "parts/fault_switch/fault_switch.h"
 #include "preemption/block_life.h"
-#include "parts/schedule/preemption_schedule.h"
 #include "preemption/preempted.h"
 #include "preemption/requests.h"
-#include "parts/schedule/schedule_facts.h"
 
 /* The kernel of which the SM holds blocks, or has some off the chip; NULL. */
 static kernel *kernel_of(const machine *m, const sm *s) {
@@ -42,13 +40,15 @@ static void come_back(machine *m, sm *s) {
     copy = m->preempted[i];
     if (preemption_place(m, s, copy.kernel, linear, &copy) != GPUMP_REASON_YES) return;
     s->fault_switch->coming = NEVER;
-    if (m->schedule) preemption_schedule_came_back(m, s, i);
+    PARTS_TELL(m, off_chip_came_back, (m, s, i));
     preempted_take(m, i, s->index);
 }
 
 /* Places a block beyond those that the SM has; 1 when it did. */
 static int place_beyond(machine *m, sm *s, kernel *k) {
-    if (m->schedule) return preemption_schedule_place_extra(m, s);
+    int placed;
+    PARTS_ASK(m, placed, -1, place_more, (m, s));
+    if (placed >= 0) return placed;
     if (k->next_block == k->blocks ||
         preemption_place(m, s, (uint32_t)(k - m->kernels), k->next_block, NULL) != GPUMP_REASON_YES)
         return 0;
@@ -71,13 +71,14 @@ static void advance(machine *m, sm *s) {
     fault_switch *f = s->fault_switch;
     gpump_block_switch_action action;
     kernel *k = kernel_of(m, s);
-    const uint64_t left = m->schedule                   ? preemption_schedule_extra_blocks(m, s)
-                          : k && may_have_more(m, s, k) ? k->blocks - k->next_block
-                                                        : 0;
-    uint64_t next;
+    uint64_t next, left;
+    int vacates;
     f->asks = 0;
     f->next = NEVER;
-    if (m->schedule && preemption_schedule_vacates(m, s)) return; /* its blocks leave for good */
+    PARTS_ASK(m, left, NEVER, more_blocks, (m, s));
+    if (left == NEVER) left = k && may_have_more(m, s, k) ? k->blocks - k->next_block : 0;
+    PARTS_ASK(m, vacates, 0, vacates, (m, s));
+    if (vacates) return; /* its blocks leave for good */
     if (f->coming != NEVER) come_back(m, s);
     (void)gpump_block_switch_set_outside(f->unit, left < UINT32_MAX ? (uint32_t)left : UINT32_MAX - 1,
                                          k ? gpump_context_pool_room(m->context_pool, (uint32_t)(k - m->kernels) + 1)
@@ -137,14 +138,23 @@ static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
     return gpump_hash_u64(hash, gpump_block_switch_hash(s->fault_switch->unit));
 }
 
+static void sm_is_taken(machine *m, sm *s, uint32_t kernel_index) {
+    const kernel *k = &m->kernels[kernel_index];
+    gpump_occupancy occupancy;
+    if (gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) == GPUMP_OK)
+        fault_switch_share(m, s, k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks);
+}
+
 const part fault_switch_part = {
     .name = "fault_switch",
     .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS,
     .is_present = is_present,
     .before_placing = fault_exchange_advance,
     .may_start = may_start,
+    .sm_is_taken = sm_is_taken,
     .block_came = block_came,
     .block_left = block_left,
     .preempted_dropped = preempted_dropped,
+    .give_up_off_chip = fault_switch_give_up,
     .hash_sm = hash_sm,
 };

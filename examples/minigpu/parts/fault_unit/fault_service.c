@@ -149,5 +149,6 @@ const part fault_unit_part = {
     .is_awaited = fault_unit_is_serving,
     .block_leaves = block_leaves,
     .preempted_dropped = preempted_dropped,
+    .blocks_are_weighed = fault_unit_describe,
     .hash = hash,
 };

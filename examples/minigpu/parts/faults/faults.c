@@ -297,7 +297,8 @@ static void pages_have_come(machine *m, sm *s) {
     f->held_cycle = NEVER;
     FOR_EACH_NUMBER(f->held, number) {
         warp *w = warp_in(m, s, number);
-        if (gate_stopped(w)) continue; /* it stays as it is, to be saved */
+        if (gate_stopped(w) && !m->blocks[w->block].to_point)
+            continue; /* it stays as it is, to be saved, unless others of its block still run and may want its log */
         if (w->fault_cycle > m->now) {
             if (w->fault_cycle < f->held_cycle) f->held_cycle = w->fault_cycle;
             continue;
@@ -490,10 +491,46 @@ static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
     return gpump_hash_u64(hash, gpump_replay_hash(s->faults->replay));
 }
 
+/* Every block has an equal part of the operand log: of the blocks of this kernel that fit the SM, or of as many as it
+ * has slots where kernels meet there. */
+static void sm_is_taken(machine *m, sm *s, uint32_t kernel_index) {
+    const kernel *k = &m->kernels[kernel_index];
+    gpump_occupancy occupancy;
+    uint32_t most;
+    PARTS_ASK(m, most, NONE, most_blocks, (m, kernel_index));
+    if (most != NONE)
+        faults_share_log(m, s, most);
+    else if (m->config.kernels_per_sm > 1 ||
+             gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) != GPUMP_OK)
+        faults_share_log(m, s, m->config.gpu.block_slots);
+    else
+        faults_share_log(m, s, k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks);
+}
+
+/* What of a stopping block waits for pages, or for those who do, leaves with what it has. */
+static void block_stops(machine *m, sm *s, block *b) {
+    uint32_t i;
+    for (i = 0; i < b->warp_count; i++) faults_stop_warp(m, s, &m->warps[b->warps[i]]);
+}
+
+static uint32_t block_waits(const machine *m, const sm *s, const block *b, uint32_t waits) {
+    uint32_t i;
+    (void)s;
+    waits = 0;
+    for (i = 0; m->faults_stall && i < b->warp_count; i++)
+        if (m->warps[b->warps[i]].awaited_count && !m->warps[b->warps[i]].calls) waits |= GPUMP_SM_WAIT_FAULT;
+    for (i = 0; m->faults_may_happen && i < b->warp_count; i++) /* what it gave up is in its context once it is held */
+        if (faults_is_draining(m, &m->warps[b->warps[i]])) waits |= GPUMP_SM_WAIT_PIPELINE;
+    return waits;
+}
+
 const part faults_part = {
     .name = "faults",
     .traits = PART_SEES_PLACEMENTS,
     .is_present = is_present,
+    .sm_is_taken = sm_is_taken,
+    .block_stops = block_stops,
+    .block_waits = block_waits,
     .warp_came = faults_open_warp,
     .warp_leaves = faults_close_warp,
     .hash_sm = hash_sm,

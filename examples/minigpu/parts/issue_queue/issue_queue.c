@@ -19,7 +19,7 @@ issue_queue *issue_queue_make(arena *a, uint32_t entries, uint32_t warp_slots, u
         if (!window->readers || !window->writer) return NULL;
         memset(window->writer, WINDOW, ids);
     }
-    for (i = 0; i < entries; i++) q->free_entries[i / 64] |= BIT(i % 64);
+    for (i = 0; i <= entries; i++) q->free_entries[i / 64] |= BIT(i % 64);
     return q;
 }
 

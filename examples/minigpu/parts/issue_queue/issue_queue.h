@@ -72,7 +72,16 @@ void issue_queue_hold(issue_queue *q, uint32_t slot);
 void issue_queue_forget(issue_queue *q, uint32_t slot);
 uint64_t issue_queue_hash(const issue_queue *q, uint64_t hash);
 
-static inline int issue_queue_has_room(const issue_queue *q) { return (q->free_entries[0] | q->free_entries[1]) != 0; }
+/* Is there room for an instruction that is fetched? One place more is there for instructions that issue again and can
+ * do so at once: instructions that wait for room in the operand log could fill the queue, and only those that issue
+ * again make that room. */
+static inline int issue_queue_has_room(const issue_queue *q) {
+    return (q->free_entries[0] && q->free_entries[1]) || (q->free_entries[0] & (q->free_entries[0] - 1)) ||
+           (q->free_entries[1] & (q->free_entries[1] - 1));
+}
+static inline int issue_queue_has_last_room(const issue_queue *q) {
+    return (q->free_entries[0] | q->free_entries[1]) != 0;
+}
 static inline int issue_queue_any_ready(const issue_queue *q, const uint64_t blocked[ISSUE_QUEUE_WORDS]) {
     return ((q->ready[0] & ~blocked[0]) | (q->ready[1] & ~blocked[1])) != 0;
 }

@@ -189,11 +189,15 @@ static uint64_t hash(const machine *m, uint64_t hash) {
     return gpump_hash_u64(hash, m->page_faults.served ^ (uint64_t)m->page_faults.buffer.count << 32);
 }
 
+/* A page is on its way, however long that takes. */
+static int is_awaited(const machine *m) { return pipe_next(&m->page_faults.buffer) != NEVER; }
+
 const part page_checks_part = {
     .name = "page_checks",
     .traits = PART_CROSSES_SMS,
     .is_present = is_present,
     .next = page_faults_next,
     .turn = page_faults_serve,
+    .is_awaited = is_awaited,
     .hash = hash,
 };

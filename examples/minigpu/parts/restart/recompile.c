@@ -9,7 +9,9 @@
 #include "sm/pipeline.h"
 #include "parts/restart/region.h"
 #include "sm/scoreboard.h"
+#include "parts/restart/restart.h"
 #include "preemption/context_forms.h"
+#include "sm/gate.h"
 
 /* The version that an instruction stands in; NULL: the kernel as it was built. */
 static const code_version *version_of(const kernel *k, uint32_t pc) {
@@ -203,7 +205,7 @@ void recompile_free(machine *m) {
 static int is_present(const machine *m) { return m->regions != 0; }
 
 static void warp_came(machine *m, sm *s, warp *w) {
-    machine_must(m, "gpump_restart_open", gpump_restart_open(s->restart, w->slot), NULL);
+    if (w->slot != NONE) machine_must(m, "gpump_restart_open", gpump_restart_open(s->restart, w->slot), NULL);
 }
 
 static void warp_starts(machine *m, sm *s, warp *w) { restart_record(m, s, w, 0); }
@@ -217,10 +219,34 @@ static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
     return gpump_hash_u64(hash, gpump_restart_hash(s->restart));
 }
 
+/* Sends every warp back to the start of its region, where it stays. Who must not go back goes on to the boundary ahead.
+ */
+static void block_rewinds(machine *m, sm *s, block *b) {
+    uint32_t i, running = 0;
+    for (i = 0; i < b->warp_count; i++) {
+        warp *w = &m->warps[b->warps[i]];
+        if (gate_stopped(w)) continue;
+        if (w->stack.depth && w->barrier == NONE) {
+            const uint64_t dropped = gpump_restart_since(s->restart, w->slot, GPUMP_RESTART_SPARSE);
+            if (!restart_warp(m, s, w, GPUMP_RESTART_SPARSE)) {
+                running++;
+                continue;
+            }
+            b->rewound += dropped;
+            machine_must(m, "gpump_sm_report_rewound", gpump_sm_report_rewound(s->gpump, b->ref, dropped), NULL);
+            m->kernels[b->kernel].wasted_warp_instructions += dropped;
+            if (b->preemption != NONE) m->preemptions[b->preemption].wasted_warp_instructions += dropped;
+        }
+        gate_stop(s, w);
+    }
+    if (!running) b->to_point = 0;
+}
+
 const part restart_part = {
     .name = "restart",
     .is_present = is_present,
     .close = recompile_free,
+    .block_rewinds = block_rewinds,
     .warp_came = warp_came,
     .warp_starts = warp_starts,
     .warp_leaves = warp_leaves,

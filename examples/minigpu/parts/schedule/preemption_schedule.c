@@ -17,8 +17,6 @@
 #include <string.h>
 
 #include "policies.h"
-#include "parts/fault_switch/fault_switch.h"
-#include "parts/fault_unit/fault_unit.h"
 #include "sm/memory_path.h"
 #include "preemption/block_life.h"
 #include "preemption/preempted.h"
@@ -75,7 +73,7 @@ int preemption_schedule_make(machine *m, const launch_file *launch, const char *
         process.weight = 1;
         if (gpump_scheduler_open(c->scheduler, 0, &process, &c->processes[i], &diag) != GPUMP_OK) goto memory;
     }
-    m->schedule = c;
+    m->of_part[PART_schedule] = c;
     return 0;
 memory:
     snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
@@ -88,7 +86,7 @@ void preemption_schedule_submit(machine *m, uint32_t kernel_index) {
     const kernel *k = &m->kernels[kernel_index];
     gpump_scheduler_command command;
     gpump_occupancy occupancy;
-    if (m->corun && kernel_index < m->corun->kernels) {
+    if (corun_of(m) && kernel_index < corun_of(m)->kernels) {
         schedule_group_submit(m);
         return;
     }
@@ -96,11 +94,11 @@ void preemption_schedule_submit(machine *m, uint32_t kernel_index) {
     if (gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) != GPUMP_OK) return;
     command.cookie = kernel_index;
     command.blocks = k->blocks;
-    command.process = m->schedule->processes[k->process];
+    command.process = schedule_of(m)->processes[k->process];
     command.blocks_per_sm = k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks;
     command.saved_limit = UINT32_MAX;
     machine_must(m, "gpump_scheduler_submit",
-                 gpump_scheduler_submit(m->schedule->scheduler, m->now, k->process, &command, NULL), NULL);
+                 gpump_scheduler_submit(schedule_of(m)->scheduler, m->now, k->process, &command, NULL), NULL);
     m->dispatch_needed = 1;
 }
 
@@ -111,7 +109,7 @@ static void name_placed(machine *m, const sm *s, const scheduled *name) {
     uint32_t i;
     for (i = 0; i < BLOCK_ENTRIES_MAX; i++) {
         const uint32_t index = s->block_of_entry[i];
-        if (index != NONE && m->blocks[index].life == m->lives) m->schedule->names[index] = *name;
+        if (index != NONE && m->blocks[index].life == m->lives) schedule_of(m)->names[index] = *name;
     }
 }
 
@@ -121,7 +119,7 @@ static void issue(machine *m, const gpump_scheduler_action *action) {
     sm *s = m->sms[action->sm];
     scheduled name;
     gpump_reason reason;
-    if (m->corun && kernel_index < m->corun->kernels) {
+    if (corun_of(m) && kernel_index < corun_of(m)->kernels) {
         schedule_group_issue(m, action);
         return;
     }
@@ -144,17 +142,17 @@ static void issue(machine *m, const gpump_scheduler_action *action) {
 }
 
 uint64_t preemption_schedule_extra_blocks(const machine *m, const sm *s) {
-    const gpump_scheduler_view view = gpump_scheduler_look(m->schedule->scheduler);
+    const gpump_scheduler_view view = gpump_scheduler_look(schedule_of(m)->scheduler);
     const gpump_scheduler_sm *row = &view.sms[s->index];
     return row->state == GPUMP_SCHEDULER_SM_RUNNING ? gpump_scheduler_to_issue(&view.kernels[row->kernel]) : 0;
 }
 
 int preemption_schedule_place_extra(machine *m, sm *s) {
-    const gpump_scheduler_view view = gpump_scheduler_look(m->schedule->scheduler);
+    const gpump_scheduler_view view = gpump_scheduler_look(schedule_of(m)->scheduler);
     gpump_scheduler_action action;
     gpump_result result;
     if (s->resident >= view.kernels[view.sms[s->index].kernel].blocks_per_sm) return 0;
-    result = gpump_scheduler_issue_extra(m->schedule->scheduler, m->now, s->index, &action);
+    result = gpump_scheduler_issue_extra(schedule_of(m)->scheduler, m->now, s->index, &action);
     if (result == GPUMP_OK)
         issue(m, &action);
     else if (result != GPUMP_EMPTY)
@@ -163,7 +161,7 @@ int preemption_schedule_place_extra(machine *m, sm *s) {
 }
 
 void preemption_schedule_came_back(machine *m, sm *s, uint32_t entry) {
-    name_placed(m, s, &m->schedule->off_chip[entry]);
+    name_placed(m, s, &schedule_of(m)->off_chip[entry]);
 }
 
 /* The SM's blocks that can still be told to leave: not those that leave already or just come back. Returns how many. */
@@ -194,7 +192,7 @@ static uint32_t select_choices(machine *m, sm *s, gpump_block_choice *choices) {
     memset(&view, 0, sizeof view);
     memset(&question, 0, sizeof question);
     memset(&decision, 0, sizeof decision);
-    fault_unit_describe(m, s);
+    PARTS_TELL(m, blocks_are_weighed, (m, s));
     leaving = look_at_leaving(m, s, views);
     question.policy = gpump_victim_find("chimera");
     machine_must(m, "gpump_cost_estimate_blocks",
@@ -220,10 +218,13 @@ static uint32_t select_choices(machine *m, sm *s, gpump_block_choice *choices) {
  * arrived. */
 static void vacate(machine *m, sm *s) {
     gpump_block_choice choices[BLOCK_ENTRIES_MAX];
-    uint32_t mechanism = m->schedule->vacating[s->index] - 1, count, entry;
+    uint32_t mechanism = schedule_of(m)->vacating[s->index] - 1, count, entry;
     memset(choices, 0, sizeof choices);
-    while (s->fault_switch && (entry = fault_switch_give_up(m, s, NONE)) != NONE)
+    for (;;) { /* its blocks that have left on a fault go to the preempted blocks of their kernels */
+        PARTS_ASK(m, entry, NONE, give_up_off_chip, (m, s, NONE));
+        if (entry == NONE) break;
         preemption_schedule_off_chip_left(m, entry, 0);
+    }
     if (!s->resident) return;
     if (mechanism != GPUMP_SCHEDULER_SELECT) {
         preemption_request(m, s, mechanism == GPUMP_SCHEDULER_DRAIN ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH, 0,
@@ -236,19 +237,48 @@ static void vacate(machine *m, sm *s) {
 
 static void set_up(machine *m, const gpump_scheduler_action *action) {
     sm *s = m->sms[action->sm];
-    m->schedule->vacating[action->sm] = 0;
+    schedule_of(m)->vacating[action->sm] = 0;
     if (action->invalidate & GPUMP_SCHEDULER_INVALIDATE_L1) memory_path_invalidate(s);
     machine_must(m, "gpump_scheduler_report_ready",
-                 gpump_scheduler_report_ready(m->schedule->scheduler, m->now, action->sm), NULL);
+                 gpump_scheduler_report_ready(schedule_of(m)->scheduler, m->now, action->sm), NULL);
+}
+
+/* The policy dss_fault lends SMs of a kernel of which few warps can run: how many can, and of how many? */
+static void report_running(machine *m, uint32_t row, uint32_t kernel_index) {
+    uint32_t running = 0, warps = 0, i, n;
+    for (i = 0; i < m->block_count; i++) {
+        const block *b = &m->blocks[i];
+        if (!b->life || b->kernel != kernel_index) continue;
+        for (n = 0; n < b->warp_count; n++) {
+            const warp *w = &m->warps[b->warps[n]];
+            if (!w->stack.depth) continue;
+            warps++;
+            running += !w->awaited_count && w->fault_cycle <= m->now;
+        }
+    }
+    for (n = preempted_first(m, kernel_index); n != NONE; n = preempted_after(m, kernel_index, n))
+        warps += m->kernels[kernel_index].warps;
+    machine_must(m, "gpump_scheduler_report_running",
+                 gpump_scheduler_report_running(schedule_of(m)->scheduler, m->now, row, running, warps), NULL);
+}
+
+static void report_all_running(machine *m) {
+    const gpump_scheduler_view view = gpump_scheduler_look(schedule_of(m)->scheduler);
+    uint32_t row;
+    if (!m->faults_may_happen || strcmp(schedule_of(m)->policy->name, "dss_fault") != 0) return;
+    for (row = 1; row <= view.config->active_kernels; row++)
+        if (view.kernels[row].in_use && !(corun_of(m) && view.kernels[row].cookie < corun_of(m)->kernels))
+            report_running(m, row, (uint32_t)view.kernels[row].cookie);
 }
 
 void preemption_schedule_pump(machine *m) {
-    struct schedule *c = m->schedule;
+    struct schedule *c = schedule_of(m);
     gpump_scheduler_action action;
     gpump_result result = GPUMP_EMPTY;
     uint32_t i;
     for (i = 0; i < m->sm_count; i++)
         if (c->vacating[i] && m->sms[i]->resident) vacate(m, m->sms[i]);
+    report_all_running(m);
     while (!m->failed) {
         schedule_group_settle(m);
         result = gpump_scheduler_next(c->scheduler, c->policy, m->now, &action);
@@ -268,22 +298,22 @@ void preemption_schedule_pump(machine *m) {
 }
 
 uint64_t preemption_schedule_wake(const machine *m) {
-    uint64_t next = gpump_scheduler_next_cycle(m->schedule->scheduler);
+    uint64_t next = gpump_scheduler_next_cycle(schedule_of(m)->scheduler);
     return next == GPUMP_UNKNOWN ? NEVER : next <= m->now ? m->now + 1 : next;
 }
 
 uint64_t preemption_schedule_hash(const machine *m, uint64_t hash) {
-    return gpump_hash_u64(hash, gpump_scheduler_hash(m->schedule->scheduler));
+    return gpump_hash_u64(hash, gpump_scheduler_hash(schedule_of(m)->scheduler));
 }
 
 /* ---- the part ---- */
 
-static int is_present(const machine *m) { return m->schedule != NULL; }
-static int owns_sms(const machine *m) { return m->schedule != NULL; }
+static int is_present(const machine *m) { return schedule_of(m) != NULL; }
+static int owns_sms(const machine *m) { return schedule_of(m) != NULL; }
 
 static uint64_t before_placing(machine *m) {
     preemption_schedule_pump(m);
-    m->dispatch_needed = m->corun != NULL; /* the scheduler places all blocks but a group's */
+    m->dispatch_needed = corun_of(m) != NULL; /* the scheduler places all blocks but a group's */
     return NEVER;
 }
 
@@ -294,7 +324,7 @@ static int makes_room(machine *m, uint32_t kernel_index) {
 
 static int may_place(const machine *m, const sm *s, uint32_t kernel_index, int own) {
     (void)own;
-    return kernel_index < m->corun->kernels && schedule_group_holds(m, s->index);
+    return kernel_index < corun_of(m)->kernels && schedule_group_holds(m, s->index);
 }
 
 static void block_left(machine *m, sm *s, block *b, const gpump_sm_action *action, uint32_t entry) {
@@ -322,6 +352,9 @@ const part schedule_part = {
     .may_place = may_place,
     .block_left = block_left,
     .preempted_dropped = preempted_dropped,
+    .off_chip_came_back = preemption_schedule_came_back,
+    .more_blocks = preemption_schedule_extra_blocks,
+    .place_more = preemption_schedule_place_extra,
     .vacates = preemption_schedule_vacates,
     .vacated_for = vacated_for,
     .hash = preemption_schedule_hash,

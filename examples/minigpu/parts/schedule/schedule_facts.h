@@ -29,6 +29,9 @@ struct schedule {
     uint32_t leases_unused;
 };
 
+/* The schedule of a machine; NULL: it has none. */
+static inline struct schedule *schedule_of(const machine *m) { return (struct schedule *)m->of_part[PART_schedule]; }
+
 /* A block is off its SM; `entry`: where it waits to come back, NONE when it has ended. A block that has left on a fault
  * and belongs to its SM (preempted_block.fault_sm) stays counted there, under its name. */
 void preemption_schedule_left(machine *m, const block *b, uint32_t entry);

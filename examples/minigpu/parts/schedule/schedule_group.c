@@ -7,7 +7,7 @@
 #include "preemption/preempted.h"
 
 void schedule_group_submit(machine *m) {
-    struct schedule *c = m->schedule;
+    struct schedule *c = schedule_of(m);
     const uint32_t process = m->kernels[0].process;
     gpump_scheduler_command command;
     if (c->leases_left) return;
@@ -23,20 +23,20 @@ void schedule_group_submit(machine *m) {
 }
 
 void schedule_group_issue(machine *m, const gpump_scheduler_action *action) {
-    schedule_lease *lease = &m->schedule->leases[action->sm];
+    schedule_lease *lease = &schedule_of(m)->leases[action->sm];
     lease->block = action->block;
     lease->number = (uint32_t)(action->saved ? action->handle : action->index);
     lease->is_held = 1;
 }
 
 int schedule_group_holds(const machine *m, uint32_t sm) {
-    return m->schedule->leases[sm].is_held && !m->schedule->vacating[sm];
+    return schedule_of(m)->leases[sm].is_held && !schedule_of(m)->vacating[sm];
 }
 
 /* Does a kernel of the group have blocks that wait for an SM, or will it have some? */
 static int is_more_to_come(const machine *m) {
     uint32_t i;
-    for (i = 0; i < m->corun->kernels; i++) {
+    for (i = 0; i < corun_of(m)->kernels; i++) {
         const kernel *k = &m->kernels[i];
         const uint64_t repeat = m->launch->processes[k->process].repeat;
         if (k->state == KERNEL_DONE) continue;
@@ -47,9 +47,9 @@ static int is_more_to_come(const machine *m) {
 }
 
 void schedule_group_settle(machine *m) {
-    struct schedule *c = m->schedule;
+    struct schedule *c = schedule_of(m);
     uint32_t i;
-    if (!m->corun || !c->leases_left) return;
+    if (!corun_of(m) || !c->leases_left) return;
     for (i = 0; i < m->sm_count && !m->failed; i++) {
         schedule_lease *lease = &c->leases[i];
         if (!lease->is_held || m->sms[i]->resident) continue;

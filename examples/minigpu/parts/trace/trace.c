@@ -11,7 +11,7 @@
 #define OCCUPANCY_KERNELS 64u /* kernels beyond share the last one's series */
 
 static uint32_t row_of(const machine *m, uint32_t sm, uint32_t slot) {
-    return m->trace->row_count - (m->sm_count - sm) * BLOCK_ENTRIES_MAX + slot;
+    return trace_of(m)->row_count - (m->sm_count - sm) * BLOCK_ENTRIES_MAX + slot;
 }
 
 static uint32_t occupancy_series(const machine *m) {
@@ -27,30 +27,30 @@ static void declare_series(machine *m) {
     for (i = 0; i < occupancy_series(m); i++) {
         series.name = m->kernels[i].program->name;
         series.kernel = i;
-        timeline_add_series(m->trace, &series);
+        timeline_add_series(trace_of(m), &series);
     }
     series.kernel = TIMELINE_NONE;
     if (m->duet) { /* of the blocks above, who runs and who lies in a frame */
         series.chart = "warps";
         series.name = "in slots";
-        timeline_add_series(m->trace, &series);
+        timeline_add_series(trace_of(m), &series);
         series.name = "switched out";
-        timeline_add_series(m->trace, &series);
+        timeline_add_series(trace_of(m), &series);
     }
     series.kind = TIMELINE_COUNTER;
     series.chart = series.name = "issue slots";
     series.unit = "% of issue slots";
     series.limit = 100;
     series.scale = 100.0 * m->config.issue_interval / ((double)m->sm_count * gpu->schedulers);
-    timeline_add_series(m->trace, &series);
+    timeline_add_series(trace_of(m), &series);
     series.chart = "memory traffic";
     series.name = "DRAM";
     series.unit = "bytes per cycle";
     series.scale = 1;
     series.limit = (double)gpu->memory_mb_per_s * 1000.0 / (double)gpu->clock_khz;
-    timeline_add_series(m->trace, &series);
+    timeline_add_series(trace_of(m), &series);
     series.name = "contexts";
-    timeline_add_series(m->trace, &series);
+    timeline_add_series(trace_of(m), &series);
     if (!m->page_faults.absent) return;
     series.chart = "page faults";
     series.name = "pages awaited";
@@ -60,12 +60,12 @@ static void declare_series(machine *m) {
     if (m->fault_unit) { /* Tanasic Fig. 6.2 */
         series.name = "in flight";
         series.unit = "granules of 64 KB";
-        timeline_add_series(m->trace, &series);
+        timeline_add_series(trace_of(m), &series);
         series.chart = "active warps";
         series.name = "active";
         series.unit = "warps that wait for no page";
     }
-    timeline_add_series(m->trace, &series);
+    timeline_add_series(trace_of(m), &series);
 }
 
 /* Warps on the SMs that wait for no page. */
@@ -100,11 +100,11 @@ int trace_open(machine *m, const launch_file *launch) {
             timeline_row(t, group, name);
         }
     }
-    m->trace = t;
+    m->of_part[PART_trace] = t;
     parts_find(m);
     declare_series(m);
     if (t->failed) {
-        m->trace = NULL;
+        m->of_part[PART_trace] = NULL;
         parts_find(m);
         timeline_free(t);
         return -1;
@@ -118,7 +118,7 @@ int trace_open(machine *m, const launch_file *launch) {
 }
 
 static void block_phase(const machine *m, const block *b, uint32_t phase) {
-    timeline_phase_is(m->trace, m->now, row_of(m, b->sm, b->ref.slot), (timeline_phase)phase, b->kernel, b->linear);
+    timeline_phase_is(trace_of(m), m->now, row_of(m, b->sm, b->ref.slot), (timeline_phase)phase, b->kernel, b->linear);
 }
 
 /* What the cost estimates say of blocks that are about to be told to leave, in this order, one SM's. They are told
@@ -161,7 +161,7 @@ static void told(machine *m, sm *s, const gpump_block_choice *choices, uint32_t 
     PARTS_ASK(m, known, 0, room_wanted, (m, for_kernel, &asked));
     PARTS_ASK(m, vacated_for, NONE, vacated_for, (m, s));
     if (vacated_for != NONE) for_kernel = vacated_for;
-    request = timeline_ask(m->trace, asked.since, for_kernel ? for_kernel - 1 : TIMELINE_NONE, asked.limit_cycles);
+    request = timeline_ask(trace_of(m), asked.since, for_kernel ? for_kernel - 1 : TIMELINE_NONE, asked.limit_cycles);
     for (i = 0; i < count; i++) {
         const block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
         const uint32_t technique = b->rewinding ? (uint32_t)GPUMP_TECHNIQUE_REWIND : choices[i].technique;
@@ -169,7 +169,7 @@ static void told(machine *m, sm *s, const gpump_block_choice *choices, uint32_t 
         if (known) /* what the policy itself reckoned with */
             PARTS_ASK(m, known, 1, room_estimate,
                       (m, for_kernel, b, &told_of.cycles[technique], &told_of.overhead[technique]));
-        timeline_tell(m->trace, m->now, request, row_of(m, s->index, b->ref.slot), b->kernel, b->linear, technique,
+        timeline_tell(trace_of(m), m->now, request, row_of(m, s->index, b->ref.slot), b->kernel, b->linear, technique,
                       &told_of);
     }
 }
@@ -186,18 +186,19 @@ static void block_leaves(machine *m, sm *s, block *b, const gpump_sm_action *act
     (void)s;
     if (!flushed && !done && action->history.cycles) /* stopped until it was saved, and as long again to come back */
         cost += gpump_muldiv_up(2 * (m->now - b->stop_cycle), action->history.executed, action->history.cycles);
-    timeline_phase_is(m->trace, m->now, row, TIMELINE_NOTHING, 0, 0);
-    if (flushed) timeline_add_mark(m->trace, m->now, row, "flush", b->kernel, b->linear);
-    timeline_leave(m->trace, m->now, row, technique, flushed || done ? 0 : b->context_bytes, dropped, cost);
+    timeline_phase_is(trace_of(m), m->now, row, TIMELINE_NOTHING, 0, 0);
+    if (flushed) timeline_add_mark(trace_of(m), m->now, row, "flush", b->kernel, b->linear);
+    timeline_leave(trace_of(m), m->now, row, technique, flushed || done ? 0 : b->context_bytes, dropped, cost);
 }
 
 static void kernel_starts(machine *m, uint32_t kernel) {
-    timeline_add_mark(m->trace, m->now, TIMELINE_NONE, "arrives", kernel, 0);
+    timeline_add_mark(trace_of(m), m->now, TIMELINE_NONE, "arrives", kernel, 0);
 }
 
 static void kernel_ends(machine *m, uint32_t kernel) {
-    const uint64_t ready = m->kernels[kernel].round_cycle, seen = m->trace->begin_cycle; /* it may have begun unseen */
-    timeline_add_span(m->trace, m->kernels[kernel].process, TIMELINE_KERNEL, kernel, 0,
+    const uint64_t ready = m->kernels[kernel].round_cycle,
+                   seen = trace_of(m)->begin_cycle; /* it may have begun unseen */
+    timeline_add_span(trace_of(m), m->kernels[kernel].process, TIMELINE_KERNEL, kernel, 0,
                       ready < seen && seen <= m->now ? seen : ready, m->now);
 }
 
@@ -224,28 +225,28 @@ static void sample(const machine *m) {
     } else if (m->page_faults.absent) {
         values[n++] = m->page_faults.buffer.count;
     }
-    timeline_sample(m->trace, m->now, values);
+    timeline_sample(trace_of(m), m->now, values);
 }
 
 timeline *trace_close(machine *m) {
-    timeline *t = m->trace;
+    timeline *t = trace_of(m);
     uint32_t i;
     if (!t) return NULL;
     for (i = 0; i < m->kernel_count; i++)
         if (m->kernels[i].state == KERNEL_ACTIVE) kernel_ends(m, i);
     sample(m);
     timeline_close(t, m->now);
-    m->trace = NULL;
+    m->of_part[PART_trace] = NULL;
     parts_find(m);
     return t;
 }
 
 /* ---- the part ---- */
 
-static int is_present(const machine *m) { return m->trace != NULL; }
+static int is_present(const machine *m) { return trace_of(m) != NULL; }
 
 static void turn(machine *m) {
-    if (m->trace->sample_cycle <= m->now) sample(m);
+    if (trace_of(m)->sample_cycle <= m->now) sample(m);
 }
 
 const part trace_part = {

@@ -4,7 +4,6 @@
 
 #include "preemption/context_bytes.h"
 #include "preemption/requests.h"
-#include "parts/fault_unit/fault_unit.h"
 #include "parts/restart/region.h"
 
 /* ---- what stays in place ---- */
@@ -76,7 +75,7 @@ static int look(machine *m, sm *s, const gpump_victim_request *request, const gp
     uint32_t i, count = BLOCK_ENTRIES_MAX;
     int in_place;
     memset(&diag, 0, sizeof diag);
-    fault_unit_describe(m, s);
+    PARTS_TELL(m, blocks_are_weighed, (m, s));
     if (gpump_sm_blocks(s->gpump, m->now, room->blocks, BLOCK_ENTRIES_MAX, &count) != GPUMP_OK) return -1;
     options.limit_cycles = request->limit_cycles;
     in_place = m->in_place && !has_kept(room->blocks, count);
