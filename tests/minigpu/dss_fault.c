@@ -25,7 +25,7 @@ static outcome run(const char *policy) {
     options.faults.link = "pcie3";
     options.absent = "all";
     options.schedule = policy;
-    options.mechanism = GPUMP_SCHEDULER_SWITCH;
+    options.vacate = GPUMP_TECHNIQUE_SWITCH;
     if (launch_file_read(&launch, GPUMP_SOURCE_DIR "/tests/minigpu/schedule/broken.yaml", error)) fail_msg("%s", error);
     launch.kernels[1].grid[0] = 192; /* none of its blocks reads behind the end */
     launch.sms = 4;
