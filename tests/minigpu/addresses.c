@@ -71,9 +71,17 @@ static void on_end(void *user, uint64_t block) {
     memset(w->bases, 0, (size_t)w->run->kernel->registers * THREADS * sizeof *w->bases);
 }
 
+/* interpret.h has no memory for variables of a module, and takes a generic address for a global one. */
+static int interpret_can(const ptx_module *module, const kernel_program *kernel) {
+    uint32_t i;
+    for (i = 0; i < kernel->count; i++)
+        if (kernel->instructions[i].space == SPACE_GENERIC && instruction_access_bytes(&kernel->instructions[i])) return 0;
+    return module->symbol_count == 0;
+}
+
 static void claims_hold_when_the_kernel_runs(void **state) {
     const reference_entry *entry;
-    uint64_t checked[3] = {0, 0, 0}, apart = 0, known = 0, all = 0;
+    uint64_t checked[3] = {0, 0, 0}, apart = 0, known = 0, all = 0, left_out = 0;
     (void)state;
     for (entry = reference_entries; entry->name; entry++) {
         char path[1024], error[LAUNCH_ERROR_BYTES];
@@ -92,13 +100,14 @@ static void claims_hold_when_the_kernel_runs(void **state) {
         snprintf(path, sizeof path, KERNELS "%s/small.yaml", entry->name);
         if (launch_file_read(&launch, path, error)) fail_msg("%s", error);
         if (ptx_read_file(launch.kernels[0].ptx_path, &module, &wrong)) fail_msg("%s", wrong.text);
-        if (module.symbol_count) { /* interpret.h has no memory for variables of a module */
-            ptx_free(&module);
-            launch_file_free(&launch);
-            continue;
-        }
         kernel = ptx_find_kernel(&module, launch.kernels[0].name);
         assert_non_null(kernel);
+        if (!interpret_can(&module, kernel)) {
+            ptx_free(&module);
+            launch_file_free(&launch);
+            left_out++;
+            continue;
+        }
         assert_int_equal(analysis_create_for(kernel, launch.kernels[0].block, &a, &diag), GPUMP_OK);
         claims = (access_address *)interpret_zeroed(kernel->count * sizeof *claims);
         assert_int_equal(addresses_trace(kernel, a.program, launch.kernels[0].block, claims), GPUMP_OK);
@@ -152,6 +161,7 @@ static void claims_hold_when_the_kernel_runs(void **state) {
     assert_true(checked[GPUMP_ADDRESS_ANYWHERE] > 1000 && checked[GPUMP_ADDRESS_FIXED] > 1000 &&
                 checked[GPUMP_ADDRESS_VALUE] > 10000 && apart > 10000);
     assert_true(known * 100 >= all * 98);
+    assert_true(left_out <= 4);
 }
 
 /* Names of buffers and variables survive everything a compiler does to an address. */
