@@ -23361,8 +23361,6 @@ GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *stat
 /* cost: the code behind cost.h */
 
 
-#include <string.h>
-
 #define GPUMPI_COST_CPI_MAX UINT32_MAX
 #define GPUMPI_COST_STEPS_MAX ((uint64_t)1 << 24)
 
@@ -23584,6 +23582,14 @@ static uint64_t gpumpi_cost_drain_cpi(uint32_t source, uint64_t own, uint64_t pa
     return pace == GPUMP_UNKNOWN || own > pace ? own : pace;
 }
 
+/* A drain lasts what is left of the block's length, and loses nothing. */
+static void gpumpi_cost_drain(gpump_cost_estimate *e, uint64_t length, uint64_t executed, uint64_t cpi) {
+    const int known = length != GPUMP_UNKNOWN;
+    const uint64_t left = length > executed ? length - executed : 0, latency = gpumpi_cost_times(left, cpi);
+    e->latency[GPUMP_TECHNIQUE_DRAIN] = known ? latency : GPUMP_UNKNOWN;
+    e->overhead[GPUMP_TECHNIQUE_DRAIN] = known && latency != GPUMP_UNKNOWN ? 0 : GPUMP_UNKNOWN;
+}
+
 GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const gpump_cost_history *histories,
                                                   uint32_t history_count, const gpump_block_view *blocks,
                                                   uint32_t count, const gpump_cost_rewind *rewind,
@@ -23627,14 +23633,13 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
                 save = gpump_port_cycles(port, bytes);
                 lost = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
             }
-            memset(e, 0xff, sizeof *e); /* GPUMP_UNKNOWN */
             e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
             e->overhead[GPUMP_TECHNIQUE_FLUSH] = executed;
             e->latency[GPUMP_TECHNIQUE_SWITCH] = save;
             e->overhead[GPUMP_TECHNIQUE_SWITCH] = lost;
-            if (length != GPUMP_UNKNOWN)
-                e->latency[GPUMP_TECHNIQUE_DRAIN] = gpumpi_cost_times(length > executed ? length - executed : 0, each);
-            e->overhead[GPUMP_TECHNIQUE_DRAIN] = e->latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : 0;
+            gpumpi_cost_drain(e, length, executed, each);
+            for (uint32_t t = GPUMP_TECHNIQUE_REWIND; t < GPUMP_TECHNIQUES; t++)
+                e->latency[t] = e->overhead[t] = GPUMP_UNKNOWN;
         }
         if (rewind) gpumpi_cost_rewinds(port, mine, rewind, ipc, estimates);
         gpumpi_cost_faults(blocks, mine, rewind, ipc, estimates);

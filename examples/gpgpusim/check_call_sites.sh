@@ -19,11 +19,11 @@ src/gpgpu-sim/shader.cc | shader_core_ctx::issue_warp | issued( | func_exec_inst
 src/gpgpu-sim/shader.cc | shader_core_ctx::register_cta_thread_exit | ended( | set_kernel_done( |
 src/gpgpu-sim/shader.cc | shader_core_ctx::cycle | end_of_cycle( | fetch( |
 src/stream_manager.cc | stream_operation::do_operation | ->stream = m_stream->get_uid() | | gpu->launch(
-src/cuda-sim/cuda-sim.cc | gpump_detach | shared_memory_lookup.erase( | |
-src/cuda-sim/cuda-sim.cc | gpump_detach | sstarr_memory_lookup.erase( | |
-src/cuda-sim/cuda-sim.cc | gpump_detach | ptx_cta_lookup.erase( | |
-src/cuda-sim/cuda-sim.cc | gpump_detach | g_ptx_cta_info_sm_idx_used.erase( | |
-src/cuda-sim/cuda-sim.cc | gpump_detach | local_memory_lookup[ | |
+src/cuda-sim/cuda-sim.cc | erase_slot | shared_memory_lookup.erase( | |
+src/cuda-sim/cuda-sim.cc | erase_slot | sstarr_memory_lookup.erase( | |
+src/cuda-sim/cuda-sim.cc | erase_slot | ptx_cta_lookup.erase( | |
+src/cuda-sim/cuda-sim.cc | erase_slot | g_ptx_cta_info_sm_idx_used.erase( | |
+src/cuda-sim/cuda-sim.cc | erase_slot | local_memory_lookup[ | |
 src/cuda-sim/cuda-sim.cc | ptx_sim_init_thread | !> shared_memory_lookup; | |
 '
 echo "$sites" | awk -F ' *[|] *' -v tree="$tree" '

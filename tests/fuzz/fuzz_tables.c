@@ -1,12 +1,11 @@
-/* link: bench_frame tbsim_core */
+/* link: bench_frame tbsim_core options */
 /* A libFuzzer target for what is read line by line: the first byte of an input chooses one of the tables of bench/data,
  * Table 5.2, the parts that `tbsim merge` puts together, and a table of `tbsim machines`. tests/fuzz/fuzz.sh runs it;
  * tests/fuzz/replay_tables.c replays its corpus. */
 #include "fuzz/fuzz_input.h"
 #include "csv.h"
-#define main tbsim_main
-#include "../../examples/tbsim/main.c"
-#undef main
+#include "csv_merge.h"
+#include "../../examples/tbsim/machines.c"
 #include "../../examples/tbsim/library.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

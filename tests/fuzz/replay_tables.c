@@ -1,4 +1,4 @@
-/* labels: unit property link: bench_frame tbsim_core */
+/* labels: unit property link: bench_frame tbsim_core options */
 /* The fuzz target of tables over those of bench/data and over what fuzzing has found, whole and damaged. */
 #include "fuzz/fuzz_tables.c"
 #include "fuzz/replay.h"

@@ -72,7 +72,7 @@ bool stream_operation::do_operation(gpgpu_sim *gpu) {
 }
 END
 cat >"$work/tree/src/cuda-sim/cuda-sim.cc" <<'END'
-void gpump_detach(gpgpu_t *gpu, unsigned sm, unsigned slot, unsigned first_thread, unsigned threads) {
+void erase_slot(gpgpu_t *gpu, unsigned sm, unsigned slot, unsigned first_thread, unsigned threads) {
   shared_memory_lookup.erase(index);
   sstarr_memory_lookup.erase(index);
   ptx_cta_lookup.erase(index);

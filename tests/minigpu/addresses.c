@@ -71,15 +71,39 @@ static void on_end(void *user, uint64_t block) {
     memset(w->bases, 0, (size_t)w->run->kernel->registers * THREADS * sizeof *w->bases);
 }
 
+/* interpret.h has no memory for variables of a module, and takes a generic address for a global one. */
+static int interpret_can(const ptx_module *module, const kernel_program *kernel) {
+    uint32_t i;
+    for (i = 0; i < kernel->count; i++) {
+        const instruction *in = &kernel->instructions[i];
+        if (in->space == SPACE_GENERIC && instruction_access_bytes(in)) return 0;
+    }
+    return module->symbol_count == 0;
+}
+
+/* The first kernel of a small launch; NULL where interpret.h cannot run it, and nothing is open then. */
+static const kernel_program *open_kernel(const char *name, launch_file *launch, ptx_module *module) {
+    char path[1024], error[LAUNCH_ERROR_BYTES];
+    ptx_error wrong;
+    const kernel_program *kernel;
+    snprintf(path, sizeof path, KERNELS "%s/small.yaml", name);
+    if (launch_file_read(launch, path, error)) fail_msg("%s", error);
+    if (ptx_read_file(launch->kernels[0].ptx_path, module, &wrong)) fail_msg("%s", wrong.text);
+    kernel = ptx_find_kernel(module, launch->kernels[0].name);
+    assert_non_null(kernel);
+    if (interpret_can(module, kernel)) return kernel;
+    ptx_free(module);
+    launch_file_free(launch);
+    return NULL;
+}
+
 static void claims_hold_when_the_kernel_runs(void **state) {
     const reference_entry *entry;
-    uint64_t checked[3] = {0, 0, 0}, apart = 0, known = 0, all = 0;
+    uint64_t checked[3] = {0, 0, 0}, apart = 0, known = 0, all = 0, left_out = 0;
     (void)state;
     for (entry = reference_entries; entry->name; entry++) {
-        char path[1024], error[LAUNCH_ERROR_BYTES];
         launch_file launch;
         ptx_module module;
-        ptx_error wrong;
         interpreter run;
         analysis a;
         gpump_diag diag;
@@ -89,11 +113,9 @@ static void claims_hold_when_the_kernel_runs(void **state) {
         reference_argument arguments[32], executed[32];
         reference_launch view, is;
         uint32_t i;
-        snprintf(path, sizeof path, KERNELS "%s/small.yaml", entry->name);
-        if (launch_file_read(&launch, path, error)) fail_msg("%s", error);
-        if (ptx_read_file(launch.kernels[0].ptx_path, &module, &wrong)) fail_msg("%s", wrong.text);
-        kernel = ptx_find_kernel(&module, launch.kernels[0].name);
-        assert_non_null(kernel);
+        kernel = open_kernel(entry->name, &launch, &module);
+        left_out += !kernel;
+        if (!kernel) continue;
         assert_int_equal(analysis_create_for(kernel, launch.kernels[0].block, &a, &diag), GPUMP_OK);
         claims = (access_address *)interpret_zeroed(kernel->count * sizeof *claims);
         assert_int_equal(addresses_trace(kernel, a.program, launch.kernels[0].block, claims), GPUMP_OK);
@@ -147,6 +169,7 @@ static void claims_hold_when_the_kernel_runs(void **state) {
     assert_true(checked[GPUMP_ADDRESS_ANYWHERE] > 1000 && checked[GPUMP_ADDRESS_FIXED] > 1000 &&
                 checked[GPUMP_ADDRESS_VALUE] > 10000 && apart > 10000);
     assert_true(known * 100 >= all * 98);
+    assert_true(left_out <= 4);
 }
 
 /* Names of buffers and variables survive everything a compiler does to an address. */

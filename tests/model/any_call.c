@@ -49,7 +49,7 @@ typedef struct component {
     uint32_t calls;                              /* kinds of calls; each must be done at least once in a run */
     uint32_t (*situation)(const void *m);        /* NULL, or the state that matters, below 32 */
     uint32_t situations;                         /* bits of those that a run must reach */
-    uint32_t busy;                               /* calls that may be BUSY, each at least once in a run */
+    uint32_t busy;                               /* calls that must be BUSY at least once in a run */
     uint32_t busy_moves;                         /* of these, calls that say so of the clock, or of a counter */
     uint32_t (*counters)(const void *m, uint64_t *values); /* fills values[COUNTERS] with counters, which never fall */
 } component;
@@ -421,8 +421,8 @@ static size_t sharing_make(void) {
     sharing_config.warm_cycles = below(50);
     sharing_config.sample_cycles = 1 + below(50);
     sharing_config.in_turn = below(2);
-    sharing_config.unsampled = below(3) == 0;
-    sharing_policy = gpump_partition_find(policies[below(4)]);
+    sharing_config.unsampled = below(6) == 0;
+    sharing_policy = gpump_partition_find(policies[below(4) ? 3 : below(3)]); /* mostly slack, which has trials */
     assert_int_equal(gpump_sharing_bytes(&sharing_config, &bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_sharing_init(memory, bytes, &sharing_config, &sharing, NULL), GPUMP_OK);
     return bytes;
@@ -500,7 +500,7 @@ COUNTED(duet)
 static const component components[] = {
     {"tlb", tlb_make, tlb_sound, tlb_call, 0, 6, NULL, 0, 0x3, 0x3, tlb_counters},
     {"block_switch", switch_make, switch_sound, switch_call, 1, 13, NULL, 0, 0, 0, block_switch_counters},
-    {"fault", fault_make, fault_sound, fault_call, 1, 10, NULL, 0, 0x11e, 0x11c, fault_counters},
+    {"fault", fault_make, fault_sound, fault_call, 1, 10, NULL, 0, 0x1e, 0x11c, fault_counters},
     {"rate", rate_make, rate_sound, rate_call, 1, 9, NULL, 0, 0, 0, NULL},
     {"replay", replay_make, replay_sound, replay_call, 0, 15, NULL, 0, 0x3018, 0, replay_counters},
     {"restart", restart_make, restart_sound, restart_call, 0, 11, NULL, 0, 0x180, 0, restart_counters},
@@ -616,7 +616,7 @@ static void one_component(const component *one) {
     assert_true(w.done > cases * 50 && w.errors > cases);
     if (cases < 60) return; /* too few to reach everything */
     assert_int_equal(w.calls, (1u << one->calls) - 1);
-    assert_int_equal(w.busy, one->busy);
+    assert_int_equal(w.busy & one->busy, one->busy);
     assert_int_equal(w.situations & one->situations, one->situations);
 }
 /* Random calls in random order: an error changes nothing, nothing is written behind the memory, a copy does the same.

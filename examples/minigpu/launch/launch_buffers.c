@@ -118,11 +118,11 @@ int find_buffer(reader *r, const yaml_node_t *node, const char *what, uint32_t p
     return 0;
 }
 
-int read_element(reader *r, const yaml_node_t *node, uint32_t index, uint64_t *offset) {
+int read_element(reader *r, const yaml_node_t *node, uint32_t index, uint32_t behind, uint64_t *offset) {
     const launch_buffer *buffer = &r->launch->buffers[index];
     const uint32_t width = launch_type_bytes(buffer->type);
     if (read_u64(r, node, "element", 0, UINT64_MAX / 8, offset)) return -1;
-    if (*offset >= buffer->bytes / width)
+    if (*offset >= buffer->bytes / width + behind)
         return FAIL(r, node, "element %" PRIu64 " is outside the buffer, which has %" PRIu64 " elements of %s", *offset,
                     buffer->bytes / width, launch_type_name(buffer->type));
     *offset *= width;
@@ -189,7 +189,7 @@ int resolve_pointers(reader *r) {
         buffer = &launch->buffers[n];
         pointer->buffer = n;
         pointer->offset = pointer->element * launch_type_bytes(buffer->type);
-        if (pointer->offset >= buffer->bytes)
+        if (pointer->offset > buffer->bytes)
             return launch_file_error(launch, pointer->place, r->error,
                                      "element %" PRIu64 " is outside buffer %s, which has %" PRIu64 " elements of %s",
                                      pointer->element, pointer->name, buffer->bytes / launch_type_bytes(buffer->type),
@@ -277,7 +277,7 @@ int read_buffer(reader *r, const yaml_node_t *node, uint32_t process, launch_arg
             find_buffer(r, same, "same_as", process, &argument->buffer))
             return -1;
         value = find(r, node, "element");
-        return value ? read_element(r, value, argument->buffer, &argument->offset) : 0;
+        return value ? read_element(r, value, argument->buffer, 1, &argument->offset) : 0;
     }
     type = find(r, node, "type");
     count_node = find(r, node, "count");
@@ -311,6 +311,6 @@ int read_buffer(reader *r, const yaml_node_t *node, uint32_t process, launch_arg
     buffer->owner = GPUMP_FAULT_GPU;
     if (fill(r, node, buffer, count_node, count)) return -1;
     if ((value = find(r, node, "owner")) && read_owner(r, value, buffer)) return -1;
-    if ((value = find(r, node, "element")) && read_element(r, value, index, &argument->offset)) return -1;
+    if ((value = find(r, node, "element")) && read_element(r, value, index, 1, &argument->offset)) return -1;
     return (value = find(r, node, "pointers")) ? read_pointers(r, value, index) : 0;
 }

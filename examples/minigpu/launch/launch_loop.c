@@ -21,7 +21,7 @@ static int read_writes(reader *r, const yaml_node_t *node, uint32_t process, lau
         write = (launch_write *)append(&loop->writes, &loop->write_count, sizeof *write);
         if (!write) return FAIL(r, one, "out of memory");
         if (find_buffer(r, name, "buffer", process, &write->buffer) ||
-            (element && read_element(r, element, write->buffer, &write->offset)) ||
+            (element && read_element(r, element, write->buffer, 0, &write->offset)) ||
             read_value(r, value, "value", r->launch->buffers[write->buffer].type, &write->bits))
             return -1;
     }
@@ -46,7 +46,7 @@ static int read_until(reader *r, const yaml_node_t *node, uint32_t process, laun
         return FAIL(r, node, "until needs buffer (a name) and one of equals, differs, below and above");
     loop->has_until = 1;
     if (find_buffer(r, name, "buffer", process, &loop->buffer) ||
-        (element && read_element(r, element, loop->buffer, &loop->offset)))
+        (element && read_element(r, element, loop->buffer, 0, &loop->offset)))
         return -1;
     return read_value(r, value, keys[2 + loop->compare], r->launch->buffers[loop->buffer].type, &loop->bits);
 }

@@ -47,8 +47,9 @@ int read_file(reader *r, const yaml_node_t *node, const char *path, uint8_t **by
 int read_buffer(reader *r, const yaml_node_t *node, uint32_t process, launch_argument *argument);
 /* A buffer by its name, among those of the process that stand before. */
 int find_buffer(reader *r, const yaml_node_t *node, const char *what, uint32_t process, uint32_t *index);
-/* An element's number, checked against a buffer; *offset is in bytes. */
-int read_element(reader *r, const yaml_node_t *node, uint32_t index, uint64_t *offset);
+/* The number of an element, checked against a buffer; *offset is in bytes. behind 1: a pointer, which may stand behind
+ * the last element, as in C. */
+int read_element(reader *r, const yaml_node_t *node, uint32_t index, uint32_t behind, uint64_t *offset);
 /* What a pointer points to; element may be NULL. The name is looked up at the end, by resolve_pointers. */
 int read_pointer(reader *r, const yaml_node_t *to, const yaml_node_t *element, uint32_t process,
                  launch_pointer *pointer);

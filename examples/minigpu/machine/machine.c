@@ -323,6 +323,11 @@ static machine_programs *read_programs(const minigpu_config *config, launch_file
     return p;
 }
 
+static int is_integer(uint32_t type) {
+    return type == TYPE_U8 || type == TYPE_S8 || type == TYPE_U16 || type == TYPE_S16 || type == TYPE_U32 ||
+           type == TYPE_S32 || type == TYPE_U64 || type == TYPE_S64;
+}
+
 /* Checks one kernel against its launch and the SM, and fills in what a launch fixes. */
 static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const kernel_program *program,
                           char error[LAUNCH_ERROR_BYTES]) {
@@ -432,15 +437,23 @@ static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const
                                      "parameter %s of kernel %s is a pointer, not a texture object", parameter->name,
                                      l->name);
         }
-        if (!argument->is_buffer && parameter->is_pointer) {
+        if (!argument->is_buffer && parameter->is_pointer && (argument->scalar || argument->step)) {
             return launch_file_error(launch, argument->place, error,
-                                     "parameter %s of kernel %s is a pointer: it needs a buffer, not a scalar",
+                                     "parameter %s of kernel %s is a pointer: it needs a buffer, or a scalar 0 for a "
+                                     "null pointer",
                                      parameter->name, l->name);
         }
         if (bytes != parameter->bytes) {
             return launch_file_error(launch, argument->place, error,
                                      "parameter %s of kernel %s takes %u bytes, a %s has %u", parameter->name, l->name,
                                      parameter->bytes, launch_type_name(argument->type), bytes);
+        }
+        if (!argument->is_buffer && is_integer(parameter->type) &&
+            (argument->type == LAUNCH_F32 || argument->type == LAUNCH_F64)) {
+            return launch_file_error(launch, argument->place, error,
+                                     "parameter %s of kernel %s is a .%s: a scalar of %s would be read as an integer",
+                                     parameter->name, l->name, type_name(parameter->type),
+                                     launch_type_name(argument->type));
         }
     }
     return 0;

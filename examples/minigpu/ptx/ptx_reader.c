@@ -143,7 +143,7 @@ static void mark_pointers(const ptx_reader *reader, kernel_program *kernel) {
             const instruction *use = &reader->code[k];
             const operand *base = &use->sources[0];
             int is_address = use->opcode == OPCODE_LD || use->opcode == OPCODE_ST || use->opcode == OPCODE_ATOM ||
-                             use->opcode == OPCODE_RED;
+                             use->opcode == OPCODE_RED || use->opcode == OPCODE_COPY;
             if (base->kind != OPERAND_REGISTER || base->index != load->destinations[0].index) continue;
             if (use->opcode == OPCODE_CVTA || is_address) {
                 parameter->is_pointer = 1;
