@@ -71,16 +71,6 @@ static void on_end(void *user, uint64_t block) {
     memset(w->bases, 0, (size_t)w->run->kernel->registers * THREADS * sizeof *w->bases);
 }
 
-/* interpret.h has no memory for variables of a module, and takes a generic address for a global one. */
-static int interpret_can(const ptx_module *module, const kernel_program *kernel) {
-    uint32_t i;
-    for (i = 0; i < kernel->count; i++) {
-        const instruction *in = &kernel->instructions[i];
-        if (in->space == SPACE_GENERIC && instruction_access_bytes(in)) return 0;
-    }
-    return module->symbol_count == 0;
-}
-
 /* The first kernel of a small launch; NULL where interpret.h cannot run it, and nothing is open then. */
 static const kernel_program *open_kernel(const char *name, launch_file *launch, ptx_module *module) {
     char path[1024], error[LAUNCH_ERROR_BYTES];

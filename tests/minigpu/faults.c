@@ -215,8 +215,8 @@ static void test_memory_order(void **state) {
 
 /* ---- no end ---- */
 
-/* A page that does not come ends the run with an error that names warp, page, and since when. */
-static void test_watchdog(void **state) {
+/* A page that takes longer than the watchdog's patience is waited for: the run is not stuck. */
+static void test_slow_pages(void **state) {
     char path[512], error[LAUNCH_ERROR_BYTES];
     machine_options options;
     launch_file launch;
@@ -231,10 +231,8 @@ static void test_watchdog(void **state) {
     snprintf(path, sizeof path, "%s/examples/minigpu/kernels/pointer_chase/small.yaml", GPUMP_SOURCE_DIR);
     if (launch_file_read(&launch, path, error)) fail_msg("%s", error);
     if (!(m = machine_build(&launch, &options, error))) fail_msg("%s", error);
-    assert_int_equal(machine_run(m, NEVER), -1);
-    if (!strstr(m->error, "warp 0 of block 0 of kernel pointer_chase waits for the page of address 0x") ||
-        !strstr(m->error, "since cycle"))
-        fail_msg("the watchdog says: %s", m->error);
+    if (machine_run(m, NEVER) != 1) fail_msg("%s", m->error);
+    assert_true(m->now > 10 * 60000);
     machine_free(m);
     launch_file_free(&launch);
 }
@@ -242,6 +240,6 @@ static void test_watchdog(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_launch), cmocka_unit_test(test_eviction_ends),
                                        cmocka_unit_test(test_idle_cycles), cmocka_unit_test(test_memory_order),
-                                       cmocka_unit_test(test_watchdog)};
+                                       cmocka_unit_test(test_slow_pages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,14 +19,14 @@ static uint64_t places(uint64_t instructions) {
     return test_cases(10) < 10 && test_cases(10) < most ? test_cases(10) : most;
 }
 
-/* one_buffer: see open_subject. Returns 0 when that changes nothing. */
+/* one_buffer: see open_subject. Returns 0 when that changes nothing, or the interpreter cannot run the kernel. */
 static int restart_every_region(const char *name, int one_buffer) {
     static experiment e;
     subject s;
     uint64_t expected, instructions;
     uint32_t k;
     open_subject(&s, name, one_buffer);
-    if (one_buffer && !s.shared_buffers) {
+    if (!interpret_can(&s.module, s.kernel) || (one_buffer && !s.shared_buffers)) {
         close_subject(&s);
         return 0;
     }

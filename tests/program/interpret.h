@@ -5,6 +5,7 @@
 #define GPUMP_TEST_INTERPRET_H
 #include "lanes/lanes.h"
 #include "launch/launch_file.h"
+#include "ptx/ptx_reader.h"
 #include "state/simt_stack.h"
 
 /* What an observer is told of each memory access. Device addresses are (buffer + 1) << 32 plus the offset in that
@@ -47,6 +48,16 @@ static inline void *interpret_zeroed(uint64_t bytes) {
     void *memory = calloc((size_t)bytes + 64, 1);
     assert_non_null(memory);
     return memory;
+}
+
+/* The interpreter has no memory for variables of a module, and takes a generic address for a global one. */
+static inline int interpret_can(const ptx_module *module, const kernel_program *kernel) {
+    uint32_t i;
+    for (i = 0; i < kernel->count; i++) {
+        const instruction *in = &kernel->instructions[i];
+        if (in->space == SPACE_GENERIC && instruction_access_bytes(in)) return 0;
+    }
+    return module->symbol_count == 0;
 }
 
 static inline void interpret_open(interpreter *t, const kernel_program *kernel, const launch_file *launch) {
