@@ -90,6 +90,23 @@ int option_choice(const char *option, const char *text, option_names names, uint
     return -1;
 }
 
+char *option_keep(char *text) {
+    typedef struct kept {
+        struct kept *next;
+        char *text;
+    } kept;
+    static kept *all;
+    kept *one = text ? (kept *)malloc(sizeof *one) : NULL;
+    if (!one) {
+        free(text);
+        return NULL;
+    }
+    one->next = all;
+    one->text = text;
+    all = one;
+    return text;
+}
+
 int option_shard(const char *option, const char *text, uint32_t *shard, uint32_t *shards) {
     char extra;
     if (sscanf(text, "%" SCNu32 "/%" SCNu32 "%c", shard, shards, &extra) == 2 && *shard < *shards) return 0;

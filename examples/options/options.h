@@ -121,6 +121,8 @@ int option_number(const char *option, const char *text, uint64_t low, uint64_t h
 int option_microseconds(const char *option, const char *text, uint64_t low_ns, uint64_t high_ns, uint64_t *ns);
 /* *index is which of the names. */
 int option_choice(const char *option, const char *text, option_names names, uint32_t *index);
+/* Keeps an allocated text until the program ends. Returns the text, or NULL: it was NULL, or memory is out. */
+char *option_keep(char *text);
 /* I/N with 0 <= I < N. */
 int option_shard(const char *option, const char *text, uint32_t *shard, uint32_t *shards);
 /* Reports what is wrong with a command's line, and how to learn more; `value` may be NULL. Returns 2. */

@@ -10,7 +10,7 @@ static void blocks_come_back_to_sms_without_blocks(void **state) {
     char error[LAUNCH_ERROR_BYTES];
     launch_file launch;
     machine_options options;
-    machine *m;
+    machine *m = NULL;
     gpump_sm_statistics statistics;
     uint64_t came_back = 0, saved = 0;
     uint32_t i, most = 0;

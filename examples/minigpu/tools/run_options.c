@@ -107,7 +107,7 @@ static int read_config(const option_row *row, const char *text, void *target) {
     const size_t bytes = strlen(text) + (options->config ? strlen(options->config) : 0) + 2;
     char *joined = (char *)malloc(bytes);
     (void)row;
-    if (!joined) return -1;
+    if (!option_keep(joined)) return -1;
     snprintf(joined, bytes, "%s%s%s", options->config ? options->config : "", options->config ? "," : "", text);
     options->config = joined;
     return 0;

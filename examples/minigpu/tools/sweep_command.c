@@ -64,10 +64,15 @@ static char **words_of(const sweep *s, uint32_t point, int *count) {
     if (!words) return NULL;
     memcpy(words, s->words, (size_t)s->word_count * sizeof *words);
     *count = s->word_count;
-    for (key = 0; key < t->key_count; key++)
-        if (asprintf(&words[(*count)++], is_number(t->keys[key].name) ? "--config=%s=%s" : "--%s=%s", t->keys[key].name,
-                     sweep_value(t, point, key)) < 0)
+    for (key = 0; key < t->key_count; key++) {
+        char *word;
+        const char *form = is_number(t->keys[key].name) ? "--config=%s=%s" : "--%s=%s";
+        if (asprintf(&word, form, t->keys[key].name, sweep_value(t, point, key)) < 0 || !option_keep(word)) {
+            free(words);
             return NULL;
+        }
+        words[(*count)++] = word;
+    }
     return words;
 }
 
