@@ -13,7 +13,7 @@
 #include "preemption/context_forms.h"
 #include "machine/machine.h"
 #include "ptx/ptx_reader.h"
-#include "parts/restart/restart.h"
+#include "sm/restart.h"
 #include "parts/shared_log/shared_log.h"
 #include "tools/recovery.h"
 

@@ -67,7 +67,7 @@ static void results_hold(void **state) {
             assert_int_equal(gpump_sharing_share(corun_of(m)->sharing, member, &share, &kind), GPUMP_OK);
             for (sm = 0; sm < m->sm_count; sm++) {
                 assert_true(m->sms[sm]->kernel_resident[i] <= share.blocks);
-                assert_int_equal(gpump_rate_check(m->sms[sm]->rate, NULL), GPUMP_OK);
+                assert_int_equal(gpump_rate_check(corun_rate(m->sms[sm]), NULL), GPUMP_OK);
             }
         }
         if (check_results(m, &launch, checks) != 0)
@@ -93,11 +93,11 @@ static void rates_bind(void **state) {
     assert_int_equal(kind, GPUMP_PARTITION_NETWORK);
     assert_true(share.limits.misses_q16 < GPUMP_RATE_NO_LIMIT);
     for (sm = 0; sm < 16; sm++)
-        assert_int_equal(gpump_rate_get_statistics(m->sms[sm]->rate, member, &before[sm]), GPUMP_OK);
+        assert_int_equal(gpump_rate_get_statistics(corun_rate(m->sms[sm]), member, &before[sm]), GPUMP_OK);
     assert_int_equal(machine_run(m, 150000), 0);
     for (sm = 0; sm < 16; sm++) {
         uint64_t passed;
-        assert_int_equal(gpump_rate_get_statistics(m->sms[sm]->rate, member, &after), GPUMP_OK);
+        assert_int_equal(gpump_rate_get_statistics(corun_rate(m->sms[sm]), member, &after), GPUMP_OK);
         passed = after.misses - before[sm].misses;
         assert_true(passed << 16 <= (uint64_t)share.limits.misses_q16 * (20000 / 200 + 2) + GPUMP_RATE_MISS);
         bound |= passed << 16 >= (uint64_t)share.limits.misses_q16 * (20000 / 200) * 8 / 10;
@@ -139,9 +139,9 @@ static void quotas_bind(void **state) {
     own_limits[0] = own_limits[1] = gpump_rate_limits_none();
     own_limits[1].instructions = 200;
     m = build_decided(&launch);
-    gpump_rate_get_statistics(m->sms[0]->rate, corun_of(m)->member_of[1], &before);
+    gpump_rate_get_statistics(corun_rate(m->sms[0]), corun_of(m)->member_of[1], &before);
     assert_int_equal(machine_run(m, m->now + 10000), 0);
-    gpump_rate_get_statistics(m->sms[0]->rate, corun_of(m)->member_of[1], &after);
+    gpump_rate_get_statistics(corun_rate(m->sms[0]), corun_of(m)->member_of[1], &after);
     epochs = after.epochs - before.epochs + 1;
     issued = after.instructions - before.instructions;
     assert_true(issued <= 200 * epochs + m->config.gpu.schedulers * epochs); /* several may issue in the last cycle */
@@ -166,7 +166,7 @@ static void limits_in_flight_bind(void **state) {
     for (step = 0; step < 10; step++) {
         assert_int_equal(machine_run(m, m->now + 200), 0);
         for (sm = 0; sm < m->sm_count; sm++) {
-            const uint32_t in_flight = gpumpi_rate_kernel_of(m->sms[sm]->rate, member)->in_flight;
+            const uint32_t in_flight = gpumpi_rate_kernel_of(corun_rate(m->sms[sm]), member)->in_flight;
             uint32_t records = 0, i;
             for (i = 0; i < m->config.in_flight_records; i++)
                 records += m->sms[sm]->records[i].stage != RECORD_FREE && m->sms[sm]->records[i].limited == member + 1;
@@ -191,10 +191,10 @@ static uint64_t part_of_first(uint32_t first, uint32_t second) {
     own_limits[0].memory_quota = first;
     own_limits[1].memory_quota = second;
     m = build_decided(&launch);
-    for (k = 0; k < 2; k++) gpump_rate_get_statistics(m->sms[0]->rate, k, &before[k]);
+    for (k = 0; k < 2; k++) gpump_rate_get_statistics(corun_rate(m->sms[0]), k, &before[k]);
     assert_int_equal(machine_run(m, m->now + 10000), 0);
     for (k = 0; k < 2; k++) {
-        gpump_rate_get_statistics(m->sms[0]->rate, k, &after[k]);
+        gpump_rate_get_statistics(corun_rate(m->sms[0]), k, &after[k]);
         issued[k] = after[k].memory_instructions - before[k].memory_instructions;
     }
     machine_free(m);

@@ -174,7 +174,7 @@ static void faults_pay_once(void **state) {
             report_traffic(m, k + 1, &traffic);
             for (sm = 0; sm < m->sm_count; sm++) {
                 gpump_rate_statistics statistics;
-                assert_int_equal(gpump_rate_get_statistics(m->sms[sm]->rate, k, &statistics), GPUMP_OK);
+                assert_int_equal(gpump_rate_get_statistics(corun_rate(m->sms[sm]), k, &statistics), GPUMP_OK);
                 paid += statistics.misses;
             }
             assert_int_equal(paid, traffic.l1_load_misses + traffic.l1_store_misses + traffic.l1_atomics);

@@ -198,7 +198,7 @@ static void one_kernel_of_two_is_served(void **state) {
             assert_int_equal(r.m->sms[s]->duet->beside, 0);
         }
         assert_true(most > r.m->duet->plans[0].native_blocks && upper > 0);
-        assert_non_null(r.m->sms[0]->rate);
+        assert_non_null(corun_rate(r.m->sms[0]));
         finish_right(&r, policies[i]);
         end(&r);
     }

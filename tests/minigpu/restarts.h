@@ -14,7 +14,7 @@
 #include "program/interpret.h"
 #include "machine/machine.h"
 #include "ptx/ptx_reader.h"
-#include "parts/restart/restart.h"
+#include "sm/restart.h"
 
 #define KERNELS GPUMP_SOURCE_DIR "/examples/minigpu/kernels/"
 

@@ -8,34 +8,30 @@
 #include <unistd.h>
 
 #include "analysis/analysis.h"
+#include "launch/absent_list.h"
 #include "machine/ahead.h"
 #include "preemption/context_forms.h"
-#include "parts/corun/corun_group.h"
-#include "parts/duet/duet.h"
 #include "machine/dispatcher.h"
-#include "parts/fault_switch/fault_switch.h"
-#include "parts/code_pages/code_pages.h"
-#include "parts/page_checks/fault_calls.h"
-#include "parts/fault_unit/fault_unit.h"
-#include "parts/faults/faults.h"
-#include "parts/issue_queue/issue_queue.h"
 #include "machine/loops.h"
-#include "parts/page_checks/page_faults.h"
-#include "parts/restart/region.h"
 #include "sm/runtime_calls.h"
 #include "preemption/preempted.h"
 #include "preemption/preemption.h"
-#include "parts/schedule/preemption_schedule.h"
 #include "ptx/kernel_names.h"
 #include "ptx/ptx_reader.h"
 #include "sm/scoreboard.h"
 #include "machine/sm_form.h"
 #include "machine/window.h"
 #include "sm/translation.h"
-#include "parts/victims/victim_facts.h"
 
 #define DEVICE_ALIGNMENT 256u
 #define MOST_BLOCKS (UINT64_C(1) << 24) /* of a grid, unless the launch file allows more */
+
+void errors_options_default(errors_options *options) {
+    memset(options, 0, sizeof *options);
+    options->rate_q32 = options->at = NEVER;
+    options->latency_cycles = NONE;
+    options->patch = GPUMP_RESTART_PATCH_REGION;
+}
 
 void machine_options_default(machine_options *options) {
     memset(options, 0, sizeof *options);
@@ -138,7 +134,7 @@ static int lower_kernel(const minigpu_config *config, const launch_file *launch,
     how.shared_goes_back = options->shared_restart != SHARED_CUTS;
     how.page_checks = options->page_checks;
     how.page_bytes = PAGE_BYTES;
-    how.local_checks = (uint32_t)page_faults_list_has(options->absent, "local");
+    how.local_checks = (uint32_t)absent_list_has(options->absent, "local");
     how.point_interval = options->point_interval;
     how.block = k->block;
     how.clobbers = clobbers;
@@ -578,13 +574,14 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
     const uint32_t lengths[PIPES] = {
         c->fetch_cycles,  c->operand_read_cycles, c->operand_read_cycles, c->alu_cycles,      c->sfu_cycles,
         c->divide_cycles, c->double_cycles,       c->control_cycles,      c->constant_cycles, c->shared_cycles,
-        c->l1_cycles};
+        c->l1_cycles,     0};
     uint32_t i, records = c->in_flight_records;
     sm *s = (sm *)arena_take(&m->arena, sizeof *s + m->kernel_count * sizeof(uint32_t));
     if (!s) goto memory;
     m->sms[index] = s;
     s->index = index;
     s->wake = s->stall_cycle = NEVER;
+    s->warp_of = s->slot_warp;
     s->registers = (uint32_t *)arena_take_array(&m->arena, c->gpu.registers, sizeof(uint32_t));
     s->shared = (uint8_t *)arena_take(&m->arena, shared_bytes ? shared_bytes : 1);
     if (make_read_sets(m, s)) goto memory;
@@ -602,18 +599,12 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
         !s->check_queue || !s->access_queue || !s->miss_queues || !s->requests || !s->completed ||
         cache_make(&s->l1, &m->arena, c->l1_bytes, c->l1_ways))
         goto memory;
-    if (c->issue_queue_entries) {
-        uint32_t ids = 0;
-        for (i = 0; i < m->kernel_count; i++)
-            if (m->kernels[i].program->registers + m->kernels[i].program->predicates > ids)
-                ids = m->kernels[i].program->registers + m->kernels[i].program->predicates;
-        if (!(s->queue = issue_queue_make(&m->arena, c->issue_queue_entries, c->gpu.warp_slots, ids))) goto memory;
-    }
     for (i = 0; i <= c->kernels_per_sm; i++) {
         s->miss_queues[i].requests = (uint32_t *)arena_take_array(&m->arena, c->miss_queue_entries, sizeof(uint32_t));
         if (!s->miss_queues[i].requests) goto memory;
     }
-    for (i = 0; i < PIPES; i++) {
+    pipe_make(&s->pipes[PIPE_LINK], NULL, 0);
+    for (i = 0; i < PIPE_LINK; i++) {
         /* Records, or segments of them (L1 hits), or warps (fetch). */
         uint32_t entries = power_of_two(records * 2 + c->l1_cycles + c->fetch_cycles + 2 * WARP_SLOTS_MAX);
         pipe_entry *room = (pipe_entry *)arena_take_array(&m->arena, entries, sizeof *room);
@@ -744,14 +735,35 @@ static uint32_t choose_technique(const launch_file *launch, const machine_option
     return launch->technique ? gpump_technique_find(launch->technique) : (uint32_t)GPUMP_TECHNIQUE_SWITCH;
 }
 
+/* What buffers are aligned to. */
+static uint64_t parts_alignment(const machine *m, const machine_options *options) {
+    const part *const *p;
+    uint64_t most = 1;
+    for (p = m->parts; *p; p++) {
+        const uint64_t one = (*p)->alignment ? (*p)->alignment(options) : 1;
+        if (one > most) most = one;
+    }
+    return most;
+}
+
+/* The bytes that parts add to the context of a block at most. */
+static uint64_t parts_context_bytes(const machine *m, const kernel *k) {
+    const part *const *p;
+    uint64_t bytes = 0;
+    for (p = m->parts; *p; p++)
+        if ((*p)->context_bytes) bytes += (*p)->context_bytes(m, k);
+    return bytes;
+}
+
 /* Fills an opened arena with the machine. */
 static int build(machine *m, launch_file *launch, const kernel_program **programs, machine_programs *p,
-                 const faults_options *faults, int errs, char error[LAUNCH_ERROR_BYTES]) {
+                 const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     minigpu_config *c = &m->config;
     uint64_t address = p->end_of_variables, context_bytes = 0, contexts = 0, heap;
-    const uint64_t alignment = faults->link ? fault_unit_granule_bytes() : 1; /* of buffers */
+    const uint64_t alignment = parts_alignment(m, options); /* of buffers */
+    const part *const *part_;
     uint32_t i, resident, shared_bytes = 0, local_needed = 0;
-    int result = -1;
+    int result = -1, failed;
     m->kernel_count = launch->kernel_count;
     m->kernels = (kernel *)arena_take_array(&m->arena, m->kernel_count, sizeof(kernel));
     m->kernel_order = (uint32_t *)arena_take_array(&m->arena, m->kernel_count, sizeof(uint32_t));
@@ -763,21 +775,14 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
         if (prepare_kernel(m, launch, i, programs[i], error)) goto done;
         k->info = p->infos[i];
         if (scoreboard_move_constants(p->infos[i], k->program->count, &m->arena)) goto memory;
-        if (m->config.l1_tlb_entries || faults->scheme || faults->link || m->code_is_absent) {
-            replay_info *replays = (replay_info *)arena_take_array(&m->arena, k->program->count + 1, sizeof *k->replay);
-            if (!replays) goto memory;
-            faults_prepare(k->program, replays, p->infos[i]);
-            k->replay = replays;
-        }
-        if (errs) errors_prepare(k->program, p->infos[i]);
-        if (m->shared_restart == SHARED_SAVED && shared_log_prepare(k->program, p->infos[i])) goto memory;
+        PARTS_ASK(m, failed, 0, prepare, (m, i, k->program, p->infos[i]));
+        if (failed) goto memory;
         k->parameters = (uint8_t *)arena_take(&m->arena, align_up(k->program->parameter_bytes + 8, 8));
         k->textures = (lanes_texture *)arena_take_array(&m->arena, k->launch->argument_count + 1, sizeof *k->textures);
         k->texture_references = (lanes_texture *)arena_take_array(
             &m->arena, p->modules[p->module_of_kernel[i]].texture_count + 1, sizeof *k->texture_references);
         if (!k->parameters || !k->textures || !k->texture_references) goto memory;
-        k->context_bytes = preemption_context_bytes(k) + (faults->scheme ? faults_context_bytes(k) : 0) +
-                           (m->restarts_travel ? restart_context_bytes(k) : 0);
+        k->context_bytes = preemption_context_bytes(k) + parts_context_bytes(m, k);
         if (k->context_bytes > context_bytes) context_bytes = k->context_bytes;
         gpump_gpu_occupancy(&c->gpu, &k->need, &occupancy, NULL);
         if (occupancy.shared_bytes > shared_bytes) shared_bytes = occupancy.shared_bytes;
@@ -820,7 +825,8 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     m->context_base = address;
     m->context_stride = align_up(context_bytes, DEVICE_ALIGNMENT);
     address = align_up(address + m->context_stride * contexts * m->kernel_count, PAGE_BYTES) + PAGE_BYTES;
-    if (m->code_is_absent) address = code_pages_place(m, address, alignment);
+    for (part_ = m->parts; *part_; part_++)
+        if ((*part_)->lay_out) address = (*part_)->lay_out(m, address, alignment);
     m->memory_bytes = address - DEVICE_BASE;
     m->memory = (uint8_t *)arena_take(&m->arena, m->memory_bytes);
     m->page_table = (uint8_t *)arena_take(&m->arena, m->memory_bytes / PAGE_BYTES + 1);
@@ -883,7 +889,7 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     if (m->window_cycles && window_make(m, error)) goto done;
     if (preemption_make_context_pool(m, (uint32_t)contexts, error)) goto done;
     m->histories = (gpump_cost_history *)arena_take_array(&m->arena, m->kernel_count + 1, sizeof *m->histories);
-    if (!m->histories || victims_build(m)) goto memory;
+    if (!m->histories) goto memory;
     result = 0;
     goto done;
 memory:
@@ -953,64 +959,23 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->technique = choose_technique(launch, options);
     m->context_form = options->context_form;
     m->in_place = options->in_place || options->sharing.parks;
-    m->beyond_room = options->duet != NULL;
-    m->local_is_absent = options->page_checks && page_faults_list_has(options->absent, "local");
-    m->code_is_absent = (uint32_t)page_faults_list_has(options->absent, "code");
+    m->local_is_absent = options->page_checks && absent_list_has(options->absent, "local");
     m->regions = choose_regions(launch, options) != REGIONS_NONE;
     m->shared_restart = m->regions ? options->shared_restart : (uint32_t)SHARED_CUTS;
-    m->faults_stall = options->faults.link && options->faults.scheme && !strcmp(options->faults.scheme, "stall");
-    m->restarts_travel = m->regions && (errors_wanted(&options->errors) ||
-                                        (options->faults.scheme && !strcmp(options->faults.scheme, "regions")));
-    if (build(m, launch, programs, p, &options->faults, errors_wanted(&options->errors), error)) {
+    m->sources_released = config.sources_released;
+    if (parts_configure(m, launch, options, error) || build(m, launch, programs, p, options, error)) {
         free(programs);
         machine_free(m);
         return NULL;
     }
     free(programs);
-    if (analyse_kernels(m, options, error)) {
-        machine_free(m);
-        return NULL;
-    }
-    m->forced_check = options->faults.check;
-    m->sources_released = config.sources_released;
-    m->switches = options->faults.extra != 0;
-    if (code_pages_make(m)) {
-        snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the pages of code", launch->path);
-        machine_free(m);
-        return NULL;
-    }
-    if (faults_make(m, &options->faults, error) || errors_make(m, &options->errors, error) ||
-        shared_log_make(m, error) ||
-        ((options->absent || options->faults.scheme) &&
-         page_faults_make(m, launch, options->absent, options->faults.link != NULL, error)) ||
-        fault_unit_make(m, launch, &options->faults, error) || fault_calls_make(m, error) ||
-        fault_switch_make(m, options->faults.extra, error)) {
-        machine_free(m);
-        return NULL;
-    }
-    if (options->duet && options->context_form == CONTEXT_TB) {
-        snprintf(error, LAUNCH_ERROR_BYTES,
-                 "--duet: --context tb looks at all registers of a block, and some may lie in frames: take another");
-        machine_free(m);
-        return NULL;
-    }
-    if (options->duet && duet_make(m, options->duet, error)) {
-        machine_free(m);
-        return NULL;
-    }
-    if (options->sharing.policy && corun_make(m, &options->sharing, error)) {
-        machine_free(m);
-        return NULL;
-    }
-    if (options->schedule && preemption_schedule_make(m, launch, options->schedule, options->vacate, options->slice_ns,
-                                                      options->faults.extra, error)) {
+    if (analyse_kernels(m, options, error) || parts_make(m, launch, options, error)) {
         machine_free(m);
         return NULL;
     }
     m->plain = (uint32_t)sm_form_is_plain(m);
     m->sources_timed = m->plain && m->sources_released == RELEASE_AT_OPERAND_READ && m->config.operand_read_cycles <= 2;
     m->dispatch_needed = 1;
-    parts_find(m);
     return m;
 }
 
@@ -1208,6 +1173,7 @@ void machine_dump(const machine *m, void *output) {
                 const warp *w = &m->warps[b->warps[n]];
                 uint64_t bit = w->slot == NONE ? 0 : UINT64_C(1) << w->slot;
                 const char *why = gpump_warp_gate_reason(w->gate, GPUMP_WARP_ISSUE);
+                gpump_reason reason;
                 uint32_t pc;
                 if (!w->stack.depth) continue;
                 if (!why) why = gpump_warp_gate_reason(w->gate, GPUMP_WARP_FETCH);
@@ -1215,9 +1181,8 @@ void machine_dump(const machine *m, void *output) {
                 if (w->fault_address)
                     fprintf(file, "    warp %u: its page at 0x%" PRIx64 " is absent since cycle %" PRIu64 "\n", n,
                             w->fault_address, w->fault_since);
-                if (duet_serves(m, b->kernel) && gpump_duet_waits_for(s->duet->gpump, w->number) != GPUMP_REASON_YES)
-                    fprintf(file, "    warp %u: %s\n", n,
-                            gpump_reason_text(gpump_duet_waits_for(s->duet->gpump, w->number)));
+                PARTS_ASK(m, reason, GPUMP_REASON_YES, warp_waits_for, (m, s, w));
+                if (reason != GPUMP_REASON_YES) fprintf(file, "    warp %u: %s\n", n, gpump_reason_text(reason));
                 fprintf(file, "    warp %u: instruction %u (line %u), lanes %08x,%s%s%s%s%s %u in flight\n", n, pc,
                         pc < m->kernels[b->kernel].program->count ? m->kernels[b->kernel].program->instructions[pc].line
                                                                   : 0,

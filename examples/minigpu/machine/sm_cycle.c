@@ -1,7 +1,6 @@
 #include "machine/sm_cycle.h"
 
 #include "parts/duet/duet.h"
-#include "parts/errors/errors.h"
 #include "parts/faults/faults.h"
 #include "sm/pipeline.h"
 #include "sm/memory_path.h"
@@ -59,13 +58,24 @@ static uint64_t switch_warps(machine *m, sm *s) {
     return duet_cycle(m, s);
 }
 
+/* The next cycle in which a part has something to do here; NEVER. */
+static uint64_t next_of_parts(const machine *m, const sm *s) {
+    const part *const *p;
+    uint64_t next = NEVER;
+    for (p = m->on_path; !IS_PLAIN && *p; p++) {
+        const uint64_t cycle = (*p)->next_of_sm ? (*p)->next_of_sm(m, s) : NEVER;
+        if (cycle < next) next = cycle;
+    }
+    return next;
+}
+
 void sm_cycle(machine *m, sm *s, uint64_t now) {
     const int faulty = HAS(s, faults) != 0; /* TLBs, or accesses that fault */
     uint64_t wake, next;
     uint32_t checked;
     arrival sent;
     s->now = now;
-    if (HAS(s, errors)) errors_cycle(m, s);
+    PATH_TELL(m, cycle_begins, (m, s));
     if (s->stall_cycle <= s->now) block_life_end_stalls(m, s);
     if (memory_path_has_arrivals(m, s)) arrivals(m, s);
     pipeline_execute(m, s);
@@ -97,6 +107,7 @@ void sm_cycle(machine *m, sm *s, uint64_t now) {
     next = pipeline_next(s);
     if (next < wake) wake = next;
     if (faulty && faults_next(s) < wake) wake = faults_next(s);
-    if (HAS(s, errors) && errors_next(s) < wake) wake = errors_next(s);
+    next = next_of_parts(m, s);
+    if (next < wake) wake = next;
     s->wake = wake <= s->now ? s->now + 1 : wake;
 }

@@ -81,7 +81,7 @@ static void choose(window *w) {
     for (i = 0; i < m->sm_count; i++) {
         sm *s = m->sms[i];
         s->ends_wait = !is_preempting(s);
-        w->beside[i] = !observed && s->ends_wait && !s->errors && !calls_runtime(m, s);
+        w->beside[i] = !observed && s->ends_wait && !(m->traits & PART_SMS_IN_TURN) && !calls_runtime(m, s);
         if (w->beside[i]) continue;
         w->in_turn[w->in_turn_count++] = i;
         block_life_start(m, s);

@@ -11,13 +11,32 @@ static const part *const all[] = {
 #undef PART
 };
 
+int parts_configure(machine *m, const launch_file *launch, const machine_options *options,
+                    char error[LAUNCH_ERROR_BYTES]) {
+    uint32_t i;
+    for (i = 0; i < PARTS; i++)
+        if (all[i]->configure && all[i]->configure(m, launch, options, error)) return -1;
+    parts_find(m);
+    return 0;
+}
+
+int parts_make(machine *m, const launch_file *launch, const machine_options *options,
+               char error[LAUNCH_ERROR_BYTES]) {
+    uint32_t i;
+    for (i = 0; i < PARTS; i++)
+        if (all[i]->make && all[i]->make(m, launch, options, error)) return -1;
+    parts_find(m);
+    return 0;
+}
+
 void parts_find(machine *m) {
-    uint32_t i, count = 0;
+    uint32_t i, count = 0, on_path = 0;
     m->traits = 0;
     for (i = 0; i < PARTS; i++) {
         if (!all[i]->is_present(m)) continue;
         m->parts[count++] = all[i];
+        if (all[i]->traits & PART_ON_PATH) m->on_path[on_path++] = all[i];
         m->traits |= all[i]->traits;
     }
-    m->parts[count] = NULL;
+    m->parts[count] = m->on_path[on_path] = NULL;
 }

@@ -1,6 +1,4 @@
 #include "parts/duet/duet.h"
-#include "parts/faults/fault_held.h"
-#include "parts/restart/region.h"
 #include "sm/scoreboard.h"
 #include "preemption/context_forms.h"
 
@@ -13,30 +11,10 @@ const char *context_form_name(uint32_t form) {
     return form < CONTEXT_FORMS ? names[form] : NULL;
 }
 
-/* Adds the registers that a warp needs to go back. */
-static void restart_live(const machine *m, const warp *w, uint64_t *live) {
-    const block *b = &m->blocks[w->block];
-    const sm *s = m->sms[b->sm];
-    uint64_t there[CONTEXT_LIVE_WORDS];
-    warp start = *w;
-    uint32_t region, i;
-    start.barrier = NONE;
-    for (region = 0; region < GPUMP_RESTART_REGIONS; region++) {
-        restart_where(s, w, region, &start.stack);
-        context_live(m->views[b->kernel], &m->kernels[b->kernel], &start, there);
-        for (i = 0; i < CONTEXT_LIVE_WORDS; i++) live[i] |= there[i];
-    }
-}
-
-/* The registers of a warp that stands still: those live where it stands, and those that the instructions of its replay
- * queue will read. */
+/* The registers of a warp that stands still: those live where it stands, and those that parts know of. */
 static void live_of(const machine *m, const block *b, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
-    const kernel *k = &m->kernels[b->kernel];
-    const sm *s = m->sms[b->sm];
-    context_live(m->views[b->kernel], k, w, live);
-    if (w->stack.depth && m->restarts_travel && gpump_restart_may_go_back(s->restart, w->slot, GPUMP_RESTART_SHORT))
-        restart_live(m, w, live);
-    faults_sources(m, w, live);
+    context_live(m->views[b->kernel], &m->kernels[b->kernel], w, live);
+    PARTS_TELL(m, needs_registers, (m, w, live));
 }
 
 /* ==== writing and reading ==== */

@@ -31,6 +31,14 @@ static inline int gate_calling(const warp *w) {
     return gpump_warp_gate_closed_by(w->gate, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
 }
 
+/* The warp's next instruction waits so many cycles. */
+static inline void gate_wait(sm *s, warp *w, uint64_t cycles) {
+    w->called_until = s->now + cycles;
+    gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
+    s->fetched &= ~(UINT64_C(1) << w->slot);
+    if (s->wake > w->called_until) s->wake = w->called_until;
+}
+
 /* A warp of a stopping block issues no more. */
 static inline void gate_stop(sm *s, warp *w) {
     gpump_warp_gate_close(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_PREEMPTION);

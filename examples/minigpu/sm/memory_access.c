@@ -3,8 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "parts/errors/error_facts.h"
-#include "parts/restart/region.h"
+#include "sm/region.h"
 #include "sm/buffer_ends.h"
 #include "sm/runtime_calls.h"
 #include "sm/translation.h"
@@ -14,10 +13,17 @@
 #define FETCHED_SEGMENTS 4u /* of an access; one that touches more finds most of them in the host's caches */
 #define ATOMIC_SOURCES 3u   /* address, value, what compare-and-swap writes */
 
+/* Is it somebody's business that an instruction makes no sense? */
+static __attribute__((cold)) int is_excused(const machine *m, const in_flight *r) {
+    int excused;
+    PATH_ASK(m, excused, 0, excuses, (m, r));
+    return excused;
+}
+
 static __attribute__((cold)) void wrong_address(machine *m, in_flight *r, uint32_t lane, uint64_t address,
                                                 const char *why) {
     const block *b = &m->blocks[r->block];
-    if (errors_excuse(m, r)) {
+    if (is_excused(m, r)) {
         r->active = r->segment_count = 0;
         return;
     }
@@ -465,7 +471,7 @@ static __attribute__((cold)) void check_ends(machine *m, in_flight *r) {
     if (opcode != OPCODE_COPY)
         outside = buffer_ends_outside(m, r, lanes, bytes = instruction_access_bytes(r->instruction));
     if (!outside) return;
-    if (!errors_excuse(m, r)) buffer_ends_fail(m, r, outside, bytes);
+    if (!is_excused(m, r)) buffer_ends_fail(m, r, outside, bytes);
     r->active = r->segment_count = r->straight = 0;
 }
 
@@ -473,9 +479,7 @@ void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
     coalesce(m, r);
     if (buffer_ends_may_be_crossed(m, r)) check_ends(m, r);
     fetch_segments(m, r);
-    if (HAS(s, shared_log) && s->shared_log->way == SHARED_VERSIONED && r->instruction->space == SPACE_SHARED &&
-        !instruction_only_reads(r->instruction))
-        r->conflict_cycles *= 2; /* what it overwrites is read first */
+    PATH_TELL(m, coalesced, (m, s, r));
 }
 
 /* Which lanes want a page that is absent? (A page may have come since its segment was looked at; none goes.) */
@@ -561,7 +565,7 @@ static void store(machine *m, sm *s, in_flight *r) {
              lanes = instruction_address_lanes(r->instruction, r->active);
     uint8_t *base = space_base(m, s, r);
     uint64_t address;
-    if (HAS(s, shared_log) && r->instruction->space == SPACE_SHARED) shared_log_store(m, s, r);
+    if (r->instruction->space == SPACE_SHARED) PATH_TELL(m, shared_stores, (m, s, r));
     if (r->straight && base) {
         lanes_to_memory(r->instruction, r->active, r->sources, base + space_offset(r, r->addresses[0]), size);
         return;

@@ -3,13 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "parts/corun/corun.h"
 #include "parts/duet/duet.h"
-#include "parts/errors/error_facts.h"
 #include "sm/memory_access.h"
 #include "sm/buffer_ends.h"
 #include "sm/translation.h"
-#include "parts/page_checks/fault_calls.h"
+#include "parts/fault_unit/fault_calls.h"
 #include "parts/faults/fault_facts.h"
 #include "parts/fault_unit/fault_memory.h"
 #include "parts/fault_switch/fault_switch.h"
@@ -22,7 +20,9 @@ static uint32_t wrap(uint32_t at, uint32_t size) { return at < size ? at : at - 
 /* ---- miss queues ---- */
 
 int memory_path_gate(const machine *m, const sm *s, uint32_t kernel) {
-    return !HAS(s, rate) || corun_may_send(m, s, kernel);
+    int may;
+    PATH_ASK(m, may, 1, may_send, (m, s, kernel));
+    return may;
 }
 
 /* The queue of a kernel, one that is empty when it has none yet; NULL when all belong to others or it is full. */
@@ -212,10 +212,10 @@ static void access_stage(machine *m, sm *s) {
         } else if (r->next_segment < r->segment_count) {
             if (!send_segment(m, s, record)) {
                 s->access_waits = 1; /* until a reply or a departure makes room */
-                if (HAS(s, rate) && s->access_since == NEVER) s->access_since = s->now;
+                PATH_TELL(m, access_waits, (m, s));
                 return;
             }
-            if (HAS(s, rate)) corun_accessed(m, s, r);
+            PATH_TELL(m, accesses, (m, s, r));
             r->next_segment++;
         }
         if (r->next_segment < r->segment_count) return;
@@ -512,7 +512,6 @@ int memory_path_accept(machine *m, sm *s, uint32_t record) {
         return 1;
     }
     memory_access_coalesce(m, s, r);
-    if (HAS(s, errors)) errors_drop_wild(m, s, r);
     r->unchecked = r->segment_count;
     r->faulted = 0;
     r->in_queue = 1;
@@ -550,7 +549,7 @@ static miss_queue *next_miss(const machine *m, const sm *s, uint32_t *after, mem
         *after = wrap(s->next_queue + i + 1, queues);
         return q;
     }
-    if (!HAS(s, rate)) memory_refuse(m->memory_system, s->index); /* a gate opens with time */
+    if (!PATH_HAS(m, PART_GATES)) memory_refuse(m->memory_system, s->index); /* a gate opens with time */
     return NULL;
 }
 
@@ -560,13 +559,13 @@ int memory_path_send(machine *m, sm *s) {
     memory_packet packet;
     miss_queue *q;
     if (!s->queued_misses || memory_refuses(m->memory_system, s->index)) return 0;
-    if (HAS(s, rate)) machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, s->now), NULL);
+    PATH_TELL(m, asks_to_send, (m, s));
     if (!(q = next_miss(m, s, &after, &packet))) return 0;
     q->head = wrap(q->head + 1, m->config.miss_queue_entries);
     q->count--;
     s->queued_misses--;
     s->next_queue = after;
-    if (HAS(s, rate)) corun_sent(m, s, packet.kernel);
+    PATH_TELL(m, sends, (m, s, packet.kernel));
     memory_enter(m->memory_system, s->now, s->index, &packet);
     return 1;
 }
@@ -660,7 +659,7 @@ int memory_path_take(machine *m, sm *s, arrival *arrived) {
         } else if ((record = pipe_take(&s->pipes[PIPE_L1], s->now)) != NONE ||
                    (record = pipe_take(&s->pipes[PIPE_SHARED], s->now)) != NONE) {
             piece_done(s, record);
-        } else if (HAS(s, faults) && (record = pipe_take(&s->faults->remote, s->now)) != NONE) {
+        } else if (!IS_PLAIN && (record = pipe_take(&s->pipes[PIPE_LINK], s->now)) != NONE) {
             piece_done(s, record);
         } else if ((record = pipe_take(&s->pipes[PIPE_CONSTANT], s->now)) != NONE) {
             complete(s, record);
@@ -693,5 +692,5 @@ int memory_path_busy(const machine *m, const sm *s) {
     uint32_t after;
     return (s->access_count && !s->access_waits) || (s->check_count && !(HAS(s, faults) && s->faults->turns_wait)) ||
            (s->queued_misses && !memory_refuses(m->memory_system, s->index) &&
-            (HAS(s, rate) || next_miss(m, s, &after, &packet))); /* a gate opens with time */
+            (PATH_HAS(m, PART_GATES) || next_miss(m, s, &after, &packet))); /* a gate opens with time */
 }

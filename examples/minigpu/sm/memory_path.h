@@ -26,7 +26,7 @@ SM_PATH int memory_path_accept(machine *m, sm *s, uint32_t record);
 static inline int memory_path_has_arrivals(const machine *m, const sm *s) {
     return s->completed_count || memory_sm_cycle(m->memory_system, s->index) <= s->now ||
            pipe_next(&s->pipes[PIPE_L1]) <= s->now || pipe_next(&s->pipes[PIPE_SHARED]) <= s->now ||
-           pipe_next(&s->pipes[PIPE_CONSTANT]) <= s->now || (HAS(s, faults) && pipe_next(&s->faults->remote) <= s->now);
+           pipe_next(&s->pipes[PIPE_CONSTANT]) <= s->now || (!IS_PLAIN && pipe_next(&s->pipes[PIPE_LINK]) <= s->now);
 }
 /* Takes the next thing that is there by now: 1, or 0 when there is none. */
 SM_PATH int memory_path_take(machine *m, sm *s, arrival *arrived);

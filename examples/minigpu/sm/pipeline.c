@@ -3,18 +3,16 @@
 #include <string.h>
 
 #include "parts/code_pages/code_pages.h"
-#include "parts/corun/corun.h"
 #include "parts/duet/duet.h"
-#include "parts/errors/error_facts.h"
 #include "parts/faults/fault_facts.h"
 #include "parts/fault_unit/fault_memory.h"
 #include "sm/gate.h"
 #include "parts/issue_queue/issue_queue.h"
 #include "sm/memory_access.h"
 #include "sm/memory_path.h"
-#include "parts/page_checks/fault_calls.h"
+#include "parts/fault_unit/fault_calls.h"
 #include "parts/page_checks/page_faults.h"
-#include "parts/restart/region.h"
+#include "sm/region.h"
 #include "sm/scoreboard.h"
 #include "sm/warp_scheduler.h"
 
@@ -132,9 +130,11 @@ void pipeline_enable_fetch(machine *m, sm *s, uint32_t warp_index, int enabled) 
 /* ---- records ---- */
 
 static __attribute__((cold)) void wrong(machine *m, const in_flight *r, const char *what) {
-    if (errors_excuse(m, r)) return;
     const block *b = &m->blocks[r->block];
     const kernel_program *program = m->kernels[b->kernel].program;
+    int excused;
+    PATH_ASK(m, excused, 0, excuses, (m, r));
+    if (excused) return;
     machine_fail(m, "%s:%u:%u: kernel %s: %s; block %llu warp %u", program->file_name, r->instruction->line,
                  r->instruction->column, program->name, what, (unsigned long long)b->linear, m->warps[r->warp].index);
 }
@@ -143,19 +143,17 @@ static uint32_t take_record(sm *s) {
     uint32_t record = s->free_record;
     s->free_record = s->records[record].next_free;
     if (s->free_record != NONE) FETCH_AHEAD(&s->records[s->free_record]);
-    if (HAS(s, rate)) s->records[record].limited = 0;
     return record;
 }
 
-static void free_record(sm *s, uint32_t record) {
+static void free_record(const machine *m, sm *s, uint32_t record) {
     s->records[record].stage = RECORD_FREE;
-    if (HAS(s, rate) && s->records[record].limited)
-        gpump_rate_report_memory_done(s->rate, s->records[record].limited - 1);
+    PATH_TELL(m, record_is_free, (m, s, &s->records[record]));
     s->records[record].next_free = s->free_record;
     s->free_record = record;
 }
 
-void pipeline_free_record(sm *s, uint32_t record) { free_record(s, record); }
+void pipeline_free_record(const machine *m, sm *s, uint32_t record) { free_record(m, s, record); }
 
 /* A record vanishes without effect. Where look-ups wait for answers, it leaves the load-store unit at once. */
 static void squash(machine *m, sm *s, uint32_t record) {
@@ -163,7 +161,7 @@ static void squash(machine *m, sm *s, uint32_t record) {
     r->squashed = r->unusual = 1;
     if (!HAS(s, faults) || r->stage != RECORD_CHECKING) return;
     memory_path_withdraw(m, s, record);
-    free_record(s, record);
+    free_record(m, s, record);
 }
 
 void pipeline_squash_block(machine *m, sm *s, uint32_t block_index) {
@@ -212,8 +210,7 @@ void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index) {
         if (r->info->writes) b->registers_pending--;
         squash(m, s, i);
     }
-    if (HAS(s, faults)) faults_forget(m, s, w);
-    if (HAS(s, errors)) errors_forget(s, w);
+    PATH_TELL(m, warp_squashed, (m, s, w));
     if (HAS(s, queue)) {
         uncount_queued(s, w, b, &w->in_flight);
         issue_queue_forget(s->queue, w->slot);
@@ -234,9 +231,10 @@ static void release_sources(sm *s, warp *w, in_flight *r) {
 }
 
 /* The instruction has ended: its places in scoreboard and counters go. */
-SM_INLINE void end_record(sm *s, warp *w, block *b, uint32_t record) {
+SM_INLINE void end_record(machine *m, sm *s, warp *w, block *b, uint32_t record) {
     in_flight *r = &s->records[record];
     executed_instructions *executed = &s->executed[b->kernel];
+    PATH_TELL(m, retires, (m, s, r)); /* before anybody looks what may issue */
     release_sources(s, w, r);
     if (HAS(s, queue))
         issue_queue_committed(s->queue, w->slot, r->info, r->sequence, w->sequence);
@@ -250,9 +248,8 @@ SM_INLINE void end_record(sm *s, warp *w, block *b, uint32_t record) {
     executed->thread_instructions += r->active == UINT32_MAX ? LANES : gpump_bits_count64(r->active);
     executed->counted[r->info->counted]++;
     w->region_instructions++;
-    if (HAS(s, restart)) gpump_restart_report_executed(s->restart, w->slot);
     gpump_sm_report_executed(s->gpump, b->ref, 1);
-    free_record(s, record);
+    free_record(m, s, record);
 }
 
 /* ---- blocks end ---- */
@@ -290,7 +287,7 @@ void pipeline_check_barriers(machine *m, sm *s, block *b) {
     uint32_t id, i;
     for (id = 0; id < BARRIERS; id++) {
         barrier *bar = &b->barriers[id];
-        uint64_t copy = 0;
+        uint64_t once = 0;
         uint32_t expected;
         if (!bar->threads) continue;
         expected = bar->expected ? bar->expected : b->live_warps * LANES;
@@ -302,10 +299,7 @@ void pipeline_check_barriers(machine *m, sm *s, block *b) {
             instruction = &block_kernel(m, b)->program->instructions[w->barrier_pc];
             if (instruction->destination_count) write_reduction(m, s, b, w, bar, instruction);
             w->barrier = NONE;
-            if (HAS(s, shared_log) && shared_log_copies(s, block_kernel(m, b), w->barrier_pc + 1)) {
-                if (!copy) copy = shared_log_copy(s, block_kernel(m, b)->shared_bytes);
-                errors_wait(s, w, copy);
-            }
+            PATH_TELL(m, barrier_opens, (m, s, w, &once));
             if (HAS(s, duet))
                 duet_barrier_opened(m, s, w);
             else
@@ -354,7 +348,7 @@ SM_INLINE void commit(machine *m, sm *s, uint32_t record) {
     block *b;
     warp *w;
     if (r->squashed) {
-        free_record(s, record);
+        free_record(m, s, record);
         return;
     }
     b = &m->blocks[r->block];
@@ -365,10 +359,9 @@ SM_INLINE void commit(machine *m, sm *s, uint32_t record) {
         lanes_write_all(instruction, r->active, r->results, registers, predicates);
         if (r->info->is_checked) predicates[instruction->check] |= r->faulted;
     }
-    if (HAS(s, errors)) errors_executed(m, s, r); /* before anybody looks what may issue */
-    end_record(s, w, b, record);
+    end_record(m, s, w, b, record);
     look_again(m, s, w);
-    if (HAS(s, errors)) errors_ended(m, s, r);
+    PATH_TELL(m, retired, (m, s, r));
     pipeline_block_may_be_done(m, s, b);
 }
 
@@ -386,7 +379,7 @@ static void commit_switched(machine *m, sm *s, uint32_t record) {
         uint32_t *registers = duet_open(m, s, w);
         lanes_write_all(r->instruction, r->active, r->results, registers, warp_predicates(m, w));
         duet_close(m, s, w);
-        end_record(s, w, b, record);
+        end_record(m, s, w, b, record);
     }
     duet_load_done(s, w, counted, w->stall_replies && pipeline_next_is_clear(w));
 }
@@ -397,7 +390,6 @@ int pipeline_next_is_clear(const warp *w) {
 }
 
 void pipeline_commit(machine *m, sm *s, uint32_t record) {
-    if (HAS(s, faults) && !s->records[record].squashed) faults_committed(m, s, &s->records[record]);
     if (HAS(s, duet))
         commit_switched(m, s, record);
     else
@@ -418,7 +410,7 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
     warp *w;
     uint32_t next = r->pc + 1, warp_index = r->warp;
     if (r->squashed) {
-        free_record(s, record);
+        free_record(m, s, record);
         return;
     }
     b = &m->blocks[r->block];
@@ -459,9 +451,9 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
         break;
     default: simt_go(&w->stack, next); break;
     }
-    end_record(s, w, b, record);
+    end_record(m, s, w, b, record);
     if (HAS(s, queue)) reconsider(s, w);
-    if (HAS(s, errors)) errors_ended(m, s, r);
+    PATH_TELL(m, retired, (m, s, r));
     refresh_clear(m, s, w); /* it stands at another instruction now */
     if (!w->stack.depth)
         warp_ended(m, s, b, w);
@@ -525,7 +517,7 @@ static void end_withdrawal(machine *m, sm *s, uint32_t record) {
         r->stage = RECORD_HELD;
     } else {
         if (s->faults->records[r->entry] == record) s->faults->records[r->entry] = NONE;
-        free_record(s, record);
+        free_record(m, s, record);
     }
     look_again(m, s, w);
 }
@@ -604,15 +596,16 @@ static void go_to_memory(machine *m, sm *s, uint32_t record) {
 
 /* A memory instruction has its operands. */
 static void operands_are_there(machine *m, sm *s, uint32_t record) {
-    const int leaves = (s->records[record].unusual & (LEAVES_NOTHING | LEAVES_OPERANDS)) != 0;
-    if (HAS(s, errors) && !leaves && errors_queues_access(m, s, record)) return;
-    go_to_memory(m, s, record);
+    int kept = 0;
+    if (!(s->records[record].unusual & (LEAVES_NOTHING | LEAVES_OPERANDS)))
+        PATH_ASK(m, kept, 0, keeps_access, (m, s, record));
+    if (!kept) go_to_memory(m, s, record);
 }
 
 void pipeline_leave_store_queue(machine *m, sm *s, uint32_t record) {
     if (s->records[record].squashed) {
         s->memory_reserved--;
-        free_record(s, record);
+        free_record(m, s, record);
         return;
     }
     go_to_memory(m, s, record);
@@ -623,7 +616,7 @@ static __attribute__((cold)) int operands_are_not_needed(machine *m, sm *s, uint
     in_flight *r = &s->records[record];
     if (r->squashed) {
         if (r->info->unit == UNIT_MEMORY) s->memory_reserved--;
-        free_record(s, record);
+        free_record(m, s, record);
         return 1;
     }
     if (!(r->unusual & HAS_OPERANDS)) return 0;
@@ -675,7 +668,7 @@ SM_INLINE void capture(machine *m, sm *s, in_flight *r, const warp *w, block *b,
     } else {
         lanes_read_sources(instruction, registers, predicates, &b->environment, r->sources);
     }
-    if (HAS(s, errors)) errors_operands_read(m, s, r, computes ? sources : NULL);
+    PATH_TELL(m, operands_read, (m, s, r, computes ? sources : NULL));
 }
 
 /* In a plain machine the operands have been captured at issue: nothing can have changed them since. */
@@ -743,7 +736,7 @@ static void start(machine *m, sm *s, uint32_t record) {
     }
     s->statistics.issued++;
     gpump_meter_report_issued(s->meter, m->blocks[r->block].kernel + 1, 1);
-    if (HAS(s, rate)) corun_issued(m, s, r);
+    PATH_TELL(m, starts, (m, s, r));
 }
 
 /* Gives an instruction that issues its record. */
@@ -768,17 +761,6 @@ static uint32_t start_record(machine *m, sm *s, uint32_t warp_index, uint32_t pc
     }
     start(m, s, record);
     return record;
-}
-
-static void cross_boundary(machine *m, sm *s, warp *w, const in_flight *r) {
-    const int is_short = r->instruction->variant == VARIANT_SHORT;
-    if (m->region_log && !is_short)
-        region_log_add(m->region_log, m->blocks[r->block].kernel, r->pc, w->region_instructions);
-    if (!is_short) w->region_instructions = 0;
-    if (shared_log_copies(s, block_kernel(m, &m->blocks[r->block]), r->pc) &&
-        !w->program[r->pc - (r->pc > 0)].is_barrier) /* there it was made when the barrier opened */
-        errors_wait(s, w, shared_log_copy(s, block_kernel(m, &m->blocks[r->block])->shared_bytes));
-    restart_record(m, s, w, is_short);
 }
 
 /* The next instruction of a warp may not issue while an instruction that it overwrites sources of reads them. */
@@ -819,8 +801,7 @@ SM_INLINE void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     } else {
         simt_go(&w->stack, pc + 1);
     }
-    if (HAS(s, restart) && info->is_boundary) cross_boundary(m, s, w, r);
-    if (HAS(s, errors)) errors_issued(s, w, info);
+    PATH_TELL(m, issued, (m, s, w, r));
     if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched &= ~BIT(slot);
     if (m->sources_timed) {
         const issue_info *next = &w->program[simt_top(&w->stack)->pc];
@@ -849,10 +830,18 @@ static uint64_t without_replay_room(const machine *m, const sm *s, uint64_t read
     return full;
 }
 
+/* The slots of `ready` that may issue, as far as parts go. */
+static uint64_t may_issue(machine *m, sm *s, uint64_t ready) {
+    const part *const *p;
+    for (p = m->on_path; !IS_PLAIN && *p; p++)
+        if ((*p)->may_issue) ready = (*p)->may_issue(m, s, ready);
+    return ready;
+}
+
 /* Each scheduler issues one instruction of the warp that comes first among those that can. Returns the ready warp slots
  * that nothing but room for their memory instruction keeps back: it comes with an event of its own. */
 static uint64_t issue_stage(machine *m, sm *s) {
-    const uint64_t ready = HAS(s, rate) ? corun_may_issue(m, s, warp_scheduler_ready(s)) : warp_scheduler_ready(s);
+    const uint64_t ready = may_issue(m, s, warp_scheduler_ready(s));
     const uint32_t schedulers = m->config.gpu.schedulers, first = s->first_scheduler;
     const uint64_t full = HAS(s, faults) && ready ? without_replay_room(m, s, ready) : 0;
     uint32_t i =
@@ -932,7 +921,7 @@ static void issue_entry(machine *m, sm *s, uint32_t entry) {
     }
     while (alu + 1 < m->config.gpu.schedulers && s->alu_free[alu] > s->now) alu++;
     occupy_unit(m, s, alu, e.info);
-    if (HAS(s, restart) && e.info->is_boundary) cross_boundary(m, s, w, &s->records[record]);
+    PATH_TELL(m, issued, (m, s, w, &s->records[record]));
     if (stops_fetch(e.info)) s->queue->waits &= ~BIT(w->slot);
 }
 
@@ -991,14 +980,15 @@ static uint64_t fetch_candidates(const sm *s) {
 static uint64_t queue_stage(machine *m, sm *s) {
     uint64_t blocked[ISSUE_QUEUE_WORDS], full[ISSUE_QUEUE_WORDS] = {0, 0}, slots;
     uint32_t i = 0, entry;
+    int may;
     while (i < m->config.issue_instructions && s->free_record != NONE && issue_queue_any_ready(s->queue, full)) {
         without_unit_queued(m, s, blocked);
         blocked[0] |= full[0];
         blocked[1] |= full[1];
         if ((entry = issue_queue_oldest(s->queue, blocked)) == NONE) break;
-        if ((HAS(s, faults) && !may_replay(m, s, &s->queue->entries[entry])) ||
-            (HAS(s, rate) &&
-             !corun_may_issue_queued(m, s, s->queue->entries[entry].warp, s->queue->entries[entry].info))) {
+        PATH_ASK(m, may, 1, may_issue_one,
+                 (m, s, &m->warps[s->queue->entries[entry].warp], s->queue->entries[entry].info));
+        if ((HAS(s, faults) && !may_replay(m, s, &s->queue->entries[entry])) || !may) {
             full[entry / 64] |= UINT64_C(1) << entry % 64;
             continue;
         }
@@ -1101,7 +1091,7 @@ uint64_t pipeline_issue(machine *m, sm *s) {
 uint64_t pipeline_next(const sm *s) {
     uint64_t next = NEVER;
     uint32_t p;
-    for (p = 0; p < PIPES; p++) {
+    for (p = 0; p < (IS_PLAIN ? PIPE_LINK : PIPES); p++) {
         const uint64_t cycle = pipe_next(&s->pipes[p]);
         if (cycle < next) next = cycle;
     }

@@ -28,7 +28,7 @@ SM_PATH void pipeline_block_may_be_done(machine *m, sm *s, block *b);
 /* A store leaves the store queue (errors.h): on to the load-store unit. */
 SM_PATH void pipeline_leave_store_queue(machine *m, sm *s, uint32_t record);
 /* A record is free for others. */
-SM_PATH void pipeline_free_record(sm *s, uint32_t record);
+SM_PATH void pipeline_free_record(const machine *m, sm *s, uint32_t record);
 /* For faults.c: instructions of a warp in the issue queue. */
 SM_PATH uint32_t pipeline_queued(const sm *s, const warp *w);
 /* Takes them out of it, those of an earlier replay and control instructions, which are fetched again, among them.

@@ -12,19 +12,25 @@
 
 #include "gpump.h"
 #include "base/arena.h"
+#include "lanes/form.h"
 #include "state/kernel.h"
 
 struct machine;
 struct sm;
 struct warp;
 struct block;
+struct in_flight;
+typedef struct machine_options machine_options; /* machine/machine_options.h */
 
 /* What a part means for the others, as bits; machine.traits has those of all parts that are present. */
 enum {
     PART_CROSSES_SMS = 1, /* SMs share state of it within a cycle: no SM may go ahead of the others (machine/ahead.h) */
     PART_SEES_PLACEMENTS = 2, /* it looks at warps when their block is placed: they come at once (block_life.h) */
     PART_OVERWRITES = 8,      /* it overwrites what blocks leave behind: the values lie elsewhere, too (block_life.c) */
-    PART_READS_MEMORY = 4     /* it reads the meters of the memory between windows (machine/window.h) */
+    PART_READS_MEMORY = 4,    /* it reads the meters of the memory between windows (machine/window.h) */
+    PART_ON_PATH = 16,        /* it has hooks on the way of an instruction: its machines run in the general form */
+    PART_GATES = 32,          /* it opens and closes the way to the network with time (may_send) */
+    PART_SMS_IN_TURN = 64     /* SMs of a window run in turn, since they share a count of it (machine/window.h) */
 };
 
 /* A kernel with a deadline has asked for room. */
@@ -35,7 +41,17 @@ typedef struct room_request {
 typedef struct part {
     const char *name;
     uint32_t traits;
-    /* Does this machine have it? Asked when the machine has been built, and when an observer comes or goes. */
+    /* Its options: says what the machine is to be before anything of it is built, and makes room for its state. Returns
+     * 0, or -1 with the reason in error. */
+    int (*configure)(struct machine *m, const launch_file *launch, const machine_options *options,
+                     char error[LAUNCH_ERROR_BYTES]);
+    /* The machine is built, and the part makes what it has per SM and per warp. Returns likewise. */
+    int (*make)(struct machine *m, const launch_file *launch, const machine_options *options,
+                char error[LAUNCH_ERROR_BYTES]);
+    uint64_t (*alignment)(const machine_options *options); /* of buffers, in bytes; 1: no word */
+    uint64_t (*lay_out)(struct machine *m, uint64_t address, uint64_t alignment); /* takes device memory from an address
+                                                                                     on. Returns where that ends */
+    /* Does this machine have it? Asked when it is configured, when it is built, and when an observer comes or goes. */
     int (*is_present)(const struct machine *m);
     /* Frees what lies outside the arena. */
     void (*close)(struct machine *m);
@@ -101,6 +117,56 @@ typedef struct part {
                                                                                     (preempted_block.fault_sm) */
     void (*blocks_are_weighed)(struct machine *m, struct sm *s); /* a policy is about to look at the SM's blocks */
 
+    /* ---- kernels are read ---- */
+    int (*prepare)(struct machine *m, uint32_t kernel, const kernel_program *program,
+                   issue_info *info); /* says what instructions wait for; -1: no memory */
+
+    /* ---- the way of an instruction (sm/), in this order: with PART_ON_PATH, and in the general form alone ---- */
+    void (*cycle_begins)(struct machine *m, struct sm *s);        /* of an SM, before anything takes effect */
+    uint64_t (*cycle_ends)(struct machine *m, struct sm *s);      /* behind issue. Returns the next cycle in which the
+                                                                     SM has something to do for it; NEVER */
+    uint64_t (*next_of_sm)(const struct machine *m, const struct sm *s); /* likewise, asked when the SM may sleep */
+    uint64_t (*may_issue)(struct machine *m, struct sm *s, uint64_t ready); /* which of these slots may, as far as the
+                                                                               part goes */
+    int (*may_issue_one)(struct machine *m, struct sm *s, const struct warp *w, const issue_info *info);
+    void (*starts)(struct machine *m, struct sm *s, struct in_flight *r);   /* an instruction takes its unit, for the
+                                                                               first time or again */
+    void (*issued)(struct machine *m, struct sm *s, struct warp *w, const struct in_flight *r); /* the PC has moved on */
+    void (*operands_read)(struct machine *m, struct sm *s, struct in_flight *r,
+                          const lanes_operand *const *sources); /* sources: of arithmetic, whose results are there */
+    int (*keeps_access)(struct machine *m, struct sm *s, uint32_t record); /* 1: the memory instruction waits with the
+                                                                              part before the load-store unit */
+    void (*coalesced)(struct machine *m, struct sm *s, struct in_flight *r);        /* its segments are known */
+    void (*shared_stores)(struct machine *m, struct sm *s, const struct in_flight *r); /* it is about to overwrite
+                                                                                          shared memory */
+    void (*access_waits)(struct machine *m, struct sm *s); /* L1 does not take the next one yet */
+    void (*accesses)(struct machine *m, struct sm *s, const struct in_flight *r); /* L1 has taken a segment */
+    int (*may_send)(const struct machine *m, const struct sm *s, uint32_t kernel); /* a miss of this kernel number */
+    void (*asks_to_send)(struct machine *m, struct sm *s);                         /* some miss wants to leave */
+    void (*sends)(struct machine *m, struct sm *s, uint32_t kernel);               /* a miss has left */
+    int (*excuses)(const struct machine *m, const struct in_flight *r); /* 1: that an instruction makes no sense is due
+                                                                           to the part */
+    int (*has_struck)(const struct machine *m, const struct sm *s,
+                      const struct warp *w); /* 1: the warp has an error in flight that is still to be detected */
+    void (*retires)(struct machine *m, struct sm *s, const struct in_flight *r); /* it has taken effect, and gives its
+                                                                                    places up next */
+    void (*retired)(struct machine *m, struct sm *s, const struct in_flight *r); /* its record is free, and still says
+                                                                                    what it did */
+    void (*record_is_free)(const struct machine *m, struct sm *s, const struct in_flight *r);
+    void (*barrier_opens)(struct machine *m, struct sm *s, struct warp *w, uint64_t *once); /* for this warp; *once: 0
+                                                                                               at its first one */
+    void (*warp_squashed)(struct machine *m, struct sm *s, struct warp *w); /* all that it has in flight vanishes */
+    void (*boundary)(struct machine *m, struct sm *s, struct warp *w, int is_short); /* it stands behind one */
+    void (*warp_goes_back)(struct machine *m, struct sm *s, struct warp *w,
+                           uint32_t region); /* and stands there (sm/restart.h) */
+
+    /* ---- contexts (preemption/context_bytes.c) ---- */
+    uint64_t (*context_bytes)(const struct machine *m, const kernel *k); /* that its sections add to a block's at most */
+    void (*put_sections)(struct machine *m, const struct warp *w, gpump_context_writer *writer); /* of a warp */
+    void (*get_sections)(struct machine *m, struct warp *w, gpump_context_reader *reader);
+    void (*needs_registers)(const struct machine *m, const struct warp *w, uint64_t *live); /* adds those that a warp
+                                                                         needs beyond the ones live where it stands */
+
     /* ---- asked by other parts, through the machine ---- */
     int (*room_wanted)(const struct machine *m, uint32_t for_kernel, room_request *request); /* 1: it has asked */
     int (*room_estimate)(const struct machine *m, uint32_t for_kernel, const struct block *b, uint64_t *cycles,
@@ -117,6 +183,8 @@ typedef struct part {
                             const struct sm *s); /* the kernel number that gets it; NONE: no word */
 
     /* ---- the state ---- */
+    gpump_reason (*warp_waits_for)(const struct machine *m, const struct sm *s,
+                                   const struct warp *w); /* for a dump: YES: for nothing of the part */
     uint64_t (*hash)(const struct machine *m, uint64_t hash);
     uint64_t (*hash_sm)(const struct machine *m, const struct sm *s, uint64_t hash);
 } part;
@@ -129,6 +197,11 @@ enum {
     PARTS
 };
 
+/* Lets all parts configure the machine, and make what is theirs. Returns 0, or -1 with the reason in error. */
+int parts_configure(struct machine *m, const launch_file *launch, const machine_options *options,
+                    char error[LAUNCH_ERROR_BYTES]);
+int parts_make(struct machine *m, const launch_file *launch, const machine_options *options,
+               char error[LAUNCH_ERROR_BYTES]);
 /* Finds which parts a machine has: machine.parts. */
 void parts_find(struct machine *m);
 
@@ -147,5 +220,22 @@ void parts_find(struct machine *m);
         for (part_ = (m)->parts; *part_ && (answer) == (default_answer); part_++) \
             if ((*part_)->hook) (answer) = (*part_)->hook arguments;              \
     } while (0)
+
+/* The same on the way of an instruction: nothing in the plain form, and only the parts with PART_ON_PATH. */
+#define PATH_TELL(m, hook, arguments)                                     \
+    do {                                                                  \
+        const part *const *part_;                                         \
+        for (part_ = (m)->on_path; !IS_PLAIN && *part_; part_++)          \
+            if ((*part_)->hook) (*part_)->hook arguments;                 \
+    } while (0)
+#define PATH_ASK(m, answer, default_answer, hook, arguments)                                      \
+    do {                                                                                          \
+        const part *const *part_;                                                                 \
+        (answer) = (default_answer);                                                              \
+        for (part_ = (m)->on_path; !IS_PLAIN && *part_ && (answer) == (default_answer); part_++)  \
+            if ((*part_)->hook) (answer) = (*part_)->hook arguments;                              \
+    } while (0)
+/* Has the machine a part of which this is true? Not in the plain form. */
+#define PATH_HAS(m, trait) (!IS_PLAIN && ((m)->traits & (trait)))
 
 #endif

@@ -85,7 +85,7 @@ typedef struct sm_faults {
     uint32_t *parked, parked_count;                 /* records that wait in place for a page */
     uint64_t parked_cycle;                          /* when the next page of them is there; NEVER */
     uint32_t *checked, checked_head, checked_count; /* records whose look-ups are all answered, for faults.c */
-    const uint32_t *warp_of;                        /* by number of a warp (warp.h); the sets below are of numbers */
+    /* The sets below are of numbers of warps (warp.h). */
     uint64_t held[FAULT_WORDS];                     /* it waits for its pages, off the pipeline */
     uint64_t held_cycle;                            /* when the next of them has all its pages; NEVER */
     uint64_t draining[FAULT_WORDS];                 /* it drains, and has nothing left that can fault */
@@ -95,19 +95,8 @@ typedef struct sm_faults {
     uint64_t translating[FAULT_WORDS];    /* an instruction of it has its turn to be translated (fault_memory.h) */
     uint32_t turns_wait;                  /* 1: all that is in the check queue waits for such a turn */
     uint32_t unused;
-    pipe_stage remote; /* records with a segment on its way over the link, in the order of their replies */
 } sm_faults;
-/* What an SM needs for errors and exceptions of arithmetic (errors.h). */
-typedef struct sm_errors {
-    pipe_stage verified; /* slots: what an instruction of the warp there has done is verified now, or known as wrong */
-    pipe_stage stores;   /* records in the store queue */
-    uint64_t random;
-    uint64_t margin; /* slots whose warp has issued what cannot be undone: it errs no more before its next boundary */
-    uint64_t struck; /* slots whose warp has an instruction in flight that errs */
-    uint64_t raised; /* slots whose warp has raised an exception that nobody has looked at yet */
-} sm_errors;
 struct sm_translation;
-struct shared_log;
 
 /* Free blocks and free warps, linked. All SMs share one; or each has its own, so that what an SM uses does not lie
  * between what others use (window.h). */
@@ -143,9 +132,7 @@ typedef struct sm {
     struct sm_translation *translation; /* its L1 TLB (translation.h); NULL: none */
     struct fault_switch *fault_switch;  /* who leaves on a fault, and who comes (fault_switch.h); NULL: nobody */
     sm_faults *faults;                  /* NULL: no TLBs, and an absent page ends the run */
-    sm_errors *errors;                  /* NULL: nothing errs, and arithmetic does not trap */
     gpump_restart *restart;             /* where its warps can go back to; NULL: kernels have no regions */
-    struct shared_log *shared_log;   /* what they take back in shared memory (shared_log.h); NULL: regions end there */
     executed_instructions *executed; /* per kernel, since machine_run was called */
     /* warp slots, one bit each */
     uint64_t present;                /* a warp sits there that has not ended */
@@ -157,6 +144,7 @@ typedef struct sm {
     uint64_t unit_slots[UNIT_COUNT]; /* by the unit of the next instruction, as the scoreboard saw it last */
     const issue_info *slot_info[WARP_SLOTS_MAX]; /* that instruction */
     uint32_t slot_warp[WARP_SLOTS_MAX];
+    const uint32_t *warp_of;             /* the warp by its number (warp.number): slot_warp, unless a part gives them */
     uint64_t slot_age[WARP_SLOTS_MAX];   /* when the warp came: smaller is older */
     uint64_t slot_older[WARP_SLOTS_MAX]; /* the slots whose warp is older */
     uint64_t scheduler_slots[SCHEDULERS_MAX];
@@ -175,8 +163,7 @@ typedef struct sm {
     /* load-store unit */
     uint32_t *check_queue, check_head, check_count;    /* records before their last translation check */
     uint32_t *access_queue, access_head, access_count; /* records on their way to L1 or shared memory */
-    uint32_t access_waits;                             /* 1: the first record there finds no room behind ... */
-    uint64_t access_since;                             /* ... since this cycle; with `rate` only */
+    uint32_t access_waits;                             /* 1: the first record there finds no room behind */
     uint32_t memory_reserved;                          /* memory instructions issued and not yet sent to the end */
     uint32_t outstanding_misses;
     miss_queue *miss_queues;
@@ -195,8 +182,8 @@ typedef struct sm {
     uint32_t whole;                     /* 1: its new owner waits until everybody else has left */
     sm_statistics statistics;
     struct sm_duet *duet;        /* warps beyond its room (duet.h); NULL: none */
+    void *of_part[PARTS];        /* the state of parts on this SM, by PART_...; NULL: it has none */
     uint32_t l1_is_store;        /* 1: loads bypass L1, which holds contexts */
-    gpump_rate *rate;            /* what the kernels that share the SM may issue and send (corun.h); NULL: no limits */
     gpump_meter *meter;          /* traffic per kernel from issue to L1; behind it the memory's own meter counts */
     uint64_t *resident_since;    /* per kernel: when its first block of those here came */
     uint32_t kernel_resident[1]; /* blocks per kernel, machine.kernel_count of them: last member */
@@ -255,6 +242,7 @@ struct stream;
 typedef struct machine {
     arena arena;
     const part *parts[PARTS + 1]; /* those that it has, and NULL */
+    const part *on_path[PARTS + 1]; /* of them, those on the way of an instruction, and NULL */
     uint32_t traits;              /* what they mean for the others: PART_... */
     uint32_t traits_unused;
     void *of_part[PARTS]; /* their state, by PART_...; NULL: it has none */
@@ -331,9 +319,6 @@ typedef struct machine {
         restarts_travel; /* 1: warps take their restart PCs along when they are switched, since errors, traps or page
                             faults may send them back behind the restore; 0: the next boundary gives new ones */
     gpump_restart_config restart_config;                 /* of the SMs, where there are regions */
-    uint64_t error_at, error_interval, error_candidates; /* errors_options.at; instructions that could err so far */
-    uint32_t traps;                                      /* ERRORS_TRAP_... */
-    uint32_t trap_lines[2];                              /* errors_options.lines */
     uint32_t stop_at_points; /* 1: warps of a block that is switched run on to their next preemption point; 0: they stop
                                 anywhere; 2: each warp does what is estimated to be over earlier */
     uint32_t beyond_room;    /* 1: SMs hold more blocks than they have room for (duet.h) */

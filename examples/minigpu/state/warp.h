@@ -66,7 +66,6 @@ typedef struct warp {
     uint64_t called_until;        /* when the fault handler has what it asked for */
     uint16_t copies[COPY_GROUPS]; /* asynchronous copies in flight, by group; all 0 when nothing of it is in flight */
     uint32_t copy_group;          /* the group that the next copy belongs to, modulo COPY_GROUPS */
-    uint32_t raised;              /* 1 + the PC of an exception that nobody has looked at yet; 0 (errors.h) */
     uint32_t speculates; /* issue_wait bits: it has executed what is not verified, it has queued stores (errors.h) */
     /* blocks beyond the SM's room (duet.h) */
     uint32_t stall_replies; /* replies that it was reported to stall for and that have not come */
@@ -158,9 +157,6 @@ typedef enum record_stage {
     RECORD_HELD /* squashed; it keeps its operands, the log's, until it is replayed */
 } record_stage;
 
-/* What an instruction has to do with exceptions of arithmetic. */
-typedef enum trap_state { TRAPPED_NOT, TRAPPED_EMULATED, TRAPPED_RAISED } trap_state;
-
 /* One instruction in flight: nothing else knows its state. Until it commits, no instruction sees what it writes to
  * registers; stores and atomics show in memory once they have passed their last translation check. */
 typedef struct in_flight {
@@ -179,7 +175,6 @@ typedef struct in_flight {
     uint16_t has_results;  /* 1: what it writes stands in `results` until it commits; 0: it writes nothing, or has */
     uint32_t next_free;    /* of free records; of loads in flight, whether they have left L1 (duet.h) */
     /* the next ones */
-    uint32_t limited;     /* 1 + the member of the group whose limit of memory instructions in flight it counts for */
     uint32_t outstanding; /* replies awaited */
     uint32_t segment_count;
     uint32_t unchecked;       /* translation checks outstanding */
@@ -199,8 +194,6 @@ typedef struct in_flight {
     uint32_t entry;       /* its handle in the replay queue */
     uint32_t pinned;      /* 1: it has faulted before, and its pages stay */
     uint32_t turn;        /* 1: the one instruction of its warp that is being translated (fault_memory.h) */
-    uint32_t erred;       /* with errors (errors.h): 1: its result is wrong */
-    uint32_t trapped;     /* trap_state */
     LINE_ALIGNED lanes_operand results[INSTRUCTION_DESTINATIONS];
     lanes_operand sources[INSTRUCTION_SOURCES]; /* of memory and control instructions; arithmetic needs none: it is
                                                    computed when they are read */
@@ -221,6 +214,7 @@ typedef enum pipe_kind {
     PIPE_CONSTANT,
     PIPE_SHARED,
     PIPE_L1,
+    PIPE_LINK, /* replies that come another way than the network: who has such a way makes it (parts/fault_unit) */
     PIPES
 } pipe_kind;
 

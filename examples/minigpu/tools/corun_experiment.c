@@ -108,7 +108,7 @@ static void run_held(machine *m, uint32_t only, void *result) {
             gpump_rate_limits limits = gpump_rate_limits_none();
             limits.instructions = 0;
             machine_must(m, "gpump_rate_set",
-                         gpump_rate_set(m->sms[i]->rate, m->now, corun_of(m)->member_of[k], &limits), NULL);
+                         gpump_rate_set(corun_rate(m->sms[i]), m->now, corun_of(m)->member_of[k], &limits), NULL);
         }
     held->status = machine_run(m, m->now + held->experiment->warm) < 0;
     held->status = held->status ? failed(m) : measure(held->experiment, m, only, held->traffic);

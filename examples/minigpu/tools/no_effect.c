@@ -1,5 +1,7 @@
 #include "tools/no_effect.h"
 
+#include "parts/errors/error_facts.h"
+
 #include <inttypes.h>
 
 #define LINE "minigpu: no effect: "
@@ -11,6 +13,7 @@ static void too_few(FILE *file, const char *option, uint64_t wanted, uint64_t ha
 
 void no_effect_report(const run_arguments *arguments, const machine *m, FILE *file) {
     const machine_options *o = &arguments->machine;
+    const machine_errors *e = machine_errors_of(m);
     if (m->preempt_cycle != NEVER) /* taken away when it is reached */
         fprintf(file, LINE "--preempt %" PRIu64 ": that cycle was never reached, the run ended at cycle %" PRIu64 "\n",
                 m->preempt_cycle, m->now);
@@ -21,7 +24,7 @@ void no_effect_report(const run_arguments *arguments, const machine *m, FILE *fi
                 o->policy->name);
     if (o->faults.check != NEVER && m->checks < o->faults.check)
         too_few(file, "--fault-at", o->faults.check, m->checks, "look-ups of pages");
-    if (o->errors.at != NEVER && m->error_candidates < o->errors.at)
-        too_few(file, m->traps ? "--trap-at" : "--error-at", o->errors.at, m->error_candidates,
-                m->traps ? "arithmetic instructions" : "instructions that can err");
+    if (o->errors.at != NEVER && e && e->candidates < o->errors.at)
+        too_few(file, e->traps ? "--trap-at" : "--error-at", o->errors.at, e->candidates,
+                e->traps ? "arithmetic instructions" : "instructions that can err");
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
+#include "parts/errors/error_facts.h"
 #include "parts/shared_log/shared_log.h"
 
 int recovery_baseline(const char *path, uint32_t sms, const machine_options *options, uint64_t *cycles,
@@ -54,12 +55,12 @@ static uint64_t energy_q16(const run_result *result) {
 
 static void shared_text(const machine *m, FILE *file) {
     shared_log_statistics l;
-    if (!m->sm_count || !m->sms[0]->shared_log) return;
+    if (!m->sm_count || !shared_log_of(m->sms[0])) return;
     shared_log_sum(m, &l);
     fprintf(file,
             "shared memory goes back (%s): %" PRIu64 " words overwritten, %" PRIu64 " taken back, at most %" PRIu64
             " of an SM at a time; %" PRIu64 " stores found no room; %" PRIu64 " copies of %" PRIu64 " bytes in all\n",
-            shared_restart_name(m->sms[0]->shared_log->way), l.words, l.undone, l.most, l.full, l.copies,
+            shared_restart_name(shared_log_of(m->sms[0])->way), l.words, l.undone, l.most, l.full, l.copies,
             l.copied_bytes);
 }
 
@@ -68,7 +69,7 @@ void recovery_text(const run_result *result, FILE *file) {
     gpump_restart_statistics r;
     machine_totals t;
     shared_text(m, file);
-    if (!m->sm_count || !m->sms[0]->errors) return;
+    if (!machine_errors_of(m)) return;
     recovery_statistics(m, &r);
     report_totals(m, &t);
     if (m->restart_config.latency_cycles)
@@ -78,7 +79,7 @@ void recovery_text(const run_result *result, FILE *file) {
                 " stores waited in the store queue\n",
                 r.errors, m->restart_config.latency_cycles, r.detected, r.boundaries, r.given_up,
                 percent(r.given_up, t.warp_instructions), t.warp_instructions, r.stores);
-    if (m->traps)
+    if (machine_errors_of(m)->traps)
         fprintf(file,
                 "exceptions: %" PRIu64 " trapped, %" PRIu64 " instructions emulated, %" PRIu64 " live-locks, %" PRIu64
                 " instructions in single steps\n",
@@ -98,7 +99,7 @@ json_t *recovery_json(const run_result *result) {
     const char *name;
     uint64_t value;
     uint32_t i;
-    if (!m->sm_count || !m->sms[0]->errors) return NULL;
+    if (!machine_errors_of(m)) return NULL;
     recovery_statistics(m, &r);
     root = json_object();
     for (i = 0; gpump_restart_statistics_field(&r, i, &name, NULL, NULL, &value) == GPUMP_OK; i++)

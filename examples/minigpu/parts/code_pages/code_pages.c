@@ -1,8 +1,11 @@
 #include "parts/code_pages/code_pages.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "parts/page_checks/fault_calls.h"
+#include "launch/absent_list.h"
+#include "machine/machine_options.h"
+#include "parts/fault_unit/fault_calls.h"
 #include "sm/gate.h"
 #include "parts/page_checks/page_faults.h"
 
@@ -12,7 +15,8 @@
 
 static uint64_t align_up(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
-uint64_t code_pages_place(machine *m, uint64_t address, uint64_t alignment) {
+/* Each kernel's code lies at a multiple of `alignment`, and behind all of it the handler's. */
+static uint64_t lay_out(machine *m, uint64_t address, uint64_t alignment) {
     const uint64_t step = alignment < PAGE_BYTES ? PAGE_BYTES : alignment;
     uint32_t i;
     address = align_up(address, step);
@@ -34,11 +38,16 @@ static void make_absent(machine *m, uint64_t page) {
     m->page_table[page] = PAGE_READ | PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
 }
 
-int code_pages_make(machine *m) {
+static int make(machine *m, const launch_file *launch, const machine_options *options,
+                char error[LAUNCH_ERROR_BYTES]) {
     uint32_t i, n;
+    (void)options;
     if (!m->code.count) return 0;
     m->code.pages = (code_page *)arena_take_array(&m->arena, m->code.count, sizeof *m->code.pages);
-    if (!m->code.pages) return -1;
+    if (!m->code.pages) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the pages of code", launch->path);
+        return -1;
+    }
     for (i = 0; i < m->kernel_count; i++)
         for (n = 0; n < m->kernels[i].code_pages; n++) make_absent(m, m->kernels[i].code_page + n);
     make_absent(m, handler_page(m));
@@ -112,3 +121,23 @@ uint64_t code_pages_call(machine *m, sm *s, warp *w) {
     if (!m->code.count || !is_absent(m, handler_page(m))) return 0;
     return fault(m, s, w, handler_page(m), DEVICE_BASE + handler_page(m) * PAGE_BYTES);
 }
+
+/* ---- the part ---- */
+
+static int configure(machine *m, const launch_file *launch, const machine_options *options,
+                     char error[LAUNCH_ERROR_BYTES]) {
+    (void)launch;
+    (void)error;
+    m->code_is_absent = (uint32_t)absent_list_has(options->absent, "code");
+    return 0;
+}
+
+static int is_present(const machine *m) { return m->code_is_absent != 0; }
+
+const part code_pages_part = {
+    .name = "code_pages",
+    .configure = configure,
+    .make = make,
+    .is_present = is_present,
+    .lay_out = lay_out,
+};

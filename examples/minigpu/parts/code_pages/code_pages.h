@@ -10,11 +10,6 @@
 
 #include "state/state.h"
 
-/* Lays the code of all kernels and of the handler out from an address on, each at a multiple of `alignment`, and says
- * so in the kernels. Returns where it ends. */
-uint64_t code_pages_place(machine *m, uint64_t address, uint64_t alignment);
-/* Makes all of it absent. Returns 0; -1: out of memory. */
-int code_pages_make(machine *m);
 /* Does the warp's next instruction lie in an absent page? Then it fetches no more, until code_pages_drained. */
 int code_pages_look(machine *m, sm *s, warp *w);
 static inline int code_pages_stop(machine *m, sm *s, warp *w) { return m->code.count && code_pages_look(m, s, w); }

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-int corun_make(machine *m, const corun_options *options, char error[LAUNCH_ERROR_BYTES]) {
+int corun_make(machine *m, const launch_file *launch, const machine_options *all, char error[LAUNCH_ERROR_BYTES]) {
+    const corun_options *options = &all->sharing;
     gpump_sharing_config config;
     gpump_rate_config rates;
     gpump_diag diag;
@@ -13,7 +14,10 @@ int corun_make(machine *m, const corun_options *options, char error[LAUNCH_ERROR
     size_t bytes = 0, rate_bytes = 0;
     void *memory;
     uint32_t i, n;
-    const uint32_t kernels = options->group ? options->group : m->kernel_count;
+    uint32_t kernels;
+    (void)launch;
+    if (!options->policy) return 0;
+    kernels = options->group ? options->group : m->kernel_count;
     if (kernels > m->kernel_count) {
         snprintf(error, LAUNCH_ERROR_BYTES, "%s: --group %u wants so many kernels, the launch has %u", m->launch->path,
                  kernels, m->kernel_count);
@@ -78,9 +82,13 @@ int corun_make(machine *m, const corun_options *options, char error[LAUNCH_ERROR
     if (!c->sm_before || !c->coming_back || !memory || gpump_sharing_init(memory, bytes, &config, &c->sharing, &diag))
         goto memory;
     for (i = 0; i < m->sm_count; i++) {
+        sm_corun *gates = (sm_corun *)arena_take(&m->arena, sizeof *gates);
         memory = arena_take(&m->arena, rate_bytes);
-        if (!memory || gpump_rate_init(memory, rate_bytes, &rates, &m->sms[i]->rate, &diag)) goto memory;
-        m->sms[i]->access_since = NEVER;
+        if (!gates || !memory || gpump_rate_init(memory, rate_bytes, &rates, &gates->rate, &diag) ||
+            !(gates->limited = (uint8_t *)arena_take(&m->arena, m->config.in_flight_records)))
+            goto memory;
+        gates->access_since = NEVER;
+        m->sms[i]->of_part[PART_corun] = gates;
     }
     return 0;
 memory:
@@ -221,7 +229,7 @@ static uint64_t with_quota(const machine *m, const sm *s, uint64_t ready) {
     for (rest = ready; rest; rest &= rest - 1) {
         const uint32_t slot = gpump_bits_lowest64(rest);
         const uint32_t member = corun_member(m, m->blocks[m->warps[s->slot_warp[slot]].block].kernel);
-        if (member == NONE || gpump_rate_may_issue(s->rate, member)) open |= UINT64_C(1) << slot;
+        if (member == NONE || gpump_rate_may_issue(corun_rate(s), member)) open |= UINT64_C(1) << slot;
     }
     return open;
 }
@@ -247,56 +255,57 @@ static uint64_t in_order(const machine *m, const sm *s, uint64_t open) {
     }
     for (member = 0; waiting >> member; member++) {
         if (!(waiting >> member & 1)) continue;
-        if (!gpump_rate_may_issue_memory(s->rate, member))
+        if (!gpump_rate_may_issue_memory(corun_rate(s), member))
             open &= ~of[member];
         else
             ordered |= 1u << member;
     }
     if (!(ordered & (ordered - 1)) || !corun_of(m)->orders) return open;
     for (member = 0; ordered >> member; member++)
-        if (ordered >> member & 1 && member != gpump_rate_memory_first(s->rate, ordered)) open &= ~of[member];
+        if (ordered >> member & 1 && member != gpump_rate_memory_first(corun_rate(s), ordered)) open &= ~of[member];
     return open;
 }
 
 uint64_t corun_may_issue(machine *m, sm *s, uint64_t ready) {
     uint64_t open;
-    machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, s->now), NULL);
+    machine_must(m, "gpump_rate_advance", gpump_rate_advance(corun_rate(s), s->now), NULL);
     open = with_quota(m, s, ready);
     if (!open && ready) { /* nobody with quota has a ready warp: the next epoch begins (SMK) */
-        machine_must(m, "gpump_rate_report_starved", gpump_rate_report_starved(s->rate, s->now), NULL);
+        machine_must(m, "gpump_rate_report_starved", gpump_rate_report_starved(corun_rate(s), s->now), NULL);
         open = with_quota(m, s, ready);
     }
     return in_order(m, s, open);
 }
 
-int corun_may_issue_queued(machine *m, sm *s, uint32_t warp, const issue_info *info) {
-    const uint32_t member = corun_member(m, m->blocks[m->warps[warp].block].kernel);
-    machine_must(m, "gpump_rate_advance", gpump_rate_advance(s->rate, s->now), NULL);
-    return member == NONE || (gpump_rate_may_issue(s->rate, member) &&
-                              (!passes_l1(info) || gpump_rate_may_issue_memory(s->rate, member)));
+int corun_may_issue_queued(machine *m, sm *s, const warp *w, const issue_info *info) {
+    const uint32_t member = corun_member(m, m->blocks[w->block].kernel);
+    machine_must(m, "gpump_rate_advance", gpump_rate_advance(corun_rate(s), s->now), NULL);
+    return member == NONE || (gpump_rate_may_issue(corun_rate(s), member) &&
+                              (!passes_l1(info) || gpump_rate_may_issue_memory(corun_rate(s), member)));
 }
 
-void corun_issued(const machine *m, sm *s, in_flight *record) {
+void corun_issued(machine *m, sm *s, in_flight *record) {
     const uint32_t member = corun_member(m, m->blocks[record->block].kernel);
+    uint8_t *limited = &sm_corun_of(s)->limited[record - s->records];
     if (member == NONE) return;
-    gpump_rate_report_issued(s->rate, member);
-    if (record->limited || !passes_l1(record->info)) return; /* a replay that has kept its record is still in flight */
-    gpump_rate_report_memory_issued(s->rate, member);
-    record->limited = member + 1;
+    gpump_rate_report_issued(corun_rate(s), member);
+    if (*limited || !passes_l1(record->info)) return; /* a replay that has kept its record is still in flight */
+    gpump_rate_report_memory_issued(corun_rate(s), member);
+    *limited = (uint8_t)(member + 1);
 }
 
-void corun_accessed(const machine *m, sm *s, const in_flight *record) {
+void corun_accessed(machine *m, sm *s, const in_flight *record) {
     const uint32_t member = corun_member(m, m->blocks[record->block].kernel);
     if (member != NONE)
-        gpump_rate_report_access(s->rate, member, s->access_since == NEVER ? 0 : s->now - s->access_since);
-    s->access_since = NEVER;
+        gpump_rate_report_access(corun_rate(s), member, sm_corun_of(s)->access_since == NEVER ? 0 : s->now - sm_corun_of(s)->access_since);
+    sm_corun_of(s)->access_since = NEVER;
 }
 
 int corun_may_send(const machine *m, const sm *s, uint32_t kernel) {
     const uint32_t member = kernel ? corun_member(m, kernel - 1) : NONE; /* 0: contexts, which belong to nobody */
-    return member == NONE || gpump_rate_may_send(s->rate, member);
+    return member == NONE || gpump_rate_may_send(corun_rate(s), member);
 }
 void corun_sent(machine *m, sm *s, uint32_t kernel) {
     const uint32_t member = kernel ? corun_member(m, kernel - 1) : NONE;
-    if (member != NONE) gpump_rate_report_sent(s->rate, member, 1);
+    if (member != NONE) gpump_rate_report_sent(corun_rate(s), member, 1);
 }

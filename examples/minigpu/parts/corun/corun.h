@@ -3,7 +3,7 @@
  *
  * Every kernel of the launch joins the group when it starts, and leaves when it has ended for good. The group's caps
  * decide which blocks the dispatcher may place; corun_group.h carries out what the group wants done. The gates stand at
- * the miss queues and at the issue stage. Without --partition corun_of and sm.rate are NULL, and nothing is asked.
+ * the miss queues and at the issue stage. Without --partition corun_of is NULL, and nothing is asked.
  *
  * A group may have fewer places than the launch has kernels. A kernel that finds none takes the place of the member of
  * the lowest priority, if its own is higher: that member's blocks leave, and it waits until a place is free again.
@@ -13,7 +13,7 @@
 #ifndef MINIGPU_CORUN_H
 #define MINIGPU_CORUN_H
 
-#include "parts/corun/corun_options.h"
+#include "machine/machine_options.h"
 #include "state/state.h"
 
 struct corun {
@@ -44,8 +44,18 @@ struct corun {
 /* The group of a machine; NULL: it has none. */
 static inline struct corun *corun_of(const machine *m) { return (struct corun *)m->of_part[PART_corun]; }
 
+/* The gates of an SM. */
+typedef struct sm_corun {
+    gpump_rate *rate;      /* what the kernels that share the SM may issue and send */
+    uint64_t access_since; /* the next access waits for L1 since this cycle; NEVER */
+    uint8_t *limited;      /* by in-flight record: 1 + the member whose limit of memory instructions in flight it
+                              counts for; 0 */
+} sm_corun;
+static inline sm_corun *sm_corun_of(const sm *s) { return (sm_corun *)s->of_part[PART_corun]; }
+static inline gpump_rate *corun_rate(const sm *s) { return sm_corun_of(s)->rate; }
+
 /* Makes the group for a machine that is otherwise built. Returns 0, or -1 with the reason in error. */
-int corun_make(machine *m, const corun_options *options, char error[LAUNCH_ERROR_BYTES]);
+int corun_make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]);
 /* A kernel starts, or is done; one that repeats stays in the group. */
 void corun_kernel_starts(machine *m, uint32_t index);
 void corun_kernel_ended(machine *m, uint32_t index);
@@ -62,10 +72,10 @@ static inline uint32_t corun_member(const machine *m, uint32_t kernel) { return 
  * memory instructions one kernel's are first. */
 uint64_t corun_may_issue(machine *m, sm *s, uint64_t ready);
 /* The same for an instruction of the issue queue, but for the order between kernels. */
-int corun_may_issue_queued(machine *m, sm *s, uint32_t warp, const issue_info *info);
-/* An instruction has issued; L1 has taken an access of an instruction, s->access_since or now. */
-void corun_issued(const machine *m, sm *s, in_flight *record);
-void corun_accessed(const machine *m, sm *s, const in_flight *record);
+int corun_may_issue_queued(machine *m, sm *s, const warp *w, const issue_info *info);
+/* An instruction has issued; L1 has taken an access of an instruction. */
+void corun_issued(machine *m, sm *s, in_flight *record);
+void corun_accessed(machine *m, sm *s, const in_flight *record);
 /* May a miss of this kernel leave the SM now? It does. */
 int corun_may_send(const machine *m, const sm *s, uint32_t kernel);
 void corun_sent(machine *m, sm *s, uint32_t kernel);

@@ -343,7 +343,7 @@ void corun_advance(machine *m) {
                 else
                     c->orders &= ~(1u << action.member);
                 machine_must(m, "gpump_rate_set",
-                             gpump_rate_set(m->sms[action.sm]->rate, m->now, action.member, &action.limits), NULL);
+                             gpump_rate_set(corun_rate(m->sms[action.sm]), m->now, action.member, &action.limits), NULL);
             }
             if (action.kind == GPUMP_SHARING_CAP) m->dispatch_needed = 1;
             if (action.kind == GPUMP_SHARING_CAP && !action.member)
@@ -386,18 +386,36 @@ static void block_came(machine *m, sm *s, block *b, const preempted_block *saved
 
 static void blocks_changed(machine *m, sm *s, uint32_t kernel_index) { corun_blocks_changed(m, s, kernel_index); }
 
+/* A memory instruction no longer counts for its kernel's limit. */
+static void record_is_free(const machine *m, sm *s, const in_flight *r) {
+    uint8_t *limited = &sm_corun_of(s)->limited[r - s->records];
+    (void)m;
+    if (*limited) gpump_rate_report_memory_done(corun_rate(s), *limited - 1u);
+    *limited = 0;
+}
+
+static void access_waits(machine *m, sm *s) {
+    (void)m;
+    if (sm_corun_of(s)->access_since == NEVER) sm_corun_of(s)->access_since = s->now;
+}
+
+static void asks_to_send(machine *m, sm *s) {
+    machine_must(m, "gpump_rate_advance", gpump_rate_advance(corun_rate(s), s->now), NULL);
+}
+
 static uint64_t hash(const machine *m, uint64_t hash) {
     return gpump_hash_u64(hash, gpump_sharing_hash(corun_of(m)->sharing));
 }
 
 static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
     (void)m;
-    return gpump_hash_u64(hash, gpump_rate_hash(s->rate));
+    return gpump_hash_u64(hash, gpump_rate_hash(corun_rate(s)));
 }
 
 const part corun_part = {
     .name = "corun",
-    .traits = PART_CROSSES_SMS | PART_READS_MEMORY,
+    .traits = PART_CROSSES_SMS | PART_READS_MEMORY | PART_ON_PATH | PART_GATES,
+    .make = corun_make,
     .is_present = is_present,
     .next = next,
     .kernels_have_come = kernels_have_come,
@@ -407,6 +425,15 @@ const part corun_part = {
     .may_place = corun_may_place,
     .block_came = block_came,
     .blocks_changed = blocks_changed,
+    .may_issue = corun_may_issue,
+    .may_issue_one = corun_may_issue_queued,
+    .starts = corun_issued,
+    .record_is_free = record_is_free,
+    .access_waits = access_waits,
+    .accesses = corun_accessed,
+    .may_send = corun_may_send,
+    .asks_to_send = asks_to_send,
+    .sends = corun_sent,
     .hash = hash,
     .hash_sm = hash_sm,
 };

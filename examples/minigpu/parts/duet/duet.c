@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/machine_options.h"
 #include "parts/faults/fault_held.h"
+#include "preemption/context_forms.h"
 #include "sm/gate.h"
 #include "sm/warp_scheduler.h"
 #include "preemption/context_view.h"
@@ -107,7 +109,7 @@ static int make_sm(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
         gpump_duet_init(memory, bytes, config, &d->gpump, &diag))
         return refuse(error, "out of memory");
     d->kernel = NONE;
-    if (s->faults) s->faults->warp_of = d->warp_of;
+    s->warp_of = d->warp_of;
     s->duet = d;
     return 0;
 }
@@ -406,7 +408,7 @@ uint32_t duet_content(const machine *m, const warp *w, frame_content *content) {
     uint64_t replayed[CONTEXT_LIVE_WORDS];
     (void)frame_look(&m->duet->views[index], &m->kernels[index], w, content);
     memset(replayed, 0, sizeof replayed);
-    faults_sources(m, w, replayed);
+    PARTS_TELL(m, needs_registers, (m, w, replayed));
     frame_add(content, replayed);
     return frame_content_granules(content);
 }
@@ -667,6 +669,20 @@ uint64_t duet_hash(const machine *m, uint64_t hash) {
 
 /* ---- the part ---- */
 
+static int configure(machine *m, const launch_file *launch, const machine_options *options,
+                     char error[LAUNCH_ERROR_BYTES]) {
+    (void)launch;
+    m->beyond_room = options->duet != NULL;
+    if (!options->duet || options->context_form != CONTEXT_TB) return 0;
+    return refuse(error, "--context tb looks at all registers of a block, and some may lie in frames: take another");
+}
+
+static int make(machine *m, const launch_file *launch, const machine_options *options,
+                char error[LAUNCH_ERROR_BYTES]) {
+    (void)launch;
+    return options->duet ? duet_make(m, options->duet, error) : 0;
+}
+
 static int is_present(const machine *m) { return m->duet != NULL; }
 static uint64_t next(const machine *m) { return m->duet->next; }
 
@@ -708,9 +724,16 @@ static void block_is_restored(machine *m, sm *s, block *b) {
     if (duet_serves(m, b->kernel)) duet_release(m, s, b);
 }
 
+static gpump_reason warp_waits_for(const machine *m, const sm *s, const warp *w) {
+    return duet_serves(m, m->blocks[w->block].kernel) ? gpump_duet_waits_for(s->duet->gpump, w->number)
+                                                      : GPUMP_REASON_YES;
+}
+
 const part duet_part = {
     .name = "duet",
     .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS | PART_READS_MEMORY | PART_OVERWRITES,
+    .configure = configure,
+    .make = make,
     .is_present = is_present,
     .close = duet_free,
     .next = next,
@@ -724,5 +747,6 @@ const part duet_part = {
     .holds_still = holds_still,
     .block_is_restored = block_is_restored,
     .block_leaves = block_leaves,
+    .warp_waits_for = warp_waits_for,
     .hash = duet_hash,
 };

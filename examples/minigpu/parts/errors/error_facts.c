@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "sm/gate.h"
-#include "parts/restart/region.h"
+#include "sm/region.h"
 #include "sm/translation.h"
 
 #define BIT(slot) (UINT64_C(1) << (slot))
@@ -33,27 +33,30 @@ void errors_prepare(const kernel_program *program, issue_info *info) {
     }
 }
 
+static error_record *record_of(const sm *s, const in_flight *r) { return &errors_of(s)->records[r - s->records]; }
+
 /* ---- errors ---- */
 
 /* Is it the turn of the next instruction of those that errors_options.at counts? */
 static int has_turn(machine *m) {
-    if (++m->error_candidates != m->error_at) return 0;
-    m->error_at += m->error_interval ? m->error_interval : NEVER - m->error_at - 1;
+    machine_errors *e = machine_errors_of(m);
+    if (++e->candidates != e->at) return 0;
+    e->at += e->interval ? e->interval : NEVER - e->at - 1;
     return 1;
 }
 
 /* A circuit at less than its safe voltage: does this instruction err? */
 static int strikes(machine *m, sm *s, const warp *w) {
     const gpump_restart_config *config = &m->restart_config;
-    if (!config->latency_cycles || s->errors->margin >> w->slot & 1 || !restart_may(s, w, GPUMP_RESTART_SHORT))
+    if (!config->latency_cycles || errors_of(s)->margin >> w->slot & 1 || !restart_may(s, w, GPUMP_RESTART_SHORT))
         return 0;
-    if (m->error_at != NEVER && !(m->traps & ERRORS_TRAP_AT)) return has_turn(m);
-    return gpump_random_next(&s->errors->random) >> 32 < config->error_rate_q32;
+    if (machine_errors_of(m)->at != NEVER && !(machine_errors_of(m)->traps & ERRORS_TRAP_AT)) return has_turn(m);
+    return gpump_random_next(&errors_of(s)->random) >> 32 < config->error_rate_q32;
 }
 
 /* One bit of one active lane is wrong. */
 static void flip(sm *s, lanes_operand *value, const operand *o, uint32_t active) {
-    uint64_t *random = &s->errors->random;
+    uint64_t *random = &errors_of(s)->random;
     uint32_t lane, word;
     do lane = gpump_random_below(random, LANES);
     while (!(active >> lane & 1));
@@ -69,7 +72,7 @@ static void corrupt(sm *s, in_flight *r) {
     const instruction *in = r->instruction;
     if (!r->active) return;
     if (r->info->unit == UNIT_MEMORY) {
-        const uint32_t source = in->source_count > 1 ? gpump_random_below(&s->errors->random, 2) : 0;
+        const uint32_t source = in->source_count > 1 ? gpump_random_below(&errors_of(s)->random, 2) : 0;
         if (in->source_count && in->sources[source].kind != OPERAND_NONE)
             flip(s, &r->sources[source], &in->sources[source], r->active);
         return;
@@ -83,10 +86,10 @@ static void unverified(machine *m, sm *s, warp *w, int errs) {
     gpump_restart_report_unverified(s->restart, w->slot, s->now);
     if (errs) {
         machine_must(m, "gpump_restart_report_error", gpump_restart_report_error(s->restart, w->slot, s->now), NULL);
-        s->errors->struck &= ~BIT(w->slot);
+        errors_of(s)->struck &= ~BIT(w->slot);
     }
     w->speculates |= ISSUE_WHEN_VERIFIED;
-    pipe_put(&s->errors->verified, s->now, w->slot);
+    pipe_put(&errors_of(s)->verified, s->now, w->slot);
 }
 
 /* Does an access of a segment make no sense? One whose page is absent does, where faults are served or it checks. */
@@ -95,7 +98,7 @@ static int is_wild(const machine *m, const in_flight *r, uint64_t segment) {
     return found == TRANSLATION_FAULT || (found == TRANSLATION_ABSENT && !m->faults_may_happen && !r->info->is_checked);
 }
 
-void errors_drop_wild(machine *m, const sm *s, in_flight *r) {
+void errors_drop_wild(machine *m, sm *s, in_flight *r) {
     uint32_t i;
     if (!gpump_restart_errs(s->restart, m->warps[r->warp].slot)) return;
     for (i = 0; i < r->segment_count && !is_wild(m, r, r->segments[i]); i++) {}
@@ -118,7 +121,7 @@ int errors_queues_access(machine *m, sm *s, uint32_t record) {
     } else if (!(r->info->serialises & w->speculates & ISSUE_WHEN_STORED)) {
         return 0;
     }
-    pipe_put(&s->errors->stores, s->now, record);
+    pipe_put(&errors_of(s)->stores, s->now, record);
     return 1;
 }
 
@@ -143,18 +146,18 @@ static int is_nan(const instruction *in, const lanes_operand *value, uint32_t la
 static uint32_t excepting_lanes(machine *m, const in_flight *r, const lanes_operand *const *sources) {
     const instruction *in = r->instruction;
     uint32_t lane, k, lanes = 0;
-    if (m->traps & ERRORS_TRAP_LINES && errors_can_trap(r->info) &&
-        (in->line == m->trap_lines[0] || in->line == m->trap_lines[1]))
+    if (machine_errors_of(m)->traps & ERRORS_TRAP_LINES && errors_can_trap(r->info) &&
+        (in->line == machine_errors_of(m)->lines[0] || in->line == machine_errors_of(m)->lines[1]))
         lanes = UINT32_MAX;
-    if (m->traps & ERRORS_TRAP_AT && errors_can_trap(r->info) && has_turn(m)) lanes = UINT32_MAX;
-    if (m->traps & ERRORS_TRAP_DIVISION && (in->opcode == OPCODE_DIV || in->opcode == OPCODE_REM) &&
+    if (machine_errors_of(m)->traps & ERRORS_TRAP_AT && errors_can_trap(r->info) && has_turn(m)) lanes = UINT32_MAX;
+    if (machine_errors_of(m)->traps & ERRORS_TRAP_DIVISION && (in->opcode == OPCODE_DIV || in->opcode == OPCODE_REM) &&
         !type_is_float(in->type)) {
         for (lane = 0; lane < LANES; lane++)
             lanes |=
                 (uint32_t)(!(sources[1]->word[0][lane] | (in->sources[1].words > 1 ? sources[1]->word[1][lane] : 0)))
                 << lane;
     }
-    if (m->traps & ERRORS_TRAP_INVALID && (in->type == TYPE_F32 || in->type == TYPE_F64) &&
+    if (machine_errors_of(m)->traps & ERRORS_TRAP_INVALID && (in->type == TYPE_F32 || in->type == TYPE_F64) &&
         in->destination_count == 1 && in->destinations[0].kind == OPERAND_REGISTER && in->opcode != OPCODE_MOV &&
         in->opcode != OPCODE_SELP) {
         for (lane = 0; lane < LANES; lane++) {
@@ -168,71 +171,69 @@ static uint32_t excepting_lanes(machine *m, const in_flight *r, const lanes_oper
 
 void errors_operands_read(machine *m, sm *s, in_flight *r, const lanes_operand *const *sources) {
     warp *w = &m->warps[r->warp];
-    r->erred = 0;
-    r->trapped = TRAPPED_NOT;
+    error_record *e = record_of(s, r);
+    e->erred = 0;
+    e->trapped = TRAPPED_NOT;
     if (r->info->unit == UNIT_CONTROL) return;
-    if (r->info->unit != UNIT_MEMORY && m->traps) {
+    if (r->info->unit != UNIT_MEMORY && machine_errors_of(m)->traps) {
         if (gpump_restart_mode_at(s->restart, w->slot, r->pc) == GPUMP_RESTART_AGAIN)
-            r->trapped = TRAPPED_EMULATED;
+            e->trapped = TRAPPED_EMULATED;
         else if (excepting_lanes(m, r, sources))
-            r->trapped = TRAPPED_RAISED;
+            e->trapped = TRAPPED_RAISED;
     }
     if (strikes(m, s, w)) {
-        r->erred = 1;
-        s->errors->struck |= BIT(w->slot);
+        e->erred = 1;
+        errors_of(s)->struck |= BIT(w->slot);
         corrupt(s, r);
     }
-    if (r->info->unit == UNIT_MEMORY) unverified(m, s, w, (int)r->erred);
-}
-
-/* The warp's next instruction waits so long. */
-void errors_wait(sm *s, warp *w, uint64_t cycles) {
-    w->called_until = s->now + cycles;
-    gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
-    s->fetched &= ~BIT(w->slot);
-    if (s->wake > w->called_until) s->wake = w->called_until;
+    if (r->info->unit == UNIT_MEMORY) unverified(m, s, w, (int)e->erred);
 }
 
 void errors_emulate(machine *m, sm *s, warp *w) {
     gpump_restart_report_emulated(s->restart, w->slot);
-    errors_wait(s, w, m->config.emulation_cycles);
+    gate_wait(s, w, m->config.emulation_cycles);
 }
 
-void errors_issued(sm *s, warp *w, const issue_info *info) {
-    if (is_irrevocable(info->instruction)) s->errors->margin |= BIT(w->slot);
-    if (info->is_boundary) s->errors->margin &= ~BIT(w->slot);
+void errors_issued(machine *m, sm *s, warp *w, const in_flight *r) {
+    const issue_info *info = r->info;
+    (void)m;
+    if (is_irrevocable(info->instruction)) errors_of(s)->margin |= BIT(w->slot);
+    if (info->is_boundary) errors_of(s)->margin &= ~BIT(w->slot);
     if (gpump_restart_mode_at(s->restart, w->slot, NONE) != GPUMP_RESTART_STEP) return;
     w->called_until = NEVER; /* until it has ended: errors_ended */
     gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
 }
 
 void errors_executed(machine *m, sm *s, const in_flight *r) {
-    if (r->info->unit == UNIT_MEMORY) return;
-    unverified(m, s, &m->warps[r->warp], (int)r->erred);
-    if (r->trapped == TRAPPED_RAISED) m->warps[r->warp].speculates |= ISSUE_WHEN_VERIFIED;
+    const error_record *e = record_of(s, r);
+    if (r->info->unit == UNIT_MEMORY || r->info->unit == UNIT_CONTROL) return;
+    unverified(m, s, &m->warps[r->warp], (int)e->erred);
+    if (e->trapped == TRAPPED_RAISED) m->warps[r->warp].speculates |= ISSUE_WHEN_VERIFIED;
 }
 
 void errors_ended(machine *m, sm *s, const in_flight *r) {
     warp *w = &m->warps[r->warp];
     const int steps = gpump_restart_mode_at(s->restart, w->slot, NONE) == GPUMP_RESTART_STEP;
     if (r->info->unit == UNIT_CONTROL) {
-        if (steps && w->stack.depth) errors_wait(s, w, m->config.step_cycles);
+        if (steps && w->stack.depth) gate_wait(s, w, m->config.step_cycles);
         return;
     }
-    if (steps) errors_wait(s, w, (uint64_t)m->config.step_cycles * gpump_bits_count64(r->active | 1u));
-    if (r->info->unit == UNIT_MEMORY || r->trapped == TRAPPED_NOT) return;
-    if (r->trapped == TRAPPED_EMULATED) {
+    if (steps) gate_wait(s, w, (uint64_t)m->config.step_cycles * gpump_bits_count64(r->active | 1u));
+    if (r->info->unit == UNIT_MEMORY || record_of(s, r)->trapped == TRAPPED_NOT) return;
+    if (record_of(s, r)->trapped == TRAPPED_EMULATED) {
         errors_emulate(m, s, w);
-    } else if (!w->raised) { /* one that comes while another waits is raised again, or has its result */
-        w->raised = r->pc + 1;
-        s->errors->raised |= BIT(w->slot);
+    } else if (!errors_of(s)->raised_pc[w->slot]) { /* one that comes while another waits is raised again, or has its
+                                                       result */
+        errors_of(s)->raised_pc[w->slot] = r->pc + 1;
+        errors_of(s)->raised |= BIT(w->slot);
         if (s->wake > s->now + 1) s->wake = s->now + 1;
     }
 }
 
-void errors_forget(sm *s, warp *w) {
-    w->speculates = w->raised = 0;
-    s->errors->raised &= ~BIT(w->slot);
-    s->errors->margin &= ~BIT(w->slot);
-    s->errors->struck &= ~BIT(w->slot);
+void errors_forget(machine *m, sm *s, warp *w) {
+    (void)m;
+    w->speculates = errors_of(s)->raised_pc[w->slot] = 0;
+    errors_of(s)->raised &= ~BIT(w->slot);
+    errors_of(s)->margin &= ~BIT(w->slot);
+    errors_of(s)->struck &= ~BIT(w->slot);
 }

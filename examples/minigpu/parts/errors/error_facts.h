@@ -1,18 +1,42 @@
-/* error_facts: how instructions err and trap, and what the pipeline tells of it (errors.h acts on it). Each function
- * but errors_prepare and errors_excuse is called only where an SM has `errors`. */
+/* error_facts: how instructions err and trap, and what the pipeline tells of it (errors.h acts on it). */
 #ifndef MINIGPU_ERROR_FACTS_H
 #define MINIGPU_ERROR_FACTS_H
 
+#include "machine/machine_options.h"
 #include "state/state.h"
 
-/* What arithmetic traps on: bits. */
-enum {
-    ERRORS_TRAP_DIVISION = 1, /* an integer divided by zero */
-    ERRORS_TRAP_INVALID = 2,  /* a NaN of operands that are none */
-    ERRORS_TRAP_LINES = 4,    /* arithmetic of one of two lines of the PTX file, whenever it executes */
-    ERRORS_TRAP_AT = 8 /* the arithmetic instruction errors_options.at, once, and every `interval`-th behind it */
-};
-enum { ERRORS_LINES = 2 };
+/* What an instruction has to do with exceptions of arithmetic. */
+typedef enum trap_state { TRAPPED_NOT, TRAPPED_EMULATED, TRAPPED_RAISED } trap_state;
+
+/* What happened to an instruction in flight. */
+typedef struct error_record {
+    uint32_t erred;   /* 1: its result is wrong */
+    uint32_t trapped; /* trap_state */
+} error_record;
+
+/* What an SM needs for errors and exceptions of arithmetic. */
+typedef struct sm_errors {
+    pipe_stage verified; /* slots: what an instruction of the warp there has done is verified now, or known as wrong */
+    pipe_stage stores;   /* records in the store queue */
+    uint64_t random;
+    uint64_t margin; /* slots whose warp has issued what cannot be undone: it errs no more before its next boundary */
+    uint64_t struck; /* slots whose warp has an instruction in flight that errs */
+    uint64_t raised; /* slots whose warp has raised an exception that nobody has looked at yet */
+    uint32_t raised_pc[WARP_SLOTS_MAX]; /* by slot: 1 + the PC of that exception; 0: none */
+    error_record *records;              /* by in-flight record */
+} sm_errors;
+static inline sm_errors *errors_of(const sm *s) { return (sm_errors *)s->of_part[PART_errors]; }
+
+/* Of the whole machine. */
+typedef struct machine_errors {
+    uint64_t at, interval;         /* the next instruction that errs or traps, and how many later the one behind it */
+    uint64_t candidates;           /* instructions that could err so far */
+    uint32_t traps;                /* ERRORS_TRAP_... */
+    uint32_t lines[ERRORS_LINES];  /* errors_options.lines */
+    uint32_t unused;
+} machine_errors;
+/* NULL: nothing errs, and arithmetic does not trap. */
+static inline machine_errors *machine_errors_of(const machine *m) { return (machine_errors *)m->of_part[PART_errors]; }
 
 /* May it raise an exception of arithmetic, and be emulated? */
 static inline int errors_can_trap(const issue_info *info) {
@@ -28,24 +52,15 @@ int errors_is_store(const in_flight *r);
  * address is verified, and any access behind such a store, which issued before the store had its operands. */
 int errors_queues_access(machine *m, sm *s, uint32_t record);
 /* An instruction issues. */
-void errors_issued(sm *s, warp *w, const issue_info *info);
+void errors_issued(machine *m, sm *s, warp *w, const in_flight *r);
 /* Arithmetic ends: what it did is unverified. */
 void errors_executed(machine *m, sm *s, const in_flight *r);
 /* An instruction has ended; its record is free, and still has what it did. */
 void errors_ended(machine *m, sm *s, const in_flight *r);
 /* The warp forgets what it has in flight. */
-void errors_forget(sm *s, warp *w);
+void errors_forget(machine *m, sm *s, warp *w);
 /* An access has been coalesced: where its address is wrong because of an error, it does nothing. */
-void errors_drop_wild(machine *m, const sm *s, in_flight *r);
-/* Is it the fault of an undetected error that this instruction makes no sense? */
-static inline int errors_excuse(const machine *m, const in_flight *r) {
-    const sm *s = m->sms[m->blocks[r->block].sm];
-    return s->errors && gpump_restart_errs(s->restart, m->warps[r->warp].slot);
-}
-/* Is all that the warp has executed verified? */
-static inline int errors_verified(const warp *w) { return !w->speculates; }
-/* The warp's next instruction waits so many cycles. */
-void errors_wait(sm *s, warp *w, uint64_t cycles);
+void errors_drop_wild(machine *m, sm *s, in_flight *r);
 /* Its instruction has been emulated, which takes its time. */
 void errors_emulate(machine *m, sm *s, warp *w);
 

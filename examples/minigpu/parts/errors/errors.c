@@ -4,95 +4,100 @@
 #include <string.h>
 
 #include "parts/errors/error_facts.h"
+#include "sm/gate.h"
 #include "sm/pipeline.h"
-#include "parts/restart/recompile.h"
-#include "parts/restart/region.h"
-#include "parts/restart/restart.h"
+#include "parts/errors/recompile.h"
+#include "sm/region.h"
+#include "sm/restart.h"
 
 #define BIT(slot) (UINT64_C(1) << (slot))
 
 /* ---- making ---- */
 
-void errors_options_default(errors_options *options) {
-    memset(options, 0, sizeof *options);
-    options->rate_q32 = options->at = NEVER;
-    options->latency_cycles = NONE;
-    options->patch = GPUMP_RESTART_PATCH_REGION;
-}
-
-int errors_wanted(const errors_options *options) { return options->detection || options->traps; }
-
-static int make_sm(machine *m, sm *s, const gpump_restart_config *config, int faulty) {
+static int make_sm(machine *m, sm *s, const gpump_restart_config *config) {
     const uint32_t schedulers = m->config.gpu.schedulers, entries = m->config.in_flight_records;
     uint32_t room = 1, stores = 1;
-    size_t bytes;
-    void *memory;
     pipe_entry *verified, *queued;
-    if (gpump_restart_bytes(config, &bytes, NULL) != GPUMP_OK || !(memory = arena_take(&m->arena, bytes)) ||
-        gpump_restart_init(memory, bytes, config, &s->restart, NULL) != GPUMP_OK)
-        return -1;
-    if (!faulty) return 0;
+    sm_errors *e = (sm_errors *)arena_take(&m->arena, sizeof *e);
     while (room < entries + (schedulers + 1) * (config->latency_cycles + 1)) room *= 2;
     while (stores < entries) stores *= 2;
-    if (!(s->errors = (sm_errors *)arena_take(&m->arena, sizeof *s->errors)) ||
-        !(verified = (pipe_entry *)arena_take_array(&m->arena, room, sizeof *verified)) ||
-        !(queued = (pipe_entry *)arena_take_array(&m->arena, stores, sizeof *queued)))
+    if (!e || !(verified = (pipe_entry *)arena_take_array(&m->arena, room, sizeof *verified)) ||
+        !(queued = (pipe_entry *)arena_take_array(&m->arena, stores, sizeof *queued)) ||
+        !(e->records = (error_record *)arena_take_array(&m->arena, entries, sizeof *e->records)))
         return -1;
-    pipe_make(&s->errors->verified, verified, config->latency_cycles);
-    pipe_make(&s->errors->stores, queued, config->latency_cycles);
-    s->errors->random = gpump_hash_u64(GPUMP_HASH_SEED, s->index);
+    pipe_make(&e->verified, verified, config->latency_cycles);
+    pipe_make(&e->stores, queued, config->latency_cycles);
+    e->random = gpump_hash_u64(GPUMP_HASH_SEED, s->index);
+    s->of_part[PART_errors] = e;
     return 0;
 }
 
 /* Is there arithmetic on each line that is to trap? */
-static int check_lines(const machine *m, char error[LAUNCH_ERROR_BYTES]) {
+static int check_lines(const machine *m, const uint32_t lines[ERRORS_LINES], char error[LAUNCH_ERROR_BYTES]) {
     uint32_t i, n, pc;
     for (i = 0; i < ERRORS_LINES; i++) {
-        int found = !m->trap_lines[i];
+        int found = !lines[i];
         for (n = 0; n < m->kernel_count && !found; n++)
             for (pc = 0; pc < m->kernels[n].program->count && !found; pc++)
-                found = m->kernels[n].program->instructions[pc].line == m->trap_lines[i] &&
+                found = m->kernels[n].program->instructions[pc].line == lines[i] &&
                         errors_can_trap(&m->kernels[n].info[pc]);
         if (found) continue;
         snprintf(error, LAUNCH_ERROR_BYTES, "%s has no arithmetic in line %u, which is to trap",
-                 m->kernels[0].program->file_name, m->trap_lines[i]);
+                 m->kernels[0].program->file_name, lines[i]);
         return -1;
     }
     return 0;
 }
 
-int errors_make(machine *m, const errors_options *options, char error[LAUNCH_ERROR_BYTES]) {
-    gpump_restart_config config;
-    uint32_t i;
-    const int wanted = errors_wanted(options);
+/* The restart PCs of all SMs are as the detection wants them. */
+static int configure(machine *m, const launch_file *launch, const machine_options *options,
+                     char error[LAUNCH_ERROR_BYTES]) {
+    const errors_options *o = &options->errors;
+    gpump_restart_config *config = &m->restart_config;
+    machine_errors *e;
+    (void)launch;
     if (!m->regions) return 0;
-    if (wanted && m->config.issue_queue_entries) {
+    config->cure = o->cure;
+    config->patch = o->patch;
+    if (!errors_wanted(o)) return 0;
+    if (m->config.issue_queue_entries) {
         snprintf(error, LAUNCH_ERROR_BYTES,
                  "errors and traps need a machine that issues in order: --config issue_queue_entries=0");
         return -1;
     }
-    if (gpump_restart_config_preset(&config, options->detection ? options->detection : "igpu") != GPUMP_OK) {
-        snprintf(error, LAUNCH_ERROR_BYTES, "there is no detection named %s", options->detection);
+    if (o->detection && restart_configure(m, o->detection)) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "there is no detection named %s", o->detection);
         return -1;
     }
-    config.warps = m->config.gpu.warp_slots;
-    config.lanes = LANES;
-    config.frames = SIMT_DEPTH;
-    config.cure = options->cure;
-    config.patch = options->patch;
-    if (options->detection && options->latency_cycles != NONE) config.latency_cycles = options->latency_cycles;
-    if (options->rate_q32 != NEVER) config.error_rate_q32 = (uint32_t)options->rate_q32;
-    if (options->detection) config.store_entries = options->no_store_queue ? 0 : m->config.memory_queue_entries;
-    if (options->at != NEVER && !(options->traps & ERRORS_TRAP_AT)) config.error_rate_q32 = 0;
-    m->restart_config = config;
-    m->error_at = options->at;
-    m->error_interval = options->interval;
-    m->traps = options->traps;
-    memcpy(m->trap_lines, options->lines, sizeof m->trap_lines);
-    if (m->traps & ERRORS_TRAP_LINES && check_lines(m, error)) return -1;
+    config->cure = o->cure;
+    config->patch = o->patch;
+    if (o->detection && o->latency_cycles != NONE) config->latency_cycles = o->latency_cycles;
+    if (o->rate_q32 != NEVER) config->error_rate_q32 = (uint32_t)o->rate_q32;
+    if (o->detection) config->store_entries = o->no_store_queue ? 0 : m->config.memory_queue_entries;
+    if (o->at != NEVER && !(o->traps & ERRORS_TRAP_AT)) config->error_rate_q32 = 0;
+    m->restarts_travel = 1;
+    if (!(e = m->of_part[PART_errors] = (machine_errors *)arena_take(&m->arena, sizeof *e))) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for errors");
+        return -1;
+    }
+    e->at = o->at;
+    e->interval = o->interval;
+    e->traps = o->traps;
+    memcpy(e->lines, o->lines, sizeof e->lines);
+    return 0;
+}
+
+static int make(machine *m, const launch_file *launch, const machine_options *options,
+                char error[LAUNCH_ERROR_BYTES]) {
+    const machine_errors *e = machine_errors_of(m);
+    uint32_t i;
+    (void)launch;
+    (void)options;
+    if (!e) return 0;
+    if (e->traps & ERRORS_TRAP_LINES && check_lines(m, e->lines, error)) return -1;
     for (i = 0; i < m->sm_count; i++) {
-        if (!make_sm(m, m->sms[i], &config, wanted)) continue;
-        snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the restart PCs of SM %u", i);
+        if (!make_sm(m, m->sms[i], &m->restart_config)) continue;
+        snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the errors of SM %u", i);
         return -1;
     }
     return 0;
@@ -112,10 +117,10 @@ static void leave_store_queue(machine *m, sm *s, uint32_t record) {
 
 /* What is done about the exception of a warp. Until now the warp could not leave its region. */
 static void raise_exception(machine *m, sm *s, warp *w) {
-    const uint32_t pc = w->raised - 1;
+    const uint32_t pc = errors_of(s)->raised_pc[w->slot] - 1;
     gpump_restart_order order;
-    w->raised = 0;
-    s->errors->raised &= ~BIT(w->slot);
+    errors_of(s)->raised_pc[w->slot] = 0;
+    errors_of(s)->raised &= ~BIT(w->slot);
     w->speculates &= ~(uint32_t)ISSUE_WHEN_VERIFIED;
     if (!gpump_restart_is_verified(s->restart, w->slot, s->now)) w->speculates |= ISSUE_WHEN_VERIFIED;
     machine_must(m, "gpump_restart_report_exception",
@@ -126,13 +131,13 @@ static void raise_exception(machine *m, sm *s, warp *w) {
         restart_warp(m, s, w, order.region);
         if (!split || !recompile_move_warp(m, s, w))
             machine_must(m, "gpump_restart_step", gpump_restart_step(s->restart, w->slot), NULL);
-        errors_wait(s, w, m->config.exception_cycles);
+        gate_wait(s, w, m->config.exception_cycles);
         break;
     }
     case GPUMP_RESTART_GO_STEP:
     case GPUMP_RESTART_GO_BACK:
         restart_warp(m, s, w, order.region);
-        errors_wait(s, w, m->config.exception_cycles);
+        gate_wait(s, w, m->config.exception_cycles);
         break;
     case GPUMP_RESTART_IN_PLACE:
     case GPUMP_RESTART_STUCK: errors_emulate(m, s, w); break;
@@ -141,7 +146,7 @@ static void raise_exception(machine *m, sm *s, warp *w) {
     pipeline_refresh_warp(m, s, w);
 }
 
-void errors_cycle(machine *m, sm *s) {
+static void cycle_begins(machine *m, sm *s) {
     uint64_t left;
     uint32_t slot, record;
     while (!m->failed && gpump_restart_next(s->restart, s->now, &slot) == GPUMP_OK) {
@@ -150,7 +155,7 @@ void errors_cycle(machine *m, sm *s) {
             machine_fail(m, "cycle %llu: an error of warp %u is detected where it cannot go back",
                          (unsigned long long)s->now, w->index);
     }
-    while ((slot = pipe_take(&s->errors->verified, s->now)) != NONE) {
+    while ((slot = pipe_take(&errors_of(s)->verified, s->now)) != NONE) {
         warp *w;
         if (!(s->present >> slot & 1)) continue;
         w = &m->warps[s->slot_warp[slot]];
@@ -158,24 +163,47 @@ void errors_cycle(machine *m, sm *s) {
         w->speculates &= ~(uint32_t)ISSUE_WHEN_VERIFIED;
         pipeline_refresh_warp(m, s, w);
     }
-    for (left = s->errors->raised; left && !m->failed; left &= left - 1) {
+    for (left = errors_of(s)->raised; left && !m->failed; left &= left - 1) {
         slot = gpump_bits_lowest64(left);
-        if (s->present >> slot & 1 && m->warps[s->slot_warp[slot]].raised)
+        if (s->present >> slot & 1 && errors_of(s)->raised_pc[slot])
             raise_exception(m, s, &m->warps[s->slot_warp[slot]]);
-        s->errors->raised &= ~BIT(slot);
+        errors_of(s)->raised &= ~BIT(slot);
     }
-    while ((record = pipe_take(&s->errors->stores, s->now)) != NONE) leave_store_queue(m, s, record);
+    while ((record = pipe_take(&errors_of(s)->stores, s->now)) != NONE) leave_store_queue(m, s, record);
 }
 
-uint64_t errors_next(const sm *s) {
-    const uint64_t verified = pipe_next(&s->errors->verified), stores = pipe_next(&s->errors->stores);
-    if (s->errors->raised) return s->now + 1;
+static uint64_t next_of_sm(const machine *m, const sm *s) {
+    const uint64_t verified = pipe_next(&errors_of(s)->verified), stores = pipe_next(&errors_of(s)->stores);
+    (void)m;
+    if (errors_of(s)->raised) return s->now + 1;
     return verified < stores ? verified : stores;
 }
 
 /* ---- the part ---- */
 
-static int is_present(const machine *m) { return m->sm_count && m->sms[0] && m->sms[0]->errors; }
+static int is_present(const machine *m) { return machine_errors_of(m) != NULL; }
+
+static int prepare(machine *m, uint32_t kernel_index, const kernel_program *program, issue_info *info) {
+    (void)m;
+    (void)kernel_index;
+    errors_prepare(program, info);
+    return 0;
+}
+
+/* Is it the fault of an undetected error that this instruction makes no sense? */
+static int excuses(const machine *m, const in_flight *r) {
+    return gpump_restart_errs(m->sms[m->blocks[r->block].sm]->restart, m->warps[r->warp].slot);
+}
+
+static int has_struck(const machine *m, const sm *s, const warp *w) {
+    (void)m;
+    return (int)(errors_of(s)->struck >> w->slot & 1);
+}
+
+static void warp_came(machine *m, sm *s, warp *w) {
+    (void)m;
+    if (w->slot != NONE) errors_of(s)->raised_pc[w->slot] = 0;
+}
 
 /* A block leaves when all that its warps have executed is verified. */
 static uint32_t block_waits(const machine *m, const sm *s, const block *b, uint32_t waits) {
@@ -185,4 +213,25 @@ static uint32_t block_waits(const machine *m, const sm *s, const block *b, uint3
     return !waits && i < b->warp_count ? GPUMP_SM_WAIT_PIPELINE : 0;
 }
 
-const part errors_part = {.name = "errors", .is_present = is_present, .block_waits = block_waits};
+const part errors_part = {
+    .name = "errors",
+    .traits = PART_ON_PATH | PART_SMS_IN_TURN,
+    .configure = configure,
+    .make = make,
+    .is_present = is_present,
+    .close = recompile_free,
+    .prepare = prepare,
+    .block_waits = block_waits,
+    .warp_came = warp_came,
+    .cycle_begins = cycle_begins,
+    .next_of_sm = next_of_sm,
+    .issued = errors_issued,
+    .operands_read = errors_operands_read,
+    .keeps_access = errors_queues_access,
+    .coalesced = errors_drop_wild,
+    .excuses = excuses,
+    .has_struck = has_struck,
+    .retires = errors_executed,
+    .retired = errors_ended,
+    .warp_squashed = errors_forget,
+};

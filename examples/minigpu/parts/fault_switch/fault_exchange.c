@@ -1,5 +1,6 @@
 #include "parts/fault_switch/fault_exchange.h"
 
+#include "machine/machine_options.h"
 #include "parts/fault_switch/fault_switch.h"
 #include "preemption/block_life.h"
 #include "preemption/preempted.h"
@@ -110,6 +111,13 @@ uint64_t fault_exchange_advance(machine *m) {
 
 /* ---- the part ---- */
 
+static int make(machine *m, const launch_file *launch, const machine_options *options,
+                char error[LAUNCH_ERROR_BYTES]) {
+    (void)launch;
+    m->switches = options->faults.extra != 0;
+    return fault_switch_make(m, options->faults.extra, error);
+}
+
 static int is_present(const machine *m) { return m->switches != 0; }
 
 static int may_start(const machine *m, const sm *s) {
@@ -148,6 +156,7 @@ static void sm_is_taken(machine *m, sm *s, uint32_t kernel_index) {
 const part fault_switch_part = {
     .name = "fault_switch",
     .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS,
+    .make = make,
     .is_present = is_present,
     .before_placing = fault_exchange_advance,
     .may_start = may_start,

@@ -24,7 +24,7 @@ void fault_memory_send(machine *m, sm *s, uint32_t record, uint64_t segment, int
     fault_unit_refresh(m);
     if (!replies) return; /* a store is posted */
     s->records[record].outstanding++;
-    pipe_put(&s->faults->remote, u->link_free_64ths / 64, record);
+    pipe_put(&s->pipes[PIPE_LINK], u->link_free_64ths / 64, record);
 }
 
 /* ---- eviction ---- */

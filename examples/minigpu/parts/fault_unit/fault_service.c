@@ -1,7 +1,9 @@
 #include "parts/fault_unit/fault_service.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "parts/fault_unit/fault_calls.h"
 #include "parts/fault_unit/fault_memory.h"
 #include "parts/fault_switch/fault_switch.h"
 #include "parts/fault_unit/fault_unit.h"
@@ -125,6 +127,24 @@ void fault_service_serve(machine *m) {
 
 /* ---- the part ---- */
 
+static int configure(machine *m, const launch_file *launch, const machine_options *options,
+                     char error[LAUNCH_ERROR_BYTES]) {
+    (void)launch;
+    if (!options->faults.link || (m->fault_unit = (fault_unit *)arena_take(&m->arena, sizeof *m->fault_unit))) return 0;
+    snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the fault unit");
+    return -1;
+}
+
+static int make(machine *m, const launch_file *launch, const machine_options *options,
+                char error[LAUNCH_ERROR_BYTES]) {
+    return fault_unit_make(m, launch, &options->faults, error) || fault_calls_make(m, error) ? -1 : 0;
+}
+
+/* Buffers begin at multiples of a granule. */
+static uint64_t alignment(const machine_options *options) {
+    return options->faults.link ? fault_unit_granule_bytes() : 1;
+}
+
 static int is_present(const machine *m) { return m->fault_unit != NULL; }
 
 static uint64_t hash(const machine *m, uint64_t hash) {
@@ -143,6 +163,9 @@ static void preempted_dropped(machine *m, const preempted_block *entry) {
 const part fault_unit_part = {
     .name = "fault_unit",
     .traits = PART_CROSSES_SMS,
+    .configure = configure,
+    .make = make,
+    .alignment = alignment,
     .is_present = is_present,
     .next = fault_unit_next,
     .turn = fault_service_serve,

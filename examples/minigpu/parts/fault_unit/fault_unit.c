@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "parts/faults/fault_facts.h"
-#include "parts/page_checks/page_faults.h"
+#include "launch/absent_list.h"
 #include "sm/translation.h"
 
 #define GRANULE_PAGES 16u /* 64 KB (Tanasic 6.5.1) */
@@ -97,9 +96,9 @@ static gpump_result configure(machine *m, const launch_file *launch, const fault
 /* Where only checks find absent pages, what a texture reads stays with the GPU under --absent all: nothing checks it.
  */
 static uint32_t owner_of(const machine *m, const launch_file *launch, uint32_t buffer, const char *absent) {
-    if (page_faults_list_has_buffer(absent, launch, buffer)) return GPUMP_FAULT_CPU;
-    if (!page_faults_list_has(absent, "all")) return launch->buffers[buffer].owner;
-    return m->faults_may_happen || !page_faults_is_texture(launch, buffer) ? GPUMP_FAULT_CPU : GPUMP_FAULT_GPU;
+    if (absent_list_has_buffer(absent, launch, buffer)) return GPUMP_FAULT_CPU;
+    if (!absent_list_has(absent, "all")) return launch->buffers[buffer].owner;
+    return m->faults_may_happen || !absent_list_is_texture(launch, buffer) ? GPUMP_FAULT_CPU : GPUMP_FAULT_GPU;
 }
 
 static int map_buffer(machine *m, const launch_buffer *buffer, uint32_t owner) {
@@ -156,14 +155,14 @@ static int make_remote(machine *m) {
     for (i = 0; i < m->sm_count; i++) {
         pipe_entry *room = (pipe_entry *)arena_take_array(&m->arena, entries, sizeof *room);
         if (!room) return -1;
-        pipe_make(&m->sms[i]->faults->remote, room, m->fault_unit->remote_cycles);
+        pipe_make(&m->sms[i]->pipes[PIPE_LINK], room, m->fault_unit->remote_cycles);
     }
     return 0;
 }
 
 int fault_unit_make(machine *m, const launch_file *launch, const faults_options *options,
                     char error[LAUNCH_ERROR_BYTES]) {
-    fault_unit *u;
+    fault_unit *u = m->fault_unit; /* from configure */
     gpump_fault_config config;
     gpump_diag diag;
     uint64_t granules = 0;
@@ -176,7 +175,6 @@ int fault_unit_make(machine *m, const launch_file *launch, const faults_options 
     if (m->local_is_absent) granules += local_granules(m) * launch->process_count;
     if (m->code.count) granules += m->code.count / GRANULE_PAGES + 1 + launch->kernel_count + launch->process_count;
     memset(&diag, 0, sizeof diag);
-    u = (fault_unit *)arena_take(&m->arena, sizeof *u);
     if (u) u->aborts = (fault_abort *)arena_take_array(&m->arena, launch->process_count, sizeof *u->aborts);
     if (u) u->unmap = (uint32_t *)arena_take_array(&m->arena, launch->process_count, sizeof *u->unmap);
     if (!u || !u->aborts || !u->unmap) goto memory;
@@ -184,7 +182,6 @@ int fault_unit_make(machine *m, const launch_file *launch, const faults_options 
     u->granule_pages = GRANULE_PAGES;
     u->processes = launch->process_count;
     u->next = NEVER;
-    m->fault_unit = u;
     if (configure(m, launch, options, granules, &config) != GPUMP_OK ||
         gpump_fault_bytes(&config, &bytes, &diag) != GPUMP_OK) {
         gpump_diag_text(&diag, text, sizeof text);

@@ -8,7 +8,7 @@
 #ifndef MINIGPU_FAULT_UNIT_H
 #define MINIGPU_FAULT_UNIT_H
 
-#include "parts/faults/fault_options.h"
+#include "machine/machine_options.h"
 #include "state/state.h"
 #include "sm/translation.h"
 

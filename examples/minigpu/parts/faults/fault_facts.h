@@ -55,7 +55,7 @@ static inline int faults_release_sources(const machine *m, const sm *s, const in
     return !faults_tracks(m, r) || gpump_replay_releases_sources(s->faults->replay, r->entry);
 }
 
-/* It has committed. */
+/* An instruction has taken effect. */
 static inline void faults_committed(machine *m, sm *s, const in_flight *r) {
     if (!faults_tracks(m, r)) return;
     s->faults->records[r->entry] = NONE;

@@ -1,10 +1,14 @@
 #include "parts/faults/faults.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "parts/page_checks/fault_calls.h"
+#include "parts/fault_unit/fault_calls.h"
 #include "parts/duet/duet.h"
+#include "launch/absent_list.h"
+#include "machine/machine_options.h"
+#include "parts/faults/fault_context.h"
 #include "parts/faults/fault_facts.h"
 #include "parts/fault_unit/fault_memory.h"
 #include "parts/fault_switch/fault_switch.h"
@@ -12,10 +16,16 @@
 #include "parts/issue_queue/issue_queue.h"
 #include "parts/page_checks/page_faults.h"
 #include "sm/pipeline.h"
-#include "parts/restart/restart.h"
+#include "sm/restart.h"
 #include "sm/scoreboard.h"
 #include "sm/memory_path.h"
 #include "sm/translation.h"
+
+/* Of the whole machine. */
+typedef struct machine_faults {
+    gpump_replay_config config;
+    replay_info **versions; /* by kernel: what gpump_replay knows of its code once that has been split; NULL */
+} machine_faults;
 
 /* ---- making ---- */
 
@@ -47,9 +57,7 @@ static int make_sm(machine *m, sm *s, const gpump_replay_config *config, char er
         return -1;
     }
     for (i = 0; i < handles; i++) f->records[i] = NONE;
-    f->warp_of = s->slot_warp;
     f->parked_cycle = f->held_cycle = NEVER;
-    pipe_make(&f->remote, NULL, 0); /* until there is a link (fault_unit.h) */
     if (gpump_replay_bytes(config, &bytes, &diag) == GPUMP_OK && (part = arena_take(&m->arena, bytes)) != NULL &&
         gpump_replay_init(part, bytes, config, &f->replay, &diag) == GPUMP_OK) {
         s->faults = f;
@@ -60,26 +68,46 @@ static int make_sm(machine *m, sm *s, const gpump_replay_config *config, char er
     return -1;
 }
 
-int faults_make(machine *m, const faults_options *options, char error[LAUNCH_ERROR_BYTES]) {
-    gpump_replay_config config;
-    uint32_t i;
-    if (!options->scheme && !options->link && !m->code.count && !m->config.l1_tlb_entries) return 0;
-    if (gpump_replay_config_preset(&config, options->scheme ? options->scheme : "stall") != GPUMP_OK) {
-        snprintf(error, LAUNCH_ERROR_BYTES, "there is no scheme \"%s\" for faults", options->scheme);
+/* Whether there are look-ups that may wait or fault, and how a faulted warp leaves the pipeline. */
+static int configure(machine *m, const launch_file *launch, const machine_options *options,
+                     char error[LAUNCH_ERROR_BYTES]) {
+    const faults_options *o = &options->faults;
+    machine_faults *f;
+    m->forced_check = o->check;
+    if (!o->scheme && !o->link && !absent_list_has(options->absent, "code") && !m->config.l1_tlb_entries) return 0;
+    if (!(f = (machine_faults *)arena_take(&m->arena, sizeof *f)) ||
+        !(f->versions = (replay_info **)arena_take_array(&m->arena, launch->kernel_count, sizeof *f->versions))) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for faults");
         return -1;
     }
-    config.warps = m->beyond_room ? GPUMP_DUET_WARPS : m->config.gpu.warp_slots;
-    config.blocks = m->in_place ? BLOCK_ENTRIES_MAX : m->config.gpu.block_slots;
-    config.order = options->order;
-    config.on_fault = options->lazy ? GPUMP_REPLAY_LAZY : GPUMP_REPLAY_EAGER;
-    m->faults_may_happen = options->scheme != NULL;
-    m->fault_scheme = config.scheme;
-    m->fault_order = config.order;
-    if (config.scheme == GPUMP_REPLAY_QUEUE || config.scheme == GPUMP_REPLAY_LOG)
+    if (gpump_replay_config_preset(&f->config, o->scheme ? o->scheme : "stall") != GPUMP_OK) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "there is no scheme \"%s\" for faults", o->scheme);
+        return -1;
+    }
+    f->config.order = o->order;
+    f->config.on_fault = o->lazy ? GPUMP_REPLAY_LAZY : GPUMP_REPLAY_EAGER;
+    m->of_part[PART_faults] = f;
+    m->faults_may_happen = o->scheme != NULL;
+    m->faults_stall = o->link && o->scheme && !strcmp(o->scheme, "stall");
+    m->fault_scheme = f->config.scheme;
+    m->fault_order = f->config.order;
+    if (f->config.scheme == GPUMP_REPLAY_QUEUE || f->config.scheme == GPUMP_REPLAY_LOG)
         m->sources_released = RELEASE_WHEN_ALLOWED;
-    m->forced_interval = options->interval;
+    m->forced_interval = o->interval;
+    return 0;
+}
+
+static int make(machine *m, const launch_file *launch, const machine_options *options,
+                char error[LAUNCH_ERROR_BYTES]) {
+    machine_faults *f = (machine_faults *)m->of_part[PART_faults];
+    uint32_t i;
+    (void)launch;
+    (void)options;
+    if (!f) return 0;
+    f->config.warps = m->beyond_room ? GPUMP_DUET_WARPS : m->config.gpu.warp_slots;
+    f->config.blocks = m->in_place ? BLOCK_ENTRIES_MAX : m->config.gpu.block_slots;
     for (i = 0; i < m->sm_count; i++)
-        if (make_sm(m, m->sms[i], &config, error)) return -1;
+        if (make_sm(m, m->sms[i], &f->config, error)) return -1;
     return translation_make(m, error);
 }
 
@@ -143,7 +171,7 @@ void faults_close_warp(machine *m, sm *s, warp *w) {
     uint32_t i;
     for (i = 0; i < GPUMP_REPLAY_WINDOW; i++) { /* what its log held goes, too */
         uint32_t *record = &f->records[w->number * GPUMP_REPLAY_WINDOW + i];
-        if (*record != NONE && s->records[*record].stage == RECORD_HELD) pipeline_free_record(s, *record);
+        if (*record != NONE && s->records[*record].stage == RECORD_HELD) pipeline_free_record(m, s, *record);
         *record = NONE;
     }
     if (w->fault_address) f->held_cycles += m->now - w->fault_since;
@@ -168,7 +196,7 @@ void faults_share_log(machine *m, sm *s, uint32_t blocks) {
 
 /* ---- draining ---- */
 
-static warp *warp_in(machine *m, const sm *s, uint32_t number) { return &m->warps[s->faults->warp_of[number]]; }
+static warp *warp_in(machine *m, const sm *s, uint32_t number) { return &m->warps[s->warp_of[number]]; }
 
 /* Returns the lowest number of a set from `number` on; NONE. */
 static uint32_t number_from(const uint64_t set[FAULT_WORDS], uint32_t number) {
@@ -415,7 +443,6 @@ void faults_cycle(machine *m, sm *s) {
 uint64_t faults_next(const sm *s) {
     const sm_faults *f = s->faults;
     if (f->again || (f->retry && f->refused_count)) return s->now + 1;
-    if (pipe_next(&f->remote) < f->parked_cycle && pipe_next(&f->remote) < f->held_cycle) return pipe_next(&f->remote);
     return f->parked_cycle < f->held_cycle ? f->parked_cycle : f->held_cycle;
 }
 
@@ -432,8 +459,9 @@ void faults_stop_warp(machine *m, sm *s, warp *w) {
     if (s->wake > m->now + 1) s->wake = m->now + 1;
 }
 
-uint64_t faults_context_bytes(const kernel *k) {
+uint64_t faults_context_bytes(const machine *m, const kernel *k) {
     const uint64_t sections = 2 * GPUMP_CONTEXT_SECTION_BYTES, entries = GPUMP_REPLAY_WINDOW;
+    if (!m->faults_may_happen) return 0;
     return k->warps * (sections + entries * (32 + 16)) + (uint64_t)LOG_UNITS_MAX * LANES * 8;
 }
 
@@ -484,7 +512,7 @@ in_flight *faults_restore_operands(machine *m, sm *s, warp *w, uint64_t sequence
 
 /* ---- the part ---- */
 
-static int is_present(const machine *m) { return m->sm_count && m->sms[0] && m->sms[0]->faults; }
+static int is_present(const machine *m) { return m->of_part[PART_faults] != NULL; }
 
 static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
     (void)m;
@@ -524,14 +552,46 @@ static uint32_t block_waits(const machine *m, const sm *s, const block *b, uint3
     return waits;
 }
 
+/* A later version of a kernel's code (errors/recompile.h) is kept here, since the arena gives nothing back. */
+static int prepare(machine *m, uint32_t kernel_index, const kernel_program *program, issue_info *info) {
+    replay_info **versions = ((machine_faults *)m->of_part[PART_faults])->versions, *replays;
+    if (!m->kernels[kernel_index].replay) {
+        if (!(replays = (replay_info *)arena_take_array(&m->arena, program->count + 1u, sizeof *replays))) return -1;
+        faults_prepare(program, replays, info);
+        m->kernels[kernel_index].replay = replays;
+        return 0;
+    }
+    if (!(replays = (replay_info *)calloc(program->count + 1u, sizeof *replays))) return -1;
+    faults_prepare(program, replays, info);
+    free(versions[kernel_index]);
+    m->kernels[kernel_index].replay = versions[kernel_index] = replays;
+    return 0;
+}
+
+static void close_part(machine *m) {
+    machine_faults *f = (machine_faults *)m->of_part[PART_faults];
+    uint32_t i;
+    for (i = 0; f->versions && i < m->kernel_count; i++) free(f->versions[i]);
+}
+
 const part faults_part = {
     .name = "faults",
-    .traits = PART_SEES_PLACEMENTS,
+    .traits = PART_SEES_PLACEMENTS | PART_ON_PATH,
     .is_present = is_present,
     .sm_is_taken = sm_is_taken,
     .block_stops = block_stops,
     .block_waits = block_waits,
     .warp_came = faults_open_warp,
     .warp_leaves = faults_close_warp,
+    .retires = faults_committed,
+    .warp_squashed = faults_forget,
+    .configure = configure,
+    .make = make,
+    .close = close_part,
+    .prepare = prepare,
+    .context_bytes = faults_context_bytes,
+    .put_sections = faults_put_sections,
+    .get_sections = faults_get_sections,
+    .needs_registers = faults_sources,
     .hash_sm = hash_sm,
 };

@@ -11,14 +11,9 @@
 #define MINIGPU_FAULTS_H
 
 #include "parts/faults/fault_held.h"
-#include "parts/faults/fault_options.h"
+#include "machine/machine_options.h"
 #include "state/state.h"
 
-#define LOG_UNITS_MAX 256u /* of the largest operand log, 64 KB */
-
-/* Gives every SM what it needs for TLBs and faults; nothing where neither is wanted. Returns 0, or -1 with the reason
- * in error. */
-int faults_make(machine *m, const faults_options *options, char error[LAUNCH_ERROR_BYTES]);
 /* Prepares what gpump_replay needs to know of a program's instructions; order[] learns that exits wait for the last
  * check of what is before them. */
 void faults_prepare(const kernel_program *program, replay_info *info, issue_info *order);
@@ -27,7 +22,7 @@ const char *faults_scheme_name(uint32_t index);
 /* The name of a gpump_replay_order; NULL past the last. */
 const char *faults_order_name(uint32_t order);
 /* Returns the bytes that faulted warps of a block can add to its context at most. */
-uint64_t faults_context_bytes(const kernel *k);
+uint64_t faults_context_bytes(const machine *m, const kernel *k);
 /* Once per cycle between the load-store unit and issue: look-ups that are answered, pages that have come, actions. */
 void faults_cycle(machine *m, sm *s);
 /* The next cycle in which a page comes that somebody of this SM waits for; NEVER. */

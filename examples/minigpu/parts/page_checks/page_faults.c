@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "launch/absent_list.h"
+#include "machine/machine_options.h"
 #include "sm/translation.h"
 
 /* An entry of the fault buffer: page * 2, + 1 for writing. The last `reported` ones have not been asked for: their
@@ -40,53 +42,16 @@ static void absent_local(machine *m) {
                 PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
 }
 
-int page_faults_is_texture(const launch_file *launch, uint32_t buffer) {
-    uint32_t k, i;
-    for (k = 0; k < launch->kernel_count; k++) {
-        const launch_kernel *l = &launch->kernels[k];
-        for (i = 0; i < l->argument_count; i++)
-            if (l->arguments[i].is_texture && l->arguments[i].buffer == buffer) return 1;
-        for (i = 0; i < l->texture_reference_count; i++)
-            if (l->texture_references[i].texture.buffer == buffer) return 1;
-    }
-    return 0;
-}
-
 /* ---- what is absent at first ---- */
-
-/* The length of the list's first word; *rest: what follows it. */
-static size_t first_word(const char *list, const char **rest) {
-    const size_t length = strcspn(list, ",");
-    *rest = list + length + (list[length] == ',');
-    return length;
-}
-
-static int is_word(const char *word, size_t length, const char *name) {
-    return name && strlen(name) == length && !strncmp(word, name, length);
-}
-
-int page_faults_list_has(const char *list, const char *word) {
-    const char *rest = list;
-    while (list && *list) {
-        if (is_word(list, first_word(list, &rest), word)) return 1;
-        list = rest;
-    }
-    return 0;
-}
-
-int page_faults_list_has_buffer(const char *list, const launch_file *launch, uint32_t buffer) {
-    const char *name = launch->buffers[buffer].name;
-    return name && page_faults_list_has(list, name);
-}
 
 /* Does every word of the list mean something? */
 static int check_list(const launch_file *launch, const char *list, char error[LAUNCH_ERROR_BYTES]) {
     const char *rest = list;
     for (; list && *list; list = rest) {
-        const size_t length = first_word(list, &rest);
+        const size_t length = absent_list_word(list, &rest);
         uint32_t i;
-        if (is_word(list, length, "all") || is_word(list, length, "code") || is_word(list, length, "local")) continue;
-        for (i = 0; i < launch->buffer_count && !is_word(list, length, launch->buffers[i].name); i++) {}
+        if (absent_list_is(list, length, "all") || absent_list_is(list, length, "code") || absent_list_is(list, length, "local")) continue;
+        for (i = 0; i < launch->buffer_count && !absent_list_is(list, length, launch->buffers[i].name); i++) {}
         if (i < launch->buffer_count && !launch->buffers[i].symbol) continue;
         if (i < launch->buffer_count) {
             snprintf(error, LAUNCH_ERROR_BYTES,
@@ -106,7 +71,7 @@ static int check_list(const launch_file *launch, const char *list, char error[LA
 
 int page_faults_make(machine *m, const launch_file *launch, const char *list, int linked,
                      char error[LAUNCH_ERROR_BYTES]) {
-    const int all = page_faults_list_has(list, "all");
+    const int all = absent_list_has(list, "all");
     pipe_stage *faults = &m->page_faults.buffer;
     pipe_entry *room;
     uint64_t pages = 0, entries = 1, i;
@@ -114,8 +79,8 @@ int page_faults_make(machine *m, const launch_file *launch, const char *list, in
     if (check_list(launch, list, error)) return -1;
     if (m->local_is_absent) absent_local(m);
     for (n = 0; !linked && n < launch->buffer_count; n++)
-        if ((all && !launch->buffers[n].symbol && !page_faults_is_texture(launch, n)) ||
-            page_faults_list_has_buffer(list, launch, n))
+        if ((all && !launch->buffers[n].symbol && !absent_list_is_texture(launch, n)) ||
+            absent_list_has_buffer(list, launch, n))
             absent_buffer(m, &launch->buffers[n]);
     for (i = 0; i < m->memory_bytes / PAGE_BYTES; i++) pages += (m->page_table[i] & PAGE_ABSENT_READ) != 0;
     m->page_faults.absent = pages;
@@ -183,6 +148,12 @@ void page_faults_serve(machine *m) {
 
 /* ---- the part ---- */
 
+static int make(machine *m, const launch_file *launch, const machine_options *options,
+                char error[LAUNCH_ERROR_BYTES]) {
+    if (!options->absent && !options->faults.scheme) return 0;
+    return page_faults_make(m, launch, options->absent, options->faults.link != NULL, error);
+}
+
 static int is_present(const machine *m) { return m->page_faults.buffer.entries != NULL; }
 
 static uint64_t hash(const machine *m, uint64_t hash) {
@@ -195,6 +166,7 @@ static int is_awaited(const machine *m) { return pipe_next(&m->page_faults.buffe
 const part page_checks_part = {
     .name = "page_checks",
     .traits = PART_CROSSES_SMS,
+    .make = make,
     .is_present = is_present,
     .next = page_faults_next,
     .turn = page_faults_serve,

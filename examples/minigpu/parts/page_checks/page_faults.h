@@ -11,17 +11,10 @@
 
 #include "state/state.h"
 
-/* What is absent at first (--absent): a list with commas of "all" (every buffer that no texture reads), names of
- * buffers, "code" (code_pages.h) and "local" (arrays in local memory, where checks find them); NULL: nothing. Does it
- * have that word, or that buffer? */
-int page_faults_list_has(const char *list, const char *word);
-int page_faults_list_has_buffer(const char *list, const launch_file *launch, uint32_t buffer);
-/* Makes the buffers of such a list absent, unless a fault unit does that (`linked`), and a fault buffer for all absent
+/* Makes the buffers of a list (launch/absent_list.h) absent, unless a fault unit does that (`linked`), and a fault buffer for all absent
  * pages. Returns 0, or -1 with the reason in error: a word of the list means nothing. */
 int page_faults_make(machine *m, const launch_file *launch, const char *list, int linked,
                      char error[LAUNCH_ERROR_BYTES]);
-/* Does a texture read this buffer? Its accesses are not checked. */
-int page_faults_is_texture(const launch_file *launch, uint32_t buffer);
 /* A check has found the page of this address absent for reading, or for writing. */
 void page_faults_report(machine *m, uint64_t address, int write);
 /* Hands all that has been reported to the handler. Returns the cycle at which every page reported so far is there. */

@@ -23,6 +23,7 @@
 #include "preemption/requests.h"
 #include "parts/schedule/schedule_facts.h"
 #include "parts/schedule/schedule_group.h"
+#include "machine/machine_options.h"
 #include "parts/corun/corun.h"
 
 #define SCHEDULER_SLOTS_MAX 64u /* gpump_scheduler_config.blocks_per_sm */
@@ -307,6 +308,13 @@ uint64_t preemption_schedule_hash(const machine *m, uint64_t hash) {
 
 /* ---- the part ---- */
 
+static int make(machine *m, const launch_file *launch, const machine_options *options,
+                char error[LAUNCH_ERROR_BYTES]) {
+    if (!options->schedule) return 0;
+    return preemption_schedule_make(m, launch, options->schedule, options->vacate, options->slice_ns,
+                                    options->faults.extra, error);
+}
+
 static int is_present(const machine *m) { return schedule_of(m) != NULL; }
 static int owns_sms(const machine *m) { return schedule_of(m) != NULL; }
 
@@ -341,6 +349,7 @@ static uint32_t vacated_for(const machine *m, const sm *s) { return preemption_s
 const part schedule_part = {
     .name = "schedule",
     .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS,
+    .make = make,
     .is_present = is_present,
     .next = preemption_schedule_wake,
     .before_placing = before_placing,

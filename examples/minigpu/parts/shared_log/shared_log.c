@@ -1,5 +1,8 @@
 #include "parts/shared_log/shared_log.h"
 
+#include "sm/gate.h"
+#include "sm/region.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +33,12 @@ static int overwrites(const kernel_program *program, uint32_t pc, uint8_t *seen,
     return 0;
 }
 
-int shared_log_prepare(const kernel_program *program, issue_info *info) {
+static int prepare(machine *m, uint32_t kernel_index, const kernel_program *program, issue_info *info) {
     uint8_t *seen = (uint8_t *)malloc(program->count + 1u);
     uint32_t *stack = (uint32_t *)malloc((2 * program->count + 2u) * sizeof *stack), pc;
     const int result = seen && stack ? 0 : -1;
-    for (pc = 0; pc < program->count && !result; pc++)
+    (void)kernel_index;
+    for (pc = 0; pc < program->count && !result && m->shared_restart == SHARED_SAVED; pc++)
         if (info[pc].is_boundary && overwrites(program, pc, seen, stack)) info[pc].is_boundary = BOUNDARY_OVERWRITES;
     free(seen);
     free(stack);
@@ -50,12 +54,15 @@ static int make_sm(machine *m, sm *s) {
     log->room = room;
     for (i = 0; i < words; i++) log->words[i].before = i + 1 < words ? i + 1 : NONE;
     for (i = 0; i < 64; i++) log->newest[i] = log->mark[i] = NONE;
-    s->shared_log = log;
+    s->of_part[PART_shared_log] = log;
     return 0;
 }
 
-int shared_log_make(machine *m, char error[LAUNCH_ERROR_BYTES]) {
+static int make(machine *m, const launch_file *launch, const machine_options *options,
+                char error[LAUNCH_ERROR_BYTES]) {
     uint32_t i;
+    (void)launch;
+    (void)options;
     for (i = 0; i < m->sm_count && m->shared_restart; i++) {
         if (!make_sm(m, m->sms[i])) continue;
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the log of shared memory of SM %u", i);
@@ -69,8 +76,8 @@ void shared_log_sum(const machine *m, shared_log_statistics *statistics) {
     memset(statistics, 0, sizeof *statistics);
     for (i = 0; i < m->sm_count; i++) {
         const shared_log_statistics *one;
-        if (!m->sms[i]->shared_log) continue;
-        one = &m->sms[i]->shared_log->statistics;
+        if (!shared_log_of(m->sms[i])) continue;
+        one = &shared_log_of(m->sms[i])->statistics;
         statistics->words += one->words;
         statistics->undone += one->undone;
         statistics->most = one->most > statistics->most ? one->most : statistics->most;
@@ -83,7 +90,7 @@ void shared_log_sum(const machine *m, shared_log_statistics *statistics) {
 /* ---- the log ---- */
 
 static void log_bytes(machine *m, sm *s, uint32_t slot, uint32_t address, uint32_t bytes) {
-    shared_log *log = s->shared_log;
+    shared_log *log = shared_log_of(s);
     uint32_t part;
     for (; bytes; bytes -= part, address += part) {
         const uint32_t i = log->free;
@@ -104,16 +111,18 @@ static void log_bytes(machine *m, sm *s, uint32_t slot, uint32_t address, uint32
     }
 }
 
-void shared_log_store(machine *m, sm *s, const in_flight *r) {
+/* A store of a warp is about to take effect. */
+static void shared_stores(machine *m, sm *s, const in_flight *r) {
     const warp *w = &m->warps[r->warp];
     const uint32_t bytes = instruction_access_bytes(r->instruction), base = m->blocks[r->block].shared_base;
     uint32_t lanes = instruction_address_lanes(r->instruction, r->active);
+    int struck;
     if (!gpump_restart_may_go_back(s->restart, w->slot, GPUMP_RESTART_SPARSE) &&
         !gpump_restart_may_go_back(s->restart, w->slot, GPUMP_RESTART_SHORT))
         return;
-    if (s->shared_log->used >= s->shared_log->room && !gpump_restart_errs(s->restart, w->slot) &&
-        !(s->errors && s->errors->struck >> w->slot & 1)) {
-        s->shared_log->statistics.full++;
+    PARTS_ASK(m, struck, 0, has_struck, (m, s, w));
+    if (shared_log_of(s)->used >= shared_log_of(s)->room && !gpump_restart_errs(s->restart, w->slot) && !struck) {
+        shared_log_of(s)->statistics.full++;
         gpump_restart_forbid(s->restart, w->slot);
         return;
     }
@@ -130,14 +139,18 @@ static uint32_t drop_newest(shared_log *log, uint32_t slot) {
     return i;
 }
 
-void shared_log_boundary(sm *s, uint32_t slot, int is_short) {
-    shared_log *log = s->shared_log;
+/* A warp stands behind a boundary: it will not go back further, but to its sparse restart PC from a short one. */
+static void forget(sm *s, uint32_t slot, int is_short) {
+    shared_log *log = shared_log_of(s);
     while (!is_short && log->newest[slot] != NONE) drop_newest(log, slot);
     log->mark[slot] = log->newest[slot];
 }
 
-void shared_log_undo(sm *s, uint32_t slot, uint32_t region) {
-    shared_log *log = s->shared_log;
+/* A warp goes back, and takes back what it has stored. */
+static void warp_goes_back(machine *m, sm *s, warp *w, uint32_t region) {
+    const uint32_t slot = w->slot;
+    shared_log *log = shared_log_of(s);
+    (void)m;
     if (region == GPUMP_RESTART_SPARSE) log->mark[slot] = NONE;
     while (log->newest[slot] != log->mark[slot]) {
         const shared_log_word *word = &log->words[drop_newest(log, slot)];
@@ -146,8 +159,9 @@ void shared_log_undo(sm *s, uint32_t slot, uint32_t region) {
     }
 }
 
-uint64_t shared_log_copy(sm *s, uint32_t bytes) {
-    shared_log *log = s->shared_log;
+/* The copy of a block's shared memory. Returns how many cycles from now on it is complete. */
+static uint64_t copy(sm *s, uint32_t bytes) {
+    shared_log *log = shared_log_of(s);
     if (log->copied_cycle < s->now) log->copied_cycle = s->now; /* the engine is free */
     log->copied_cycle += (bytes + SHARED_COPY_BYTES - 1) / SHARED_COPY_BYTES;
     log->statistics.copies++;
@@ -157,11 +171,59 @@ uint64_t shared_log_copy(sm *s, uint32_t bytes) {
 
 /* ---- the part ---- */
 
-static int is_present(const machine *m) { return m->sm_count && m->sms[0] && m->sms[0]->shared_log; }
+static int is_present(const machine *m) { return m->shared_restart != SHARED_CUTS; }
 
-static void warp_leaves(machine *m, sm *s, warp *w) {
-    (void)m;
-    shared_log_boundary(s, w->slot, 0);
+/* Must a copy be made before the boundary at `pc` is crossed? */
+static int copies(const sm *s, const kernel *k, uint32_t pc) {
+    return shared_log_of(s)->way == SHARED_SAVED && k->info[pc].is_boundary == BOUNDARY_OVERWRITES;
 }
 
-const part shared_log_part = {.name = "shared_log", .is_present = is_present, .warp_leaves = warp_leaves};
+static void boundary(machine *m, sm *s, warp *w, int is_short) {
+    (void)m;
+    forget(s, w->slot, is_short);
+}
+
+static void warp_leaves(machine *m, sm *s, warp *w) { boundary(m, s, w, 0); }
+
+/* What a restored warp had overwritten is not in its context. */
+static void get_sections(machine *m, warp *w, gpump_context_reader *reader) {
+    (void)reader;
+    if (m->restarts_travel) restart_forbid(m->sms[w->sm], w);
+}
+
+/* One copy serves all warps that wait at a barrier, and is made when it opens. */
+static void barrier_opens(machine *m, sm *s, warp *w, uint64_t *once) {
+    const kernel *k = &m->kernels[m->blocks[w->block].kernel];
+    if (!copies(s, k, w->barrier_pc + 1)) return;
+    if (!*once) *once = copy(s, k->shared_bytes);
+    gate_wait(s, w, *once);
+}
+
+static void issued(machine *m, sm *s, warp *w, const in_flight *r) {
+    const kernel *k = &m->kernels[m->blocks[r->block].kernel];
+    if (!r->info->is_boundary || !copies(s, k, r->pc)) return;
+    if (!w->program[r->pc - (r->pc > 0)].is_barrier) gate_wait(s, w, copy(s, k->shared_bytes));
+}
+
+static void coalesced(machine *m, sm *s, in_flight *r) {
+    (void)m;
+    if (shared_log_of(s)->way == SHARED_VERSIONED && r->instruction->space == SPACE_SHARED &&
+        !instruction_only_reads(r->instruction))
+        r->conflict_cycles *= 2; /* what it overwrites is read first */
+}
+
+const part shared_log_part = {
+    .name = "shared_log",
+    .traits = PART_ON_PATH,
+    .make = make,
+    .is_present = is_present,
+    .prepare = prepare,
+    .get_sections = get_sections,
+    .warp_leaves = warp_leaves,
+    .issued = issued,
+    .coalesced = coalesced,
+    .shared_stores = shared_stores,
+    .barrier_opens = barrier_opens,
+    .boundary = boundary,
+    .warp_goes_back = warp_goes_back,
+};

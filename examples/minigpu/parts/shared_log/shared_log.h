@@ -17,17 +17,11 @@
 #ifndef MINIGPU_SHARED_LOG_H
 #define MINIGPU_SHARED_LOG_H
 
+#include "machine/machine_options.h"
 #include "state/state.h"
 
 enum { SHARED_COPY_BYTES = 128 }; /* what 32 banks give in a cycle */
 
-typedef enum shared_restart {
-    SHARED_CUTS = 0, /* regions end where shared memory is overwritten */
-    SHARED_SAVED,
-    SHARED_BUFFERED,
-    SHARED_VERSIONED,
-    SHARED_RESTARTS
-} shared_restart;
 /* "cuts", "saved", "buffered", "versioned"; NULL past the last. */
 const char *shared_restart_name(uint32_t index);
 
@@ -55,26 +49,9 @@ typedef struct shared_log {
     shared_log_word words[1];       /* twice as many as shared memory has */
 } shared_log;
 
-/* Marks the boundaries behind which shared memory is overwritten, as BOUNDARY_OVERWRITES. Returns 0; -1: no memory. */
-int shared_log_prepare(const kernel_program *program, issue_info *info);
-/* Gives every SM its log, if m->shared_restart says so. Returns 0, or -1 with the reason in error. */
-int shared_log_make(machine *m, char error[LAUNCH_ERROR_BYTES]);
+/* NULL: regions end where shared memory is overwritten. */
+static inline shared_log *shared_log_of(const sm *s) { return (shared_log *)s->of_part[PART_shared_log]; }
 /* Sums up the SMs. */
 void shared_log_sum(const machine *m, shared_log_statistics *statistics);
-
-/* ---- called only where an SM has a log ---- */
-
-/* A store of a warp is about to take effect. */
-void shared_log_store(machine *m, sm *s, const in_flight *r);
-/* A warp stands behind a boundary: it will not go back further, but to its sparse restart PC from a short one. */
-void shared_log_boundary(sm *s, uint32_t slot, int is_short);
-/* A warp goes back, and takes back what it has stored. */
-void shared_log_undo(sm *s, uint32_t slot, uint32_t region);
-/* Must a copy be made before the boundary at `pc` is crossed? */
-static inline int shared_log_copies(const sm *s, const kernel *k, uint32_t pc) {
-    return s->shared_log && s->shared_log->way == SHARED_SAVED && k->info[pc].is_boundary == BOUNDARY_OVERWRITES;
-}
-/* The copy of a block's shared memory. Returns how many cycles from now on it is complete. */
-uint64_t shared_log_copy(sm *s, uint32_t bytes);
 
 #endif

@@ -1,10 +1,11 @@
 #include "parts/victims/victims.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "preemption/context_bytes.h"
 #include "preemption/requests.h"
-#include "parts/restart/region.h"
+#include "sm/region.h"
 
 /* ---- what stays in place ---- */
 
@@ -331,8 +332,17 @@ static int room_estimate(const machine *m, uint32_t for_kernel, const block *b, 
     return 1;
 }
 
+static int make(machine *m, const launch_file *launch, const machine_options *options,
+                char error[LAUNCH_ERROR_BYTES]) {
+    (void)options;
+    if (!victims_build(m)) return 0;
+    snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the machine", launch->path);
+    return -1;
+}
+
 const part victims_part = {
     .name = "victims",
+    .make = make,
     .is_present = is_present,
     .next = next,
     .turn = victims_reconsider,

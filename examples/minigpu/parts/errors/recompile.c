@@ -1,15 +1,13 @@
-#include "parts/restart/recompile.h"
+#include "parts/errors/recompile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/analysis.h"
-#include "parts/errors/error_facts.h"
-#include "parts/faults/faults.h"
 #include "sm/pipeline.h"
-#include "parts/restart/region.h"
+#include "sm/region.h"
+#include "sm/restart.h"
 #include "sm/scoreboard.h"
-#include "parts/restart/restart.h"
 #include "preemption/context_forms.h"
 #include "sm/gate.h"
 
@@ -74,7 +72,6 @@ static void free_version(code_version *v) {
     if (!v) return;
     free(v->program.instructions);
     free(v->info);
-    free(v->replay);
     free(v->from);
     free(v);
 }
@@ -84,21 +81,18 @@ static int install(machine *m, uint32_t kernel_index, code_version *v, const ker
     kernel *k = &m->kernels[kernel_index];
     char error[LAUNCH_ERROR_BYTES];
     uint32_t i;
+    int failed;
     if (!(v->info = scoreboard_prepare(&v->program))) return 0;
     for (i = 0; i < v->base; i++) v->info[i].clobbers = k->info[i].clobbers;
     for (i = 0; i < v->count; i++)
         v->info[v->base + i].clobbers =
             v->from[i] == NONE ? CLOBBERS_NEVER : k->info[base_of(v->before) + v->from[i]].clobbers;
-    if (k->replay) {
-        if (!(v->replay = (replay_info *)calloc(v->program.count + 1u, sizeof *v->replay))) return 0;
-        faults_prepare(&v->program, v->replay, v->info);
-    }
-    errors_prepare(&v->program, v->info);
+    PARTS_ASK(m, failed, 0, prepare, (m, kernel_index, &v->program, v->info));
+    if (failed) return 0;
     if (context_view_append(m->views[kernel_index], piece, v->base, error)) return 0;
     k->version = v;
     k->program = &v->program;
     k->info = v->info;
-    if (k->replay) k->replay = v->replay;
     for (i = 0; i < m->warp_count; i++)
         if (m->warps[i].sm != NONE && m->blocks[m->warps[i].block].kernel == kernel_index)
             m->warps[i].program = k->info;
@@ -199,56 +193,3 @@ void recompile_free(machine *m) {
         }
     }
 }
-
-/* ---- the part ---- */
-
-static int is_present(const machine *m) { return m->regions != 0; }
-
-static void warp_came(machine *m, sm *s, warp *w) {
-    if (w->slot != NONE) machine_must(m, "gpump_restart_open", gpump_restart_open(s->restart, w->slot), NULL);
-}
-
-static void warp_starts(machine *m, sm *s, warp *w) { restart_record(m, s, w, 0); }
-
-static void warp_leaves(machine *m, sm *s, warp *w) {
-    machine_must(m, "gpump_restart_close", gpump_restart_close(s->restart, w->slot), NULL);
-}
-
-static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
-    (void)m;
-    return gpump_hash_u64(hash, gpump_restart_hash(s->restart));
-}
-
-/* Sends every warp back to the start of its region, where it stays. Who must not go back goes on to the boundary ahead.
- */
-static void block_rewinds(machine *m, sm *s, block *b) {
-    uint32_t i, running = 0;
-    for (i = 0; i < b->warp_count; i++) {
-        warp *w = &m->warps[b->warps[i]];
-        if (gate_stopped(w)) continue;
-        if (w->stack.depth && w->barrier == NONE) {
-            const uint64_t dropped = gpump_restart_since(s->restart, w->slot, GPUMP_RESTART_SPARSE);
-            if (!restart_warp(m, s, w, GPUMP_RESTART_SPARSE)) {
-                running++;
-                continue;
-            }
-            b->rewound += dropped;
-            machine_must(m, "gpump_sm_report_rewound", gpump_sm_report_rewound(s->gpump, b->ref, dropped), NULL);
-            m->kernels[b->kernel].wasted_warp_instructions += dropped;
-            if (b->preemption != NONE) m->preemptions[b->preemption].wasted_warp_instructions += dropped;
-        }
-        gate_stop(s, w);
-    }
-    if (!running) b->to_point = 0;
-}
-
-const part restart_part = {
-    .name = "restart",
-    .is_present = is_present,
-    .close = recompile_free,
-    .block_rewinds = block_rewinds,
-    .warp_came = warp_came,
-    .warp_starts = warp_starts,
-    .warp_leaves = warp_leaves,
-    .hash_sm = hash_sm,
-};

@@ -8,12 +8,17 @@
 #ifndef MINIGPU_RESTART_H
 #define MINIGPU_RESTART_H
 
-#include "parts/restart/region.h"
-#include "state/state.h"
+#include "sm/region.h"
 
-/* Sends a warp back to the start of its sparse region, or of its short one (gpump_restart_region). Registers that are
- * not live there are overwritten, if the machine's config says so (overwrite_freed). Returns 1, or 0 when it may not.
- */
+/* Sends a warp back to the start of its sparse region, or of its short one (gpump_restart_region). Returns 1, or 0
+ * when it may not. */
 int restart_warp(machine *m, sm *s, warp *w, uint32_t region);
+/* Sets m->restart_config to a preset of gpump_restart ("igpu", a detection) for this machine. Returns 0; -1: there is
+ * none of that name. */
+int restart_configure(machine *m, const char *preset);
+/* Gives every SM its restart PCs as m->restart_config says. Returns 0; -1: out of memory. */
+int restart_make(machine *m);
+/* The warp executes a boundary, and stands behind it; or it starts. */
+void restart_record(machine *m, sm *s, warp *w, int is_short);
 
 #endif

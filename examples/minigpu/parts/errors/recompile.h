@@ -14,7 +14,6 @@
 typedef struct code_version {
     kernel_program program;      /* all versions so far, one behind the other */
     issue_info *info;            /* of all of them */
-    replay_info *replay;         /* likewise; NULL: the kernel has none */
     uint32_t *from;              /* by instruction of this version: its number in the version before; NONE: it is new */
     uint32_t base, count;        /* where this version stands */
     struct code_version *before; /* NULL: the kernel as it was built */

@@ -1,4 +1,4 @@
-#include "parts/page_checks/fault_calls.h"
+#include "parts/fault_unit/fault_calls.h"
 
 #include <stdio.h>
 
