@@ -23,6 +23,7 @@
 #include "kernels/reference.h"
 #include "machine/machine.h"
 #include "output.h"
+#include "parts/errors/error_facts.h"
 #include "progress.h"
 #include "tools/check.h"
 #include "tools/recovery.h"
@@ -90,7 +91,7 @@ static void look(subject *s) {
     s->cycle_of = (uint32_t *)malloc(capacity * sizeof *s->cycle_of);
     do {
         ended = machine_run(m, m->now + 1);
-        for (; place <= m->error_candidates && s->cycle_of; place++) {
+        for (; place <= machine_errors_of(m)->candidates && s->cycle_of; place++) {
             if (place == capacity)
                 s->cycle_of = (uint32_t *)realloc(s->cycle_of, (capacity *= 2) * sizeof *s->cycle_of);
             if (s->cycle_of) s->cycle_of[place] = (uint32_t)m->now;
@@ -98,7 +99,7 @@ static void look(subject *s) {
         if (!s->cycle_of) give_up(s->name, "out of memory");
     } while (!ended);
     if (ended < 0 || check_results(m, &s->launch, check)) give_up(s->name, m->failed ? m->error : "wrong by itself");
-    s->places = m->error_candidates;
+    s->places = machine_errors_of(m)->candidates;
     s->result = machine_result_hash(m, &s->launch);
     machine_free(m);
 }
@@ -113,7 +114,7 @@ static void inject(machine *m, uint32_t n, void *result) {
     kernel_check check[16];
     memset(out, 0, sizeof *out);
     recovery_statistics(m, &before);
-    m->error_at = m->error_candidates + n;
+    machine_errors_of(m)->at = machine_errors_of(m)->candidates + n;
     if (machine_run(m, m->now + WATCHDOG_CYCLES) != 1) {
         snprintf(out->error, sizeof out->error, "%s", m->failed ? m->error : "it does not end");
     } else if (machine_result_hash(m, &s->launch) != s->result && check_results(m, &s->launch, check)) {
@@ -121,7 +122,7 @@ static void inject(machine *m, uint32_t n, void *result) {
     } else {
         recovery_statistics(m, &after);
         out->recovered = s->kind->detection ? after.detected - before.detected : after.emulated - before.emulated;
-        if (m->error_at != NEVER - 1)
+        if (machine_errors_of(m)->at != NEVER - 1)
             snprintf(out->error, sizeof out->error, "the place never executes");
         else if (!out->recovered || (s->kind->detection && after.errors - before.errors != 1))
             snprintf(out->error, sizeof out->error, "it took no effect");
@@ -136,7 +137,7 @@ static int take(subject *s, machine *m, uint64_t place, outcome *sum) {
     outcome one;
     if (machine_run(m, s->cycle_of[place] - 1) < 0) give_up(s->name, m->error);
     measured = s;
-    if (in_copy(inject, m, (uint32_t)(place - m->error_candidates), &one, sizeof one)) {
+    if (in_copy(inject, m, (uint32_t)(place - machine_errors_of(m)->candidates), &one, sizeof one)) {
         one.wrong = 1;
         one.recovered = 0;
         snprintf(one.error, sizeof one.error, "the copy crashed");

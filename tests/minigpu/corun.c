@@ -169,7 +169,8 @@ static void limits_in_flight_bind(void **state) {
             const uint32_t in_flight = gpumpi_rate_kernel_of(corun_rate(m->sms[sm]), member)->in_flight;
             uint32_t records = 0, i;
             for (i = 0; i < m->config.in_flight_records; i++)
-                records += m->sms[sm]->records[i].stage != RECORD_FREE && m->sms[sm]->records[i].limited == member + 1;
+                records +=
+                    m->sms[sm]->records[i].stage != RECORD_FREE && sm_corun_of(m->sms[sm])->limited[i] == member + 1;
             assert_int_equal(in_flight, records);
             assert_true(in_flight <= 3);
             reached |= in_flight == 3;

@@ -2,6 +2,7 @@
 /* What goes on beside --duet: warps that wait for pages lie in frames, policies choose victims by what a block really
  * saves, and the occupancy over time is recorded. */
 #include "test.h"
+#include "parts/corun/corun.h"
 #include "parts/duet/duet.h"
 #include "parts/faults/faults.h"
 #include "machine/machine.h"

@@ -10,6 +10,7 @@
 
 #include "parts/fault_switch/fault_switch.h"
 #include "parts/fault_unit/fault_unit.h"
+#include "parts/faults/faults.h"
 #include "preemption/preempted.h"
 #include "tools/check.h"
 

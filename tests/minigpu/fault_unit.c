@@ -7,6 +7,7 @@
 #include "analysis/analysis.h"
 #include "parts/fault_switch/fault_switch.h"
 #include "parts/fault_unit/fault_unit.h"
+#include "parts/faults/faults.h"
 #include "parts/schedule/schedule_facts.h"
 #include "tools/check.h"
 

@@ -6,6 +6,7 @@
 
 #include "analysis/analysis.h"
 #include "machine/machine.h"
+#include "parts/faults/faults.h"
 #include "tools/check.h"
 
 /* Runs a launch. Returns the hash of its buffers; *checks is the number of look-ups. */

@@ -571,10 +571,10 @@ static int make_travelling_read_sets(machine *m) {
 
 static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error[LAUNCH_ERROR_BYTES]) {
     const minigpu_config *c = &m->config;
-    const uint32_t lengths[PIPES] = {
-        c->fetch_cycles,  c->operand_read_cycles, c->operand_read_cycles, c->alu_cycles,      c->sfu_cycles,
-        c->divide_cycles, c->double_cycles,       c->control_cycles,      c->constant_cycles, c->shared_cycles,
-        c->l1_cycles,     0};
+    const uint32_t lengths[PIPES] = {c->fetch_cycles,  c->operand_read_cycles, c->operand_read_cycles,
+                                     c->alu_cycles,    c->sfu_cycles,          c->divide_cycles,
+                                     c->double_cycles, c->control_cycles,      c->constant_cycles,
+                                     c->shared_cycles, c->l1_cycles,           0};
     uint32_t i, records = c->in_flight_records;
     sm *s = (sm *)arena_take(&m->arena, sizeof *s + m->kernel_count * sizeof(uint32_t));
     if (!s) goto memory;

@@ -20,8 +20,7 @@ int parts_configure(machine *m, const launch_file *launch, const machine_options
     return 0;
 }
 
-int parts_make(machine *m, const launch_file *launch, const machine_options *options,
-               char error[LAUNCH_ERROR_BYTES]) {
+int parts_make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     uint32_t i;
     for (i = 0; i < PARTS; i++)
         if (all[i]->make && all[i]->make(m, launch, options, error)) return -1;

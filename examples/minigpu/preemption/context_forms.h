@@ -6,14 +6,6 @@
 
 #include "preemption/context_view.h"
 
-/* How registers are written. */
-typedef enum context_form {
-    CONTEXT_NAIVE,         /* all of them, as they are */
-    CONTEXT_LIVE,          /* those that are live where the warp stands */
-    CONTEXT_LIVE_COMPRESS, /* and each of them in its smallest pattern */
-    CONTEXT_TB,            /* and patterns over the whole block, where that is smaller */
-    CONTEXT_FORMS
-} context_form;
 /* "naive", "live", "live+compress", "tb"; NULL past the last. */
 const char *context_form_name(uint32_t form);
 

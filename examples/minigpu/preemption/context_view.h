@@ -5,6 +5,15 @@
 
 #include "state/state.h"
 
+/* How registers are written (context_forms.h). */
+typedef enum context_form {
+    CONTEXT_NAIVE,         /* all of them, as they are */
+    CONTEXT_LIVE,          /* those that are live where the warp stands */
+    CONTEXT_LIVE_COMPRESS, /* and each of them in its smallest pattern */
+    CONTEXT_TB,            /* and patterns over the whole block, where that is smaller */
+    CONTEXT_FORMS
+} context_form;
+
 /* What is known of one kernel. Never changes once it is made. */
 typedef struct context_view context_view;
 /* Analyses a kernel: liveness, and from everywhere the way to the next preemption point. Returns NULL with the reason

@@ -48,7 +48,7 @@ typedef struct part {
     /* The machine is built, and the part makes what it has per SM and per warp. Returns likewise. */
     int (*make)(struct machine *m, const launch_file *launch, const machine_options *options,
                 char error[LAUNCH_ERROR_BYTES]);
-    uint64_t (*alignment)(const machine_options *options); /* of buffers, in bytes; 1: no word */
+    uint64_t (*alignment)(const machine_options *options);                        /* of buffers, in bytes; 1: no word */
     uint64_t (*lay_out)(struct machine *m, uint64_t address, uint64_t alignment); /* takes device memory from an address
                                                                                      on. Returns where that ends */
     /* Does this machine have it? Asked when it is configured, when it is built, and when an observer comes or goes. */
@@ -122,25 +122,26 @@ typedef struct part {
                    issue_info *info); /* says what instructions wait for; -1: no memory */
 
     /* ---- the way of an instruction (sm/), in this order: with PART_ON_PATH, and in the general form alone ---- */
-    void (*cycle_begins)(struct machine *m, struct sm *s);        /* of an SM, before anything takes effect */
-    uint64_t (*cycle_ends)(struct machine *m, struct sm *s);      /* behind issue. Returns the next cycle in which the
-                                                                     SM has something to do for it; NEVER */
-    uint64_t (*next_of_sm)(const struct machine *m, const struct sm *s); /* likewise, asked when the SM may sleep */
+    void (*cycle_begins)(struct machine *m, struct sm *s);   /* of an SM, before anything takes effect */
+    uint64_t (*cycle_ends)(struct machine *m, struct sm *s); /* behind issue. Returns the next cycle in which the
+                                                                SM has something to do for it; NEVER */
+    uint64_t (*next_of_sm)(const struct machine *m, const struct sm *s);    /* likewise, asked when the SM may sleep */
     uint64_t (*may_issue)(struct machine *m, struct sm *s, uint64_t ready); /* which of these slots may, as far as the
                                                                                part goes */
     int (*may_issue_one)(struct machine *m, struct sm *s, const struct warp *w, const issue_info *info);
-    void (*starts)(struct machine *m, struct sm *s, struct in_flight *r);   /* an instruction takes its unit, for the
-                                                                               first time or again */
-    void (*issued)(struct machine *m, struct sm *s, struct warp *w, const struct in_flight *r); /* the PC has moved on */
+    void (*starts)(struct machine *m, struct sm *s, struct in_flight *r); /* an instruction takes its unit, for the
+                                                                             first time or again */
+    void (*issued)(struct machine *m, struct sm *s, struct warp *w,
+                   const struct in_flight *r); /* the PC has moved on */
     void (*operands_read)(struct machine *m, struct sm *s, struct in_flight *r,
                           const lanes_operand *const *sources); /* sources: of arithmetic, whose results are there */
-    int (*keeps_access)(struct machine *m, struct sm *s, uint32_t record); /* 1: the memory instruction waits with the
-                                                                              part before the load-store unit */
-    void (*coalesced)(struct machine *m, struct sm *s, struct in_flight *r);        /* its segments are known */
+    int (*keeps_access)(struct machine *m, struct sm *s, uint32_t record);   /* 1: the memory instruction waits with the
+                                                                                part before the load-store unit */
+    void (*coalesced)(struct machine *m, struct sm *s, struct in_flight *r); /* its segments are known */
     void (*shared_stores)(struct machine *m, struct sm *s, const struct in_flight *r); /* it is about to overwrite
                                                                                           shared memory */
     void (*access_waits)(struct machine *m, struct sm *s); /* L1 does not take the next one yet */
-    void (*accesses)(struct machine *m, struct sm *s, const struct in_flight *r); /* L1 has taken a segment */
+    void (*accesses)(struct machine *m, struct sm *s, const struct in_flight *r);  /* L1 has taken a segment */
     int (*may_send)(const struct machine *m, const struct sm *s, uint32_t kernel); /* a miss of this kernel number */
     void (*asks_to_send)(struct machine *m, struct sm *s);                         /* some miss wants to leave */
     void (*sends)(struct machine *m, struct sm *s, uint32_t kernel);               /* a miss has left */
@@ -161,7 +162,8 @@ typedef struct part {
                            uint32_t region); /* and stands there (sm/restart.h) */
 
     /* ---- contexts (preemption/context_bytes.c) ---- */
-    uint64_t (*context_bytes)(const struct machine *m, const kernel *k); /* that its sections add to a block's at most */
+    uint64_t (*context_bytes)(const struct machine *m,
+                              const kernel *k); /* that its sections add to a block's at most */
     void (*put_sections)(struct machine *m, const struct warp *w, gpump_context_writer *writer); /* of a warp */
     void (*get_sections)(struct machine *m, struct warp *w, gpump_context_reader *reader);
     void (*needs_registers)(const struct machine *m, const struct warp *w, uint64_t *live); /* adds those that a warp
@@ -222,18 +224,18 @@ void parts_find(struct machine *m);
     } while (0)
 
 /* The same on the way of an instruction: nothing in the plain form, and only the parts with PART_ON_PATH. */
-#define PATH_TELL(m, hook, arguments)                                     \
-    do {                                                                  \
-        const part *const *part_;                                         \
-        for (part_ = (m)->on_path; !IS_PLAIN && *part_; part_++)          \
-            if ((*part_)->hook) (*part_)->hook arguments;                 \
+#define PATH_TELL(m, hook, arguments)                            \
+    do {                                                         \
+        const part *const *part_;                                \
+        for (part_ = (m)->on_path; !IS_PLAIN && *part_; part_++) \
+            if ((*part_)->hook) (*part_)->hook arguments;        \
     } while (0)
-#define PATH_ASK(m, answer, default_answer, hook, arguments)                                      \
-    do {                                                                                          \
-        const part *const *part_;                                                                 \
-        (answer) = (default_answer);                                                              \
-        for (part_ = (m)->on_path; !IS_PLAIN && *part_ && (answer) == (default_answer); part_++)  \
-            if ((*part_)->hook) (answer) = (*part_)->hook arguments;                              \
+#define PATH_ASK(m, answer, default_answer, hook, arguments)                                     \
+    do {                                                                                         \
+        const part *const *part_;                                                                \
+        (answer) = (default_answer);                                                             \
+        for (part_ = (m)->on_path; !IS_PLAIN && *part_ && (answer) == (default_answer); part_++) \
+            if ((*part_)->hook) (answer) = (*part_)->hook arguments;                             \
     } while (0)
 /* Has the machine a part of which this is true? Not in the plain form. */
 #define PATH_HAS(m, trait) (!IS_PLAIN && ((m)->traits & (trait)))

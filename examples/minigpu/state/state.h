@@ -86,9 +86,9 @@ typedef struct sm_faults {
     uint64_t parked_cycle;                          /* when the next page of them is there; NEVER */
     uint32_t *checked, checked_head, checked_count; /* records whose look-ups are all answered, for faults.c */
     /* The sets below are of numbers of warps (warp.h). */
-    uint64_t held[FAULT_WORDS];                     /* it waits for its pages, off the pipeline */
-    uint64_t held_cycle;                            /* when the next of them has all its pages; NEVER */
-    uint64_t draining[FAULT_WORDS];                 /* it drains, and has nothing left that can fault */
+    uint64_t held[FAULT_WORDS];           /* it waits for its pages, off the pipeline */
+    uint64_t held_cycle;                  /* when the next of them has all its pages; NEVER */
+    uint64_t draining[FAULT_WORDS];       /* it drains, and has nothing left that can fault */
     uint32_t again;                       /* 1: the next cycle matters: a replay waits for a unit or room alone */
     uint64_t replaying[FAULT_WORDS];      /* slots whose warp has entries to issue again */
     uint64_t checks, faults, held_cycles; /* look-ups; instructions that faulted; cycles of held warps */
@@ -133,7 +133,7 @@ typedef struct sm {
     struct fault_switch *fault_switch;  /* who leaves on a fault, and who comes (fault_switch.h); NULL: nobody */
     sm_faults *faults;                  /* NULL: no TLBs, and an absent page ends the run */
     gpump_restart *restart;             /* where its warps can go back to; NULL: kernels have no regions */
-    executed_instructions *executed; /* per kernel, since machine_run was called */
+    executed_instructions *executed;    /* per kernel, since machine_run was called */
     /* warp slots, one bit each */
     uint64_t present;                /* a warp sits there that has not ended */
     uint64_t fetched;                /* its next instruction is there */
@@ -241,9 +241,9 @@ struct stream;
 
 typedef struct machine {
     arena arena;
-    const part *parts[PARTS + 1]; /* those that it has, and NULL */
+    const part *parts[PARTS + 1];   /* those that it has, and NULL */
     const part *on_path[PARTS + 1]; /* of them, those on the way of an instruction, and NULL */
-    uint32_t traits;              /* what they mean for the others: PART_... */
+    uint32_t traits;                /* what they mean for the others: PART_... */
     uint32_t traits_unused;
     void *of_part[PARTS]; /* their state, by PART_...; NULL: it has none */
     minigpu_config config;
@@ -318,7 +318,7 @@ typedef struct machine {
     uint32_t
         restarts_travel; /* 1: warps take their restart PCs along when they are switched, since errors, traps or page
                             faults may send them back behind the restore; 0: the next boundary gives new ones */
-    gpump_restart_config restart_config;                 /* of the SMs, where there are regions */
+    gpump_restart_config restart_config; /* of the SMs, where there are regions */
     uint32_t stop_at_points; /* 1: warps of a block that is switched run on to their next preemption point; 0: they stop
                                 anywhere; 2: each warp does what is estimated to be over earlier */
     uint32_t beyond_room;    /* 1: SMs hold more blocks than they have room for (duet.h) */

@@ -38,8 +38,7 @@ static void make_absent(machine *m, uint64_t page) {
     m->page_table[page] = PAGE_READ | PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
 }
 
-static int make(machine *m, const launch_file *launch, const machine_options *options,
-                char error[LAUNCH_ERROR_BYTES]) {
+static int make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     uint32_t i, n;
     (void)options;
     if (!m->code.count) return 0;

@@ -297,7 +297,8 @@ void corun_issued(machine *m, sm *s, in_flight *record) {
 void corun_accessed(machine *m, sm *s, const in_flight *record) {
     const uint32_t member = corun_member(m, m->blocks[record->block].kernel);
     if (member != NONE)
-        gpump_rate_report_access(corun_rate(s), member, sm_corun_of(s)->access_since == NEVER ? 0 : s->now - sm_corun_of(s)->access_since);
+        gpump_rate_report_access(corun_rate(s), member,
+                                 sm_corun_of(s)->access_since == NEVER ? 0 : s->now - sm_corun_of(s)->access_since);
     sm_corun_of(s)->access_since = NEVER;
 }
 

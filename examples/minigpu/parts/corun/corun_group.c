@@ -343,7 +343,8 @@ void corun_advance(machine *m) {
                 else
                     c->orders &= ~(1u << action.member);
                 machine_must(m, "gpump_rate_set",
-                             gpump_rate_set(corun_rate(m->sms[action.sm]), m->now, action.member, &action.limits), NULL);
+                             gpump_rate_set(corun_rate(m->sms[action.sm]), m->now, action.member, &action.limits),
+                             NULL);
             }
             if (action.kind == GPUMP_SHARING_CAP) m->dispatch_needed = 1;
             if (action.kind == GPUMP_SHARING_CAP && !action.member)

@@ -6,7 +6,6 @@
 
 #include "machine/machine_options.h"
 #include "parts/faults/fault_held.h"
-#include "preemption/context_forms.h"
 #include "sm/gate.h"
 #include "sm/warp_scheduler.h"
 #include "preemption/context_view.h"
@@ -677,8 +676,7 @@ static int configure(machine *m, const launch_file *launch, const machine_option
     return refuse(error, "--context tb looks at all registers of a block, and some may lie in frames: take another");
 }
 
-static int make(machine *m, const launch_file *launch, const machine_options *options,
-                char error[LAUNCH_ERROR_BYTES]) {
+static int make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     (void)launch;
     return options->duet ? duet_make(m, options->duet, error) : 0;
 }

@@ -29,10 +29,10 @@ static inline sm_errors *errors_of(const sm *s) { return (sm_errors *)s->of_part
 
 /* Of the whole machine. */
 typedef struct machine_errors {
-    uint64_t at, interval;         /* the next instruction that errs or traps, and how many later the one behind it */
-    uint64_t candidates;           /* instructions that could err so far */
-    uint32_t traps;                /* ERRORS_TRAP_... */
-    uint32_t lines[ERRORS_LINES];  /* errors_options.lines */
+    uint64_t at, interval;        /* the next instruction that errs or traps, and how many later the one behind it */
+    uint64_t candidates;          /* instructions that could err so far */
+    uint32_t traps;               /* ERRORS_TRAP_... */
+    uint32_t lines[ERRORS_LINES]; /* errors_options.lines */
     uint32_t unused;
 } machine_errors;
 /* NULL: nothing errs, and arithmetic does not trap. */

@@ -87,8 +87,7 @@ static int configure(machine *m, const launch_file *launch, const machine_option
     return 0;
 }
 
-static int make(machine *m, const launch_file *launch, const machine_options *options,
-                char error[LAUNCH_ERROR_BYTES]) {
+static int make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     const machine_errors *e = machine_errors_of(m);
     uint32_t i;
     (void)launch;

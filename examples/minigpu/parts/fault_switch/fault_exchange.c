@@ -111,8 +111,7 @@ uint64_t fault_exchange_advance(machine *m) {
 
 /* ---- the part ---- */
 
-static int make(machine *m, const launch_file *launch, const machine_options *options,
-                char error[LAUNCH_ERROR_BYTES]) {
+static int make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     (void)launch;
     m->switches = options->faults.extra != 0;
     return fault_switch_make(m, options->faults.extra, error);

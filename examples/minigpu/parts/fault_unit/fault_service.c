@@ -135,8 +135,7 @@ static int configure(machine *m, const launch_file *launch, const machine_option
     return -1;
 }
 
-static int make(machine *m, const launch_file *launch, const machine_options *options,
-                char error[LAUNCH_ERROR_BYTES]) {
+static int make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     return fault_unit_make(m, launch, &options->faults, error) || fault_calls_make(m, error) ? -1 : 0;
 }
 

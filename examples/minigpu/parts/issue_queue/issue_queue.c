@@ -166,8 +166,7 @@ uint64_t issue_queue_hash(const issue_queue *q, uint64_t hash) {
 
 /* ---- the part ---- */
 
-static int make(machine *m, const launch_file *launch, const machine_options *options,
-                char error[LAUNCH_ERROR_BYTES]) {
+static int make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     uint32_t i, ids = 0;
     (void)launch;
     (void)options;

@@ -50,7 +50,9 @@ static int check_list(const launch_file *launch, const char *list, char error[LA
     for (; list && *list; list = rest) {
         const size_t length = absent_list_word(list, &rest);
         uint32_t i;
-        if (absent_list_is(list, length, "all") || absent_list_is(list, length, "code") || absent_list_is(list, length, "local")) continue;
+        if (absent_list_is(list, length, "all") || absent_list_is(list, length, "code") ||
+            absent_list_is(list, length, "local"))
+            continue;
         for (i = 0; i < launch->buffer_count && !absent_list_is(list, length, launch->buffers[i].name); i++) {}
         if (i < launch->buffer_count && !launch->buffers[i].symbol) continue;
         if (i < launch->buffer_count) {
@@ -148,8 +150,7 @@ void page_faults_serve(machine *m) {
 
 /* ---- the part ---- */
 
-static int make(machine *m, const launch_file *launch, const machine_options *options,
-                char error[LAUNCH_ERROR_BYTES]) {
+static int make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     if (!options->absent && !options->faults.scheme) return 0;
     return page_faults_make(m, launch, options->absent, options->faults.link != NULL, error);
 }

@@ -11,8 +11,8 @@
 
 #include "state/state.h"
 
-/* Makes the buffers of a list (launch/absent_list.h) absent, unless a fault unit does that (`linked`), and a fault buffer for all absent
- * pages. Returns 0, or -1 with the reason in error: a word of the list means nothing. */
+/* Makes the buffers of a list (launch/absent_list.h) absent, unless a fault unit does that (`linked`), and a fault
+ * buffer for all absent pages. Returns 0, or -1 with the reason in error: a word of the list means nothing. */
 int page_faults_make(machine *m, const launch_file *launch, const char *list, int linked,
                      char error[LAUNCH_ERROR_BYTES]);
 /* A check has found the page of this address absent for reading, or for writing. */

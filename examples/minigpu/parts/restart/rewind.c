@@ -69,8 +69,7 @@ static void needs_registers(const machine *m, const warp *w, uint64_t *live) {
     uint64_t there[CONTEXT_LIVE_WORDS];
     warp start = *w;
     uint32_t region, i;
-    if (!w->stack.depth || !m->restarts_travel ||
-        !gpump_restart_may_go_back(s->restart, w->slot, GPUMP_RESTART_SHORT))
+    if (!w->stack.depth || !m->restarts_travel || !gpump_restart_may_go_back(s->restart, w->slot, GPUMP_RESTART_SHORT))
         return;
     start.barrier = NONE;
     for (region = 0; region < GPUMP_RESTART_REGIONS; region++) {
@@ -130,8 +129,7 @@ static int configure(machine *m, const launch_file *launch, const machine_option
     return m->regions ? restart_configure(m, "igpu") : 0;
 }
 
-static int make(machine *m, const launch_file *launch, const machine_options *options,
-                char error[LAUNCH_ERROR_BYTES]) {
+static int make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     (void)launch;
     (void)options;
     if (!m->regions || !restart_make(m)) return 0;

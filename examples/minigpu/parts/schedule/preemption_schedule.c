@@ -308,8 +308,7 @@ uint64_t preemption_schedule_hash(const machine *m, uint64_t hash) {
 
 /* ---- the part ---- */
 
-static int make(machine *m, const launch_file *launch, const machine_options *options,
-                char error[LAUNCH_ERROR_BYTES]) {
+static int make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     if (!options->schedule) return 0;
     return preemption_schedule_make(m, launch, options->schedule, options->vacate, options->slice_ns,
                                     options->faults.extra, error);

@@ -58,8 +58,7 @@ static int make_sm(machine *m, sm *s) {
     return 0;
 }
 
-static int make(machine *m, const launch_file *launch, const machine_options *options,
-                char error[LAUNCH_ERROR_BYTES]) {
+static int make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     uint32_t i;
     (void)launch;
     (void)options;

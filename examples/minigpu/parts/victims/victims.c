@@ -332,8 +332,7 @@ static int room_estimate(const machine *m, uint32_t for_kernel, const block *b, 
     return 1;
 }
 
-static int make(machine *m, const launch_file *launch, const machine_options *options,
-                char error[LAUNCH_ERROR_BYTES]) {
+static int make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     (void)options;
     if (!victims_build(m)) return 0;
     snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the machine", launch->path);

@@ -1,0 +1,175 @@
+/* fault_part: the part of a machine whose look-ups of pages may wait or fault: its options, its memory, its hooks. */
+#include "launch/absent_list.h"
+#include "machine/machine_options.h"
+#include "parts/faults/fault_context.h"
+#include "parts/faults/fault_facts.h"
+#include "parts/faults/faults.h"
+#include "sm/translation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the whole machine. */
+typedef struct machine_faults {
+    gpump_replay_config config;
+    replay_info **versions; /* by kernel: what gpump_replay knows of its code once that has been split; NULL */
+} machine_faults;
+
+/* ---- making ---- */
+
+static int make_sm(machine *m, sm *s, const gpump_replay_config *config, char error[LAUNCH_ERROR_BYTES]) {
+    const uint32_t records = m->config.in_flight_records, handles = config->warps * GPUMP_REPLAY_WINDOW;
+    sm_faults *f = (sm_faults *)arena_take(&m->arena, sizeof *f);
+    gpump_diag diag;
+    size_t bytes;
+    void *part;
+    char text[256];
+    uint32_t i;
+    memset(&diag, 0, sizeof diag);
+    if (!f || !(f->records = (uint32_t *)arena_take_array(&m->arena, handles, sizeof *f->records)) ||
+        !(f->refused = (uint32_t *)arena_take_array(&m->arena, records, sizeof *f->refused)) ||
+        !(f->parked = (uint32_t *)arena_take_array(&m->arena, records, sizeof *f->parked)) ||
+        !(f->checked = (uint32_t *)arena_take_array(&m->arena, records, sizeof *f->checked))) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the faults of SM %u", s->index);
+        return -1;
+    }
+    for (i = 0; i < handles; i++) f->records[i] = NONE;
+    f->parked_cycle = f->held_cycle = NEVER;
+    if (gpump_replay_bytes(config, &bytes, &diag) == GPUMP_OK && (part = arena_take(&m->arena, bytes)) != NULL &&
+        gpump_replay_init(part, bytes, config, &f->replay, &diag) == GPUMP_OK) {
+        s->faults = f;
+        return 0;
+    }
+    gpump_diag_text(&diag, text, sizeof text);
+    snprintf(error, LAUNCH_ERROR_BYTES, "gpump: %s", diag.field ? text : "out of memory for the replay queue");
+    return -1;
+}
+
+/* Whether there are look-ups that may wait or fault, and how a faulted warp leaves the pipeline. */
+static int configure(machine *m, const launch_file *launch, const machine_options *options,
+                     char error[LAUNCH_ERROR_BYTES]) {
+    const faults_options *o = &options->faults;
+    machine_faults *f;
+    m->forced_check = o->check;
+    if (!o->scheme && !o->link && !absent_list_has(options->absent, "code") && !m->config.l1_tlb_entries) return 0;
+    if (!(f = (machine_faults *)arena_take(&m->arena, sizeof *f)) ||
+        !(f->versions = (replay_info **)arena_take_array(&m->arena, launch->kernel_count, sizeof *f->versions))) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for faults");
+        return -1;
+    }
+    if (gpump_replay_config_preset(&f->config, o->scheme ? o->scheme : "stall") != GPUMP_OK) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "there is no scheme \"%s\" for faults", o->scheme);
+        return -1;
+    }
+    f->config.order = o->order;
+    f->config.on_fault = o->lazy ? GPUMP_REPLAY_LAZY : GPUMP_REPLAY_EAGER;
+    m->of_part[PART_faults] = f;
+    m->faults_may_happen = o->scheme != NULL;
+    m->faults_stall = o->link && o->scheme && !strcmp(o->scheme, "stall");
+    m->fault_scheme = f->config.scheme;
+    m->fault_order = f->config.order;
+    if (f->config.scheme == GPUMP_REPLAY_QUEUE || f->config.scheme == GPUMP_REPLAY_LOG)
+        m->sources_released = RELEASE_WHEN_ALLOWED;
+    m->forced_interval = o->interval;
+    return 0;
+}
+
+static int make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
+    machine_faults *f = (machine_faults *)m->of_part[PART_faults];
+    uint32_t i;
+    (void)launch;
+    (void)options;
+    if (!f) return 0;
+    f->config.warps = m->beyond_room ? GPUMP_DUET_WARPS : m->config.gpu.warp_slots;
+    f->config.blocks = m->in_place ? BLOCK_ENTRIES_MAX : m->config.gpu.block_slots;
+    for (i = 0; i < m->sm_count; i++)
+        if (make_sm(m, m->sms[i], &f->config, error)) return -1;
+    return translation_make(m, error);
+}
+
+/* ---- the part ---- */
+
+static int is_present(const machine *m) { return m->of_part[PART_faults] != NULL; }
+
+static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
+    (void)m;
+    return gpump_hash_u64(hash, gpump_replay_hash(s->faults->replay));
+}
+
+/* Every block has an equal part of the operand log: of the blocks of this kernel that fit the SM, or of as many as it
+ * has slots where kernels meet there. */
+static void sm_is_taken(machine *m, sm *s, uint32_t kernel_index) {
+    const kernel *k = &m->kernels[kernel_index];
+    gpump_occupancy occupancy;
+    uint32_t most;
+    PARTS_ASK(m, most, NONE, most_blocks, (m, kernel_index));
+    if (most != NONE)
+        faults_share_log(m, s, most);
+    else if (m->config.kernels_per_sm > 1 ||
+             gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) != GPUMP_OK)
+        faults_share_log(m, s, m->config.gpu.block_slots);
+    else
+        faults_share_log(m, s, k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks);
+}
+
+/* What of a stopping block waits for pages, or for those who do, leaves with what it has. */
+static void block_stops(machine *m, sm *s, block *b) {
+    uint32_t i;
+    for (i = 0; i < b->warp_count; i++) faults_stop_warp(m, s, &m->warps[b->warps[i]]);
+}
+
+static uint32_t block_waits(const machine *m, const sm *s, const block *b, uint32_t waits) {
+    uint32_t i;
+    (void)s;
+    waits = 0;
+    for (i = 0; m->faults_stall && i < b->warp_count; i++)
+        if (m->warps[b->warps[i]].awaited_count && !m->warps[b->warps[i]].calls) waits |= GPUMP_SM_WAIT_FAULT;
+    for (i = 0; m->faults_may_happen && i < b->warp_count; i++) /* what it gave up is in its context once it is held */
+        if (faults_is_draining(m, &m->warps[b->warps[i]])) waits |= GPUMP_SM_WAIT_PIPELINE;
+    return waits;
+}
+
+/* A later version of a kernel's code (errors/recompile.h) is kept here, since the arena gives nothing back. */
+static int prepare(machine *m, uint32_t kernel_index, const kernel_program *program, issue_info *info) {
+    replay_info **versions = ((machine_faults *)m->of_part[PART_faults])->versions, *replays;
+    if (!m->kernels[kernel_index].replay) {
+        if (!(replays = (replay_info *)arena_take_array(&m->arena, program->count + 1u, sizeof *replays))) return -1;
+        faults_prepare(program, replays, info);
+        m->kernels[kernel_index].replay = replays;
+        return 0;
+    }
+    if (!(replays = (replay_info *)calloc(program->count + 1u, sizeof *replays))) return -1;
+    faults_prepare(program, replays, info);
+    free(versions[kernel_index]);
+    m->kernels[kernel_index].replay = versions[kernel_index] = replays;
+    return 0;
+}
+
+static void close_part(machine *m) {
+    machine_faults *f = (machine_faults *)m->of_part[PART_faults];
+    uint32_t i;
+    for (i = 0; f->versions && i < m->kernel_count; i++) free(f->versions[i]);
+}
+
+const part faults_part = {
+    .name = "faults",
+    .traits = PART_SEES_PLACEMENTS | PART_ON_PATH,
+    .is_present = is_present,
+    .sm_is_taken = sm_is_taken,
+    .block_stops = block_stops,
+    .block_waits = block_waits,
+    .warp_came = faults_open_warp,
+    .warp_leaves = faults_close_warp,
+    .retires = faults_committed,
+    .warp_squashed = faults_forget,
+    .configure = configure,
+    .make = make,
+    .close = close_part,
+    .prepare = prepare,
+    .context_bytes = faults_context_bytes,
+    .put_sections = faults_put_sections,
+    .get_sections = faults_get_sections,
+    .needs_registers = faults_sources,
+    .hash_sm = hash_sm,
+};
