@@ -30,8 +30,30 @@ static void test_races_are_named(void **state) {
     assert_null(strstr(output, "race: kernel sum_integers"));
     assert_null(strstr(output, "race: kernel _ZN6halves"));
     expect(MINIGPU "run " GOOD_RUN "races.yaml --races --preempt 900:flush 2>&1", 0, "race: kernel last_wins: 1 word");
-    expect(MINIGPU "run " KERNELS "nw_1/small.yaml --races 2>&1", 0, "races: none between blocks in this run's order");
+    expect(MINIGPU "run " KERNELS "nw_1/small.yaml --races 2>&1", 0,
+           "races: none between blocks, or warps of a block, in this run's order");
     expect(MINIGPU "run " GOOD_RUN "races.yaml --races --json 2>&1", 0, "\"lines\": [");
+}
+
+/* Warps of one block are looked at between two barriers; a block that is flushed or saved begins another time. A number
+ * of 64 bits is one word. */
+static void test_races_within_a_block_are_named(void **state) {
+    static const char *const times[] = {"", "--preempt 200:flush", "--preempt 480:flush", "--preempt 500:switch"};
+    char command[1024];
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof times / sizeof *times; i++) {
+        snprintf(command, sizeof command, MINIGPU "run " GOOD_RUN "races_within.yaml --races %s 2>&1", times[i]);
+        expect(command, 0,
+               i == 1 ? "race: kernel reverse_too_early: 254 words: one warp reads what another"
+                      : "race: kernel reverse_too_early: 126 words: one warp reads what another");
+        assert_non_null(strstr(output, "of the block's shared memory): block 0 warp 1 at " GOOD_RUN "features.ptx:316, "
+                                       "then block 0 warp 0 at line 321"));
+        assert_non_null(strstr(output, "race: kernel sum_doubles: 1 word: two blocks add in floating point"));
+        assert_null(strstr(output, "race: kernel reverse_in_time"));
+    }
+    expect(MINIGPU "run " GOOD_RUN "races_within.yaml --races --json 2>&1", 0, "\"warps\": [");
+    expect(MINIGPU "run " KERNELS "lud_diagonal/small.yaml --races 2>&1", 0, "races: none between blocks");
 }
 
 /* The page shows the error that its launch file gives before the guesses are replaced. */
@@ -169,10 +191,14 @@ static void test_a_full_disk_is_reported(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_page_shows_the_error),     cmocka_unit_test(test_races_are_named),
-        cmocka_unit_test(test_buffers_are_dumped),       cmocka_unit_test(test_ranges_are_named),
-        cmocka_unit_test(test_init_writes_launch_files), cmocka_unit_test(test_init_names_the_elements),
-        cmocka_unit_test(test_long_buffers_are_dumped),  cmocka_unit_test(test_a_full_disk_is_reported)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_page_shows_the_error),
+                                       cmocka_unit_test(test_races_are_named),
+                                       cmocka_unit_test(test_races_within_a_block_are_named),
+                                       cmocka_unit_test(test_buffers_are_dumped),
+                                       cmocka_unit_test(test_ranges_are_named),
+                                       cmocka_unit_test(test_init_writes_launch_files),
+                                       cmocka_unit_test(test_init_names_the_elements),
+                                       cmocka_unit_test(test_long_buffers_are_dumped),
+                                       cmocka_unit_test(test_a_full_disk_is_reported)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -203,7 +203,7 @@ static void write_launch(FILE *out, const ptx_module *module, const kernel_progr
           "# examples/minigpu/README.md, \"Launch files\", has every key. Then:\n"
           "#   minigpu run THIS.yaml --dump out             run it; buffers are in out/ afterwards\n"
           "#   minigpu run THIS.yaml --preempt 1000         empty every SM at cycle 1000: the results must stay\n"
-          "#   minigpu run THIS.yaml --races                words whose value depends on the order of blocks\n"
+          "#   minigpu run THIS.yaml --races                words whose value depends on the order of blocks or warps\n"
           "kernels:\n",
           out);
     for (i = 0; i < count; i++) write_kernel(out, module, kernels[i], ptx, i + 1);
