@@ -173,10 +173,13 @@ static void show_slot(sim *s, uint32_t index) {
     const tb_kernel *k = &s->library->kernels[b->kernel];
     const uint64_t block = (uint64_t)b->first * k->group, back = b->start < s->now ? b->start : s->now;
     switch (b->state) {
-    case SLOT_RUNNING:
-        timeline_add_span(t, row, TIMELINE_RESTORE, kernel, block, b->since, back);
+    case SLOT_RUNNING: {
+        const uint64_t begin = back > b->since + k->context_cycles ? back - k->context_cycles : b->since;
+        timeline_add_span(t, row, TIMELINE_STOP, kernel, block, b->since, begin); /* waits for the port */
+        timeline_add_span(t, row, TIMELINE_RESTORE, kernel, block, begin, back);
         timeline_add_span(t, row, TIMELINE_RUN, kernel, block, b->since > back ? b->since : back, s->now);
         break;
+    }
     case SLOT_DRAINING: timeline_add_span(t, row, TIMELINE_DRAIN, kernel, block, b->since, s->now); break;
     case SLOT_SAVING: {
         const uint64_t begin = b->end - b->since > k->context_cycles ? b->end - k->context_cycles : b->since;
@@ -209,7 +212,8 @@ static void show_left(sim *s, uint32_t index) {
                        s->now - told + k->context_cycles);
 }
 
-static void show_sample(sim *s) {
+/* The numbers of all curves, which hold from cycle `since` on. */
+static void show_sample(sim *s, uint64_t since) {
     uint64_t values[2 * TB_PROCESSES + 2];
     uint32_t slots[TB_PROCESSES], held[TB_PROCESSES], n = 0, moving = 0;
     memset(slots, 0, sizeof slots);
@@ -224,7 +228,7 @@ static void show_sample(sim *s) {
     for (uint32_t i = 0; i < s->workload->count; i++) values[n++] = slots[i];
     values[n++] = moving;
     values[n++] = s->transferring != GPUMP_NONE;
-    timeline_sample(s->options->timeline, s->now, values);
+    timeline_sample(s->options->timeline, since, values);
 }
 
 /* Declares rows and series. Returns 0, or -1 when there is no memory. */
@@ -1039,6 +1043,8 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
     }
     while (!s->failed && s->unfinished && s->heap_count && s->heap[0].time <= s->limit) {
         event e = pop(s);
+        uint64_t since;
+        if (options->timeline && timeline_is_due(options->timeline, e.time, &since)) show_sample(s, since);
         if (tb_stop) fail(s, "interrupted");
         s->now = e.time;
         s->result->events++;
@@ -1050,7 +1056,6 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
             handle(s, &e);
         }
         pump(s);
-        if (options->timeline && options->timeline->sample_cycle <= s->now) show_sample(s);
         if (s->result->events >= next_look && !s->failed) {
             next_look = s->result->events + STARVATION_EVENTS;
             look_for_starvation(s);
@@ -1062,7 +1067,7 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
     if (options->timeline && s->shown_kernels) {
         for (uint32_t i = 0; i < s->sms * s->slots_per_sm; i++)
             if (s->slots[i].state != SLOT_FREE) show_slot(s, i);
-        show_sample(s);
+        show_sample(s, s->now);
         timeline_close(options->timeline, s->now);
     }
     if (s->scheduler) gpump_scheduler_get_statistics(s->scheduler, &result->statistics);
