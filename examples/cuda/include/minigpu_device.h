@@ -36,5 +36,6 @@ inline __device__ __cuda_builtin_gridDim_t::operator uint3() const { return {x, 
 #include <__clang_cuda_complex_builtins.h>
 
 #include "minigpu_atomics.h"
+#include "minigpu_packed.h"
 
 #endif

@@ -2,6 +2,7 @@
  * a header, then entries, each with a header of its own. */
 #include "fat_binary.h"
 
+#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,24 +62,35 @@ static int expand_lz4(const uint8_t *from, size_t bytes, uint8_t *to, size_t roo
     return at == to + room ? 0 : -1;
 }
 
+/* libzstd is part of every Debian, its header is not: the library is looked for when it is needed. Returns 0, or -1. */
+static int expand_zstd(const uint8_t *from, size_t bytes, uint8_t *to, size_t room) {
+    typedef size_t decompress(void *to, size_t room, const void *from, size_t bytes);
+    void *library = dlopen("libzstd.so.1", RTLD_NOW);
+    decompress *function = library ? (decompress *)(uintptr_t)dlsym(library, "ZSTD_decompress") : NULL;
+    const int result = function && function(to, room, from, bytes) == room ? 0 : -1;
+    if (library) dlclose(library);
+    return result;
+}
+
 static char *text_of(const entry *e, char *error) {
     const uint8_t *bytes = (const uint8_t *)e + e->header_bytes;
-    const size_t count = e->flags & FLAG_LZ4 ? e->plain_bytes : e->bytes;
+    const size_t count = e->flags & (FLAG_LZ4 | FLAG_ZSTD) ? e->plain_bytes : e->bytes;
     char *text;
-    if (e->flags & FLAG_ZSTD) {
-        snprintf(error, LAUNCH_ERROR_BYTES,
-                 "its PTX is compressed with zstd, which is not read here: compile with nvcc --compress-mode=none");
-        return NULL;
-    }
+    int failed = 0;
     if (!(text = (char *)malloc(count + 1))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
         return NULL;
     }
     text[count] = 0;
-    if (!(e->flags & FLAG_LZ4))
+    if (e->flags & FLAG_LZ4)
+        failed = expand_lz4(bytes, e->compressed_bytes, (uint8_t *)text, count);
+    else if (e->flags & FLAG_ZSTD)
+        failed = expand_zstd(bytes, e->compressed_bytes, (uint8_t *)text, count);
+    else
         memcpy(text, bytes, count);
-    else if (expand_lz4(bytes, e->compressed_bytes, (uint8_t *)text, count)) {
-        snprintf(error, LAUNCH_ERROR_BYTES, "its compressed PTX is damaged");
+    if (failed) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "its compressed PTX is damaged%s",
+                 e->flags & FLAG_ZSTD ? ", or libzstd.so.1 is missing" : "");
         free(text);
         return NULL;
     }
