@@ -37,5 +37,6 @@ inline __device__ __cuda_builtin_gridDim_t::operator uint3() const { return {x, 
 
 #include "minigpu_atomics.h"
 #include "minigpu_packed.h"
+#include "minigpu_textures.h"
 
 #endif
