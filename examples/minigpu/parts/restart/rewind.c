@@ -1,6 +1,7 @@
 /* rewind: blocks that leave by going back to the start of their idempotent regions (iGPU), and what of a restart PC
  * travels in a context. sm/restart.h is the way back itself. */
 #include "machine/machine_options.h"
+#include "preemption/context_bytes.h"
 #include "preemption/context_forms.h"
 #include "sm/gate.h"
 #include "sm/restart.h"
@@ -119,6 +120,27 @@ static void block_rewinds(machine *m, sm *s, block *b) {
     if (!running) b->to_point = 0;
 }
 
+/* What a rewind of one block would save and lose: what is live where its warps would go back to, and what they have
+ * done since. A block that can be switched can also go back, at the latest at the next boundary. */
+static void price_rewind(machine *m, const block *b, gpump_cost_rewind *rewind) {
+    warp there;
+    const kernel *k = &m->kernels[b->kernel];
+    const sm *s = m->sms[b->sm];
+    uint32_t i, registers;
+    rewind->bytes = b->keep & GPUMP_PART_SHARED_MEMORY ? 0 : k->shared_bytes;
+    rewind->executed = 0;
+    for (i = 0; i < b->warp_count; i++) {
+        const warp *w = &m->warps[b->warps[i]];
+        if (!w->stack.depth) continue;
+        there = *w;
+        if (restart_may(s, w, GPUMP_RESTART_SPARSE)) {
+            restart_where(s, w, GPUMP_RESTART_SPARSE, &there.stack);
+            rewind->executed += gpump_restart_since(s->restart, w->slot, GPUMP_RESTART_SPARSE);
+        }
+        rewind->bytes += context_bytes_of_warp(m, b, &there, &registers);
+    }
+}
+
 /* ---- the part ---- */
 
 static int configure(machine *m, const launch_file *launch, const machine_options *options,
@@ -159,6 +181,7 @@ const part restart_part = {
     .make = make,
     .is_present = is_present,
     .block_rewinds = block_rewinds,
+    .price_rewind = price_rewind,
     .warp_came = warp_came,
     .warp_starts = warp_starts,
     .warp_leaves = warp_leaves,
