@@ -682,6 +682,7 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
         snprintf(error, LAUNCH_ERROR_BYTES, "minigpu: --gpu wants one of %s, not \"%s\"", names, preset);
         return -1;
     }
+    if (options->sharing.policy) config->memory_model = 1; /* what is divided is the bandwidth of its queues */
     for (i = 0; i < launch->number_count; i++) {
         const launch_number *number = &launch->numbers[i];
         if (minigpu_config_set(config, number->name, number->value)) {
