@@ -33,10 +33,9 @@ int corun_make(machine *m, const corun_options *options, char error[LAUNCH_ERROR
                 return -1;
             }
     if (!m->config.memory_model) {
-        snprintf(
-            error, LAUNCH_ERROR_BYTES,
-            "%s: --partition divides the bandwidth of the queued memory, memory_model 1: leave memory_model=0 away",
-            m->launch->path);
+        snprintf(error, LAUNCH_ERROR_BYTES,
+                 "%s: --partition divides the bandwidth of the queued memory: leave memory_model 0 away",
+                 m->launch->path);
         return -1;
     }
     if (!(c = m->of_part[PART_corun] = (struct corun *)arena_take(&m->arena, sizeof *c))) goto memory;
