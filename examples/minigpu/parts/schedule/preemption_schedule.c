@@ -252,8 +252,8 @@ uint64_t preemption_schedule_hash(const machine *m, uint64_t hash) {
 
 static int make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     if (!options->schedule) return 0;
-    return preemption_schedule_make(m, launch, options->schedule, options->vacate, options->policy,
-                                    options->slice_ns, options->faults.extra, error);
+    return preemption_schedule_make(m, launch, options->schedule, options->vacate, options->policy, options->slice_ns,
+                                    options->faults.extra, error);
 }
 
 static int is_present(const machine *m) { return schedule_of(m) != NULL; }
