@@ -1,7 +1,7 @@
-/* compress_scene: register contents, and gpump, memcpy, LZ4 and zstd level 1 at work on them; for micro_compress.c and
- * micro_compress_taken.c. All blocks of a scene have one layout; values holds them one after the other, without gaps,
- * and so does out. memcpy, LZ4 and zstd get all of it in one call. Registers start at a multiple of 64 bytes, where
- * memcpy is quickest. */
+/* compress_scene: register contents, and their compression by gpump, memcpy, LZ4 and zstd level 1, for micro_compress.c
+ * and micro_compress_taken.c. All blocks of a scene have one layout. values holds them one after the other without
+ * gaps, and so does out. memcpy, LZ4 and zstd compress all of it in one call. Registers start at a multiple of 64
+ * bytes, where memcpy is quickest. */
 #ifndef BENCH_COMPRESS_SCENE_H
 #define BENCH_COMPRESS_SCENE_H
 #include <lz4.h>
@@ -12,7 +12,7 @@
 #include "gpump.h"
 #include "micro.h"
 
-/* From here on registers are restored around the caches, as memcpy does it by itself. */
+/* From this size on restores bypass the caches, as memcpy does. */
 #define BEYOND_CACHES ((size_t)32 << 20)
 
 typedef struct scene {
@@ -46,7 +46,7 @@ static void *scene_memory(size_t bytes) {
     return posix_memalign(&memory, 64, bytes) ? NULL : memory;
 }
 
-/* Takes s->layout and s->blocks; gives memory for everything. Returns 0 when there is none. */
+/* Allocates all memory from s->layout and s->blocks. Returns 0 when memory is out. */
 static int scene_room(scene *s) {
     s->block_words = (size_t)s->layout.warps * s->layout.warp_stride;
     s->total = s->blocks * s->block_words * 4;
@@ -135,7 +135,7 @@ static uint64_t run_unzstd(void *state, uint64_t operations) {
     return sum;
 }
 
-/* Says how small each got it, and prepares what the restore rows read. `rival`: 0 none, 1 LZ4, 2 zstd. */
+/* Prints the compressed sizes, and prepares what the restore rows read. rival: 0 none, 1 LZ4, 2 zstd. */
 static void *scene_ready(scene *s, int rival) {
     size_t ours = 0;
     if (!s || !run_save(s, 1)) return NULL;

@@ -19,9 +19,9 @@
 #define GUESSED_BLOCKS 4u
 #define GUESSED_THREADS 256u
 
-/* What the kernel does with the buffer behind a pointer parameter. */
+/* How a kernel uses the buffer behind a pointer parameter. */
 typedef struct pointer_use {
-    uint32_t type; /* value_type of its first access; TYPE_NONE: none was traced */
+    uint32_t type; /* value_type of the first access; TYPE_NONE: no access was traced */
     uint32_t vector;
     int is_read, is_written;
 } pointer_use;
@@ -45,7 +45,7 @@ static const char *element_type(uint32_t type) {
     }
 }
 
-/* Finds what a kernel does with its pointers. Returns 0, or -1: not known. */
+/* Finds how a kernel uses its pointers. Returns 0, or -1: unknown. */
 static int find_uses(const kernel_program *kernel, pointer_use *uses) {
     access_address *accesses = (access_address *)calloc(kernel->count + 1u, sizeof *accesses);
     analysis a;
@@ -194,7 +194,7 @@ static void write_launch(FILE *out, const ptx_module *module, const kernel_progr
     for (i = 0; i < module->refusal_count; i++) fprintf(out, "# not to be run: %s\n", module->refusals[i].text);
 }
 
-/* The PTX file as a launch file in the folder of `out` names it; allocated, NULL when out of memory. */
+/* Returns the PTX file's path relative to the folder of `out`; allocated, NULL when memory is out. */
 static char *relative_path(const char *ptx, const char *out) {
     const char *slash, *ptx_slash;
     size_t folder, ptx_folder;
@@ -210,7 +210,7 @@ static char *relative_path(const char *ptx, const char *out) {
 }
 
 typedef struct init_arguments {
-    option_texts names; /* of kernels, in this order; none: all */
+    option_texts names; /* kernels, in this order; none: all */
     const char *out;
 } init_arguments;
 
@@ -233,7 +233,7 @@ static const option_row init_rows[] = {
     {.name = NULL}};
 static const option_set init_sets[] = {{init_rows, 0}, {NULL, 0}};
 
-/* Kernels of a file that a launch file shall have. */
+/* The kernels of a file for the launch file. */
 typedef struct chosen_kernels {
     const kernel_program **kernels;
     uint32_t count;
@@ -255,7 +255,7 @@ static const kernel_program *find_kernel(const ptx_module *module, const char *p
     return NULL;
 }
 
-/* Chooses the kernels that are named, or all. Returns 0, or -1 after a report. */
+/* Chooses the named kernels, or all. Returns 0, or -1 after a report. */
 static int choose_kernels(const ptx_module *module, const char *path, const option_texts *names, chosen_kernels *to) {
     uint32_t i;
     to->kernels = (const kernel_program **)calloc(names->count + module->kernel_count + 1u, sizeof *to->kernels);

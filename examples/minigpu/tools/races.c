@@ -9,15 +9,15 @@
 #define RACES_MAX 256u
 #define ACCESS_BYTES_MAX 32u
 
-/* The blocks that have accessed a word since the kernel began. Blocks are counted from 1; 0: no block. */
+/* The blocks that have accessed a word since the kernel began. Block numbers start at 1; 0: no block. */
 typedef struct word_mark {
     uint32_t epoch;
-    uint32_t writer, writer_line; /* the last block that wrote it */
+    uint32_t writer, writer_line; /* the last block that wrote the word */
     uint32_t reader, reader_line;
-    uint32_t other_reader, other_line; /* another block that read it */
-    uint8_t changed;                   /* the writer has changed its value */
+    uint32_t other_reader, other_line; /* another block that read the word */
+    uint8_t changed;                   /* the writer changed the value */
     uint8_t atomic;                    /* the writer's atomic: its instruction_variant; 0: a store */
-    uint8_t reported;                  /* race_kind bits */
+    uint8_t reported;                  /* race_kind bits that were reported */
 } word_mark;
 
 struct race_log {
@@ -25,10 +25,10 @@ struct race_log {
     word_mark *marks;
     uint64_t words;
     uint32_t word_bytes;
-    uint8_t **old_value_used; /* per kernel and instruction: an atomic whose result is read */
+    uint8_t **old_value_used; /* per kernel and instruction: 1 for an atomic whose result is read */
     race races[RACES_MAX];
     uint32_t count;
-    uint64_t more; /* races that found no room */
+    uint64_t more; /* races that exceed the list */
 };
 
 const char *race_text(uint32_t kind) {
@@ -60,7 +60,7 @@ static int overwrites(const instruction *in, const operand *what) {
     return 0;
 }
 
-/* May what instruction `at` puts into its first destination be read on some path? */
+/* Returns whether some path reads the first destination of instruction `at`. */
 static int result_is_read(const kernel_program *program, uint32_t at, uint8_t *seen, uint32_t *stack) {
     const operand *what = &program->instructions[at].destinations[0];
     uint32_t depth = 0;
@@ -132,7 +132,7 @@ static void note(race_log *log, const in_flight *r, word_mark *mark, uint64_t ad
     found->words++;
 }
 
-/* The mark of a word, fresh when the kernel (or its loop's round) is another than before. */
+/* Returns the mark of a word. The mark is cleared when another kernel, or another round of its loop, has begun. */
 static word_mark *mark_of(race_log *log, const in_flight *r, uint64_t word) {
     const machine *m = log->m;
     const uint32_t kernel = m->blocks[r->block].kernel;
@@ -167,7 +167,7 @@ static void word_changed_after_read(race_log *log, const in_flight *r, word_mark
 static void word_written(race_log *log, const in_flight *r, word_mark *mark, uint64_t address, uint32_t me,
                          int changes) {
     const int by_other = mark->writer && mark->writer != me;
-    if (by_other && !changes) return; /* the same value again: either order gives it */
+    if (by_other && !changes) return; /* the same value again is right in either order */
     if (by_other) note(log, r, mark, address, RACE_WRITES, mark->writer, mark->writer_line);
     if (changes) word_changed_after_read(log, r, mark, address, me);
     mark->changed = (uint8_t)(changes || (mark->changed && !by_other));
@@ -197,7 +197,7 @@ static void word_atomic(race_log *log, const in_flight *r, word_mark *mark, uint
     mark->atomic = in->variant;
 }
 
-/* Called before the access takes effect: memory still holds what was there. */
+/* Runs before the access takes effect, so memory still holds the old value. */
 static void on_access(machine *m, const in_flight *r) {
     race_log *log = (race_log *)m->on_access_user;
     const instruction *in = r->instruction;
@@ -243,7 +243,7 @@ race_log *races_watch(machine *m, char error[LAUNCH_ERROR_BYTES]) {
         }
         if (prepare_kernel(log, i)) goto memory;
     }
-    log->words = (m->local_base - DEVICE_BASE) / log->word_bytes; /* variables and buffers come first */
+    log->words = (m->local_base - DEVICE_BASE) / log->word_bytes; /* variables and buffers are the first in memory */
     log->marks = (word_mark *)calloc(log->words + 1, sizeof *log->marks);
     if (!log->marks) goto memory;
     m->on_access = on_access;
