@@ -200,7 +200,7 @@ static void write_launch(FILE *out, const ptx_module *module, const kernel_progr
                          const char *ptx) {
     uint32_t i;
     fputs("# A launch file to begin with. What is marked GUESS comes from nowhere: set it as the CUDA program does.\n"
-          "# examples/minigpu/README.md, \"Launch files\", has every key. Then:\n"
+          "# docs/launch_files.md, has every key. Then:\n"
           "#   minigpu run THIS.yaml --dump out             run it; buffers are in out/ afterwards\n"
           "#   minigpu run THIS.yaml --preempt 1000         empty every SM at cycle 1000: the results must stay\n"
           "#   minigpu run THIS.yaml --races                words whose value depends on the order of blocks or warps\n"
