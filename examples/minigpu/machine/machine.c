@@ -474,7 +474,7 @@ static int find_symbols(launch_file *launch, const machine_programs *p, char err
         const ptx_symbol *symbol;
         uint32_t which;
         int several;
-        if (!buffer->symbol) continue;
+        if (!buffer->symbol || launch->memory) continue; /* lent memory has its addresses */
         which = p->module_of_kernel[buffer->symbol_kernel];
         module = &p->modules[which];
         symbol = symbol_name_find(module, buffer->symbol, &several);
@@ -869,7 +869,7 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     for (i = 0; i < launch->buffer_count; i++) {
         if (!launch->memory)
             memcpy(device_memory(m, launch->buffers[i].address), launch->buffers[i].contents, launch->buffers[i].bytes);
-        if (launch->buffers[i].symbol) continue;
+        if (launch->buffers[i].symbol && !launch->memory) continue;
         map_pages(m, launch->buffers[i].address - align_up(launch->buffers[i].guard_bytes, PAGE_BYTES),
                   align_up(launch->buffers[i].bytes, PAGE_BYTES) +
                       2 * align_up(launch->buffers[i].guard_bytes, PAGE_BYTES),
