@@ -26,11 +26,11 @@ typedef struct machine_options machine_options; /* machine/machine_options.h */
 enum {
     PART_CROSSES_SMS = 1, /* SMs share state of it within a cycle: no SM may go ahead of the others (machine/ahead.h) */
     PART_SEES_PLACEMENTS = 2, /* it looks at warps when their block is placed: they come at once (block_life.h) */
+    PART_SHARED_BY_SMS = 16,  /* SMs touch state of it that all share: they advance in turn (machine/window.h) */
     PART_OVERWRITES = 8,      /* it overwrites what blocks leave behind: the values lie elsewhere, too (block_life.c) */
     PART_READS_MEMORY = 4,    /* it reads the meters of the memory between windows (machine/window.h) */
-    PART_ON_PATH = 16,        /* it has hooks on the way of an instruction: its machines run in the general form */
-    PART_GATES = 32,          /* it opens and closes the way to the network with time (may_send) */
-    PART_SMS_IN_TURN = 64     /* SMs of a window run in turn, since they share a count of it (machine/window.h) */
+    PART_ON_PATH = 32,        /* it has hooks on the way of an instruction: its machines run in the general form */
+    PART_GATES = 64           /* it opens and closes the way to the network with time (may_send) */
 };
 
 /* A kernel with a deadline has asked for room. */

@@ -729,7 +729,7 @@ static gpump_reason warp_waits_for(const machine *m, const sm *s, const warp *w)
 
 const part duet_part = {
     .name = "duet",
-    .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS | PART_READS_MEMORY | PART_OVERWRITES,
+    .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS | PART_SHARED_BY_SMS | PART_READS_MEMORY | PART_OVERWRITES,
     .configure = configure,
     .make = make,
     .is_present = is_present,

@@ -60,11 +60,6 @@ static int configure(machine *m, const launch_file *launch, const machine_option
     config->cure = o->cure;
     config->patch = o->patch;
     if (!errors_wanted(o)) return 0;
-    if (m->config.issue_queue_entries) {
-        snprintf(error, LAUNCH_ERROR_BYTES,
-                 "errors and traps need a machine that issues in order: --config issue_queue_entries=0");
-        return -1;
-    }
     if (o->detection && restart_configure(m, o->detection)) {
         snprintf(error, LAUNCH_ERROR_BYTES, "there is no detection named %s", o->detection);
         return -1;
@@ -214,7 +209,7 @@ static uint32_t block_waits(const machine *m, const sm *s, const block *b, uint3
 
 const part errors_part = {
     .name = "errors",
-    .traits = PART_ON_PATH | PART_SMS_IN_TURN,
+    .traits = PART_ON_PATH | PART_SHARED_BY_SMS,
     .configure = configure,
     .make = make,
     .is_present = is_present,

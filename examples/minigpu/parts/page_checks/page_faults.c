@@ -166,7 +166,7 @@ static int is_awaited(const machine *m) { return pipe_next(&m->page_faults.buffe
 
 const part page_checks_part = {
     .name = "page_checks",
-    .traits = PART_CROSSES_SMS,
+    .traits = PART_CROSSES_SMS | PART_SHARED_BY_SMS,
     .make = make,
     .is_present = is_present,
     .next = page_faults_next,
