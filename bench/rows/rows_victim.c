@@ -17,7 +17,7 @@ static void storage(const reproduce_context *context, const char *id, reproduce_
     gpump_victim_config config;
     uint64_t sm_bits, gpu_bits;
     (void)context;
-    if (gpump_victim_config_preset(&config, "gtx480_shieh") != GPUMP_OK ||
+    if (gpump_preset(&gpump_victim_component, &config, "gtx480_shieh", NULL) != GPUMP_OK ||
         gpump_victim_table_bits(&config, &sm_bits, &gpu_bits, NULL) != GPUMP_OK) {
         reproduce_failed(result, "no such preset");
         return;
@@ -35,7 +35,7 @@ static void candidates(const reproduce_context *context, const char *id, reprodu
     uint64_t sets[GPUMP_VICTIM_POSITIONS], taken;
     (void)context;
     (void)id;
-    if (gpump_gpu_config_preset(&gpu, "gtx480_shieh") != GPUMP_OK) return;
+    if (gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL) != GPUMP_OK) return;
     gpu.registers = 36;
     if (gpump_victim_geometry_init(&geometry, &gpu, &need, 49152, NULL) != GPUMP_OK) return;
     memset(blocks, 0, sizeof blocks);

@@ -63,7 +63,7 @@ int main(void) {
     gpump_cost_estimate estimates[6];
     uint32_t i, p;
 
-    if (gpump_gpu_config_preset(&gpu, "gtx480_shieh") != GPUMP_OK) return 1;
+    if (gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL) != GPUMP_OK) return 1;
     if (gpump_victim_geometry_init(&geometry, &gpu, &need, 49152, NULL) != GPUMP_OK) return 1;
     /* Six blocks of a kernel run on the SM, at different stages; twenty have ended and say how long a block is. */
     memset(histories, 0, sizeof histories);

@@ -926,7 +926,7 @@ static int prepare(sim *s) {
     gpump_diag diag;
     uint32_t total;
     memset(&config, 0, sizeof config);
-    gpump_scheduler_config_preset(&config, "k20c");
+    gpump_preset(&gpump_scheduler_component, &config, "k20c", NULL);
     config.sms = gpu->sms;
     config.blocks_per_sm = gpu->block_slots;
     config.processes = TB_PROCESSES;
@@ -943,8 +943,9 @@ static int prepare(sim *s) {
     }
     config.queues = s->stream_count ? s->stream_count : 1;
     if (refuse_short_turns(s, config.slice_cycles)) return -1;
-    if (gpump_scheduler_bytes(&config, &bytes, &diag) != GPUMP_OK || !(memory = malloc(bytes))) return -1;
-    if (gpump_scheduler_init(memory, bytes, &config, &s->scheduler, &diag) != GPUMP_OK) {
+    if (gpump_bytes(&gpump_scheduler_component, &config, &bytes, &diag) != GPUMP_OK || !(memory = malloc(bytes)))
+        return -1;
+    if (gpump_init(&gpump_scheduler_component, memory, bytes, &config, &s->scheduler, &diag) != GPUMP_OK) {
         free(memory);
         return -1;
     }
@@ -968,9 +969,10 @@ static int prepare(sim *s) {
             return -1;
         sm_config.timing = GPUMP_SM_TIMING_PORT;
         sm_config.waits = 0;
-        if (gpump_sm_bytes(&sm_config, &bytes, &diag) != GPUMP_OK) return -1;
+        if (gpump_bytes(&gpump_sm_component, &sm_config, &bytes, &diag) != GPUMP_OK) return -1;
         for (uint32_t i = 0; i < s->sms; i++)
-            if (!(memory = malloc(bytes)) || gpump_sm_init(memory, bytes, &sm_config, &s->sm[i], &diag) != GPUMP_OK)
+            if (!(memory = malloc(bytes)) ||
+                gpump_init(&gpump_sm_component, memory, bytes, &sm_config, &s->sm[i], &diag) != GPUMP_OK)
                 return -1;
     }
     for (uint32_t i = 0; i < s->sms; i++) {
@@ -1065,7 +1067,7 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
         show_sample(s);
         timeline_close(options->timeline, s->now);
     }
-    if (s->scheduler) gpump_scheduler_get_statistics(s->scheduler, &result->statistics);
+    if (s->scheduler) gpump_get_statistics(&gpump_scheduler_component, s->scheduler, &result->statistics);
     failed = s->failed;
     if (s->sm)
         for (uint32_t i = 0; i < s->sms; i++) free(s->sm[i]);

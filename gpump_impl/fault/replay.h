@@ -32,7 +32,7 @@
 #ifndef GPUMP_REPLAY_H
 #define GPUMP_REPLAY_H
 
-#include "base/base.h"
+#include "base/component.h"
 #include "gpu/gpu.h"
 
 GPUMP_BEGIN
@@ -116,7 +116,7 @@ typedef struct gpump_replay_action {
     uint32_t nacked; /* SQUASH: 1 when it did not fault itself, but an older one has */
 } gpump_replay_action;
 
-/* The configuration of the component. gpump_replay_config_preset fills the struct; the host may then change every
+/* The configuration of the component. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_replay_config {
     uint32_t struct_size; /* sizeof(gpump_replay_config) */
@@ -205,29 +205,16 @@ GPUMP_INLINE const gpumpi_replay_slot *gpumpi_replay_slot_at(const gpump_replay 
     return (const gpumpi_replay_slot *)(const void *)gpumpi_replay_at(replay, replay->config.warps) + entry;
 }
 
-/* Fills *config for a preset: "stall", "wd_commit", "wd_check", "queue", "log8", "log16", "log32", "log64" (KB of log)
- * or "regions", on an SM of Tanasic Table 6.1 (64 warps, 16 blocks). */
-GPUMP_API gpump_result gpump_replay_config_preset(gpump_replay_config *config, const char *preset);
-/* Sets *bytes to the memory that the component needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_replay_bytes(const gpump_replay_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes the component without warps in `memory` and sets *replay; the log is shared by config.blocks. */
-GPUMP_API gpump_result gpump_replay_init(void *memory, size_t bytes, const gpump_replay_config *config,
-                                         gpump_replay **replay, gpump_diag *diag);
-/* Adopts a byte copy of the component and sets *replay. GPUMP_ERROR_FORMAT: any other bytes. */
-GPUMP_API gpump_result gpump_replay_adopt(void *memory, size_t bytes, const gpump_replay_config *config,
-                                          gpump_replay **replay, gpump_diag *diag);
-/* Checks warps, entries and the log against each other. A host calls gpump_replay_check after gpump_replay_adopt when
- * the bytes come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field
- * describes the contradiction. Cost: warps x 64 x 64 at worst. */
-GPUMP_API gpump_result gpump_replay_check(const gpump_replay *replay, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear in warps and entries. */
-GPUMP_API uint64_t gpump_replay_hash(const gpump_replay *replay);
-/* Sets *bits to the storage of the scheme beside its baseline: a bit or two per warp for its state; per queue entry PC,
- * lanes, kind, flags and a row of the age matrix; the log, and a counter per block. ADDRESS adds segments. What was
- * fetched and not issued stays in the issue queue, which the baseline has. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_replay_bits(const gpump_replay_config *config, uint64_t *bits, gpump_diag *diag);
-
 /* ---- blocks and warps come and go ---- */
+
+/* The queue and log for the verbs of base/component.h: gpump_init makes them without warps; the log is shared by
+ * config.blocks. Presets: "stall", "wd_commit", "wd_check", "queue", "log8", "log16", "log32", "log64" (KB of log)
+ * and "regions", on an SM of Tanasic Table 6.1 (64 warps, 16 blocks). gpump_bits counts what the scheme adds to its
+ * baseline: a bit or two per warp for its state; per queue entry PC, lanes, kind, flags and a row of the age matrix;
+ * the log, and a counter per block. ADDRESS adds segments. What was fetched and not issued stays in the issue queue,
+ * which the baseline has. gpump_check costs warps x 64 x 64 at worst. */
+GPUMP_API const gpumpi_methods *gpumpi_replay_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_replay_component = {gpumpi_replay_methods, GPUMP_LAYOUT_FAULT, 0};
 
 /* Shares the log among `blocks` running blocks: the kernel's occupancy, when the SM is set up for it; config.blocks
  * where kernels mix. GPUMP_ERROR_STATE while a log entry is taken. */
@@ -384,17 +371,6 @@ GPUMP_API void gpump_replay_unpack(const uint64_t *words, uint32_t count, gpump_
  * those with logged operands 16 and 8 x lanes per log entry. Cost: linear. */
 GPUMP_API uint64_t gpump_replay_context_bytes(const gpump_replay_config *config, const gpump_replay_entry *entries,
                                               uint32_t count);
-
-/* Copies the counters into *statistics. */
-GPUMP_API void gpump_replay_get_statistics(const gpump_replay *replay, gpump_replay_statistics *statistics);
-/* Sets *difference to later - earlier, field by field. */
-GPUMP_API void gpump_replay_statistics_diff(const gpump_replay_statistics *earlier,
-                                            const gpump_replay_statistics *later, gpump_replay_statistics *difference);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Every pointer except statistics may be NULL. */
-GPUMP_API gpump_result gpump_replay_statistics_field(const gpump_replay_statistics *statistics, uint32_t index,
-                                                     const char **name, const char **unit, const char **description,
-                                                     uint64_t *value);
 
 /* ---- the longer questions ---- */
 

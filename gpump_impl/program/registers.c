@@ -4,8 +4,8 @@
 
 #ifndef GPUMP_NO_PROGRAM
 
-GPUMP_API gpump_result gpump_registers_config_preset(gpump_registers_config *config, const char *preset) {
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+static gpump_result gpumpi_registers_preset(void *filled, const char *preset) {
+    gpump_registers_config *config = (gpump_registers_config *)filled;
     if (strcmp(preset, "fermi") && strcmp(preset, "kepler")) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -732,5 +732,27 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     if (report) *report = found;
     *allocated = at;
     return GPUMP_OK;
+}
+GPUMP_API const gpumpi_methods *gpumpi_registers_methods(void) {
+    static const gpumpi_methods methods = {
+        "registers",
+        "program",
+        0,
+        GPUMP_LAYOUT_PROGRAM,
+        sizeof(gpump_registers_config),
+        0,
+        0,
+        0,
+        NULL,
+        gpumpi_registers_preset,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+    };
+    return &methods;
 }
 #endif

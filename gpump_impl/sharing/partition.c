@@ -6,11 +6,12 @@
 
 /* ---- configuration ---- */
 
-GPUMP_API gpump_result gpump_partition_config_preset(gpump_partition_config *config, const char *preset) {
+static gpump_result gpumpi_partition_preset(void *filled, const char *preset) {
+    gpump_partition_config *config = (gpump_partition_config *)filled;
     gpump_gpu gpu;
     gpump_meter_config meter;
-    gpump_result result = config ? gpump_gpu_config_preset(&gpu, preset) : GPUMP_ERROR_ARGUMENT;
-    if (!result) result = gpump_meter_config_preset(&meter, preset);
+    gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
+    if (!result) result = gpump_preset(&gpump_meter_component, &meter, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -25,10 +26,9 @@ GPUMP_API gpump_result gpump_partition_config_preset(gpump_partition_config *con
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_partition_config_check(const gpump_partition_config *config, gpump_diag *diag) {
-    uint64_t bits;
+static gpump_result gpumpi_partition_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_partition_config *config = (const gpump_partition_config *)checked;
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
     GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
@@ -39,8 +39,8 @@ GPUMP_API gpump_result gpump_partition_config_check(const gpump_partition_config
     GPUMPI_RANGE(threshold_percent, 1u, 100u);
     GPUMPI_RANGE(margin_percent, 0u, config->threshold_percent);
 #undef GPUMPI_RANGE
-    result = gpump_gpu_check(&config->gpu, diag);
-    return result ? result : gpump_meter_bits(&config->meter, &bits, diag);
+    result = gpump_check(&gpump_gpu_component, &config->gpu, diag);
+    return result ? result : gpumpi_check_config(&gpump_meter_component, &config->meter, diag);
 }
 
 /* ---- what a kernel asks for ---- */
@@ -62,7 +62,7 @@ static uint64_t gpumpi_partition_dram(const gpump_partition_config *config, uint
 
 GPUMP_API gpump_result gpump_partition_demand(const gpump_partition_config *config, const gpump_traffic *traffic,
                                               uint32_t sms, gpump_demand *demand, gpump_diag *diag) {
-    gpump_result result = gpump_partition_config_check(config, diag);
+    gpump_result result = gpumpi_check_config(&gpump_partition_component, config, diag);
     uint64_t up, down, dram, misses, network;
     if (result) return result;
     if (!traffic || !demand)
@@ -564,7 +564,7 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
                            policy->candidates ? policy->candidates - 1 : 0);
     if (!request->count || request->count > GPUMP_PARTITION_KERNELS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, request->count, 1, GPUMP_PARTITION_KERNELS);
-    result = gpump_partition_config_check(request->config, diag);
+    result = gpumpi_check_config(&gpump_partition_component, request->config, diag);
     for (k = 0; k < request->count && !result; k++) result = gpumpi_partition_check_kernel(request, k, &alone[k], diag);
     if (result) return result;
     memset(answer, 0, sizeof answer);
@@ -579,4 +579,27 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
     result = gpumpi_partition_check_shares(request, answer, diag);
     if (!result) memcpy(shares, answer, request->count * sizeof *shares);
     return result;
+}
+
+GPUMP_API const gpumpi_methods *gpumpi_partition_methods(void) {
+    static const gpumpi_methods methods = {
+        "partition",
+        "sharing",
+        0,
+        GPUMP_LAYOUT_SHARING,
+        sizeof(gpump_partition_config),
+        0,
+        0,
+        0,
+        NULL,
+        gpumpi_partition_preset,
+        gpumpi_partition_check_config,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+    };
+    return &methods;
 }

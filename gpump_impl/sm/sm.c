@@ -54,7 +54,7 @@ static uint32_t gpumpi_sm_rewinding(void) {
 
 GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const gpump_gpu *gpu, uint32_t shared_bytes) {
     uint32_t option = 0;
-    if (!config || gpump_gpu_check(gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
+    if (!config || gpump_check(&gpump_gpu_component, gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
     while (option < gpu->shared_option_count && gpu->shared_bytes[option] != shared_bytes) option++;
     if (option == gpu->shared_option_count) return GPUMP_ERROR_ARGUMENT;
     memset(config, 0, sizeof *config);
@@ -78,14 +78,15 @@ GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const g
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_sm_config_preset(gpump_sm_config *config, const char *preset) {
+static gpump_result gpumpi_sm_preset(void *filled, const char *preset) {
+    gpump_sm_config *config = (gpump_sm_config *)filled;
     gpump_gpu gpu;
-    gpump_result result = gpump_gpu_config_preset(&gpu, preset);
+    gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     return result ? result : gpump_sm_config_from_gpu(config, &gpu, gpu.shared_bytes[gpu.shared_option_count - 1]);
 }
 
-static gpump_result gpumpi_sm_check_config(const gpump_sm_config *config, gpump_diag *diag) {
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_sm_config *config = (const gpump_sm_config *)checked;
 #define GPUMPI_RANGE(field, minimum, maximum)                   \
     if (config->field < (minimum) || config->field > (maximum)) \
     return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, config->field, (minimum), (maximum))
@@ -120,46 +121,18 @@ static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *conf
     return gpump_hash_u64s(hash, &config->port.cycles, 4);
 }
 
-GPUMP_API gpump_result gpump_sm_bytes(const gpump_sm_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_sm_check_config(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_sm) + config->entries * sizeof(gpumpi_sm_slot) + config->kernels * sizeof(gpumpi_sm_kernel);
-    return GPUMP_OK;
+static uint64_t gpumpi_sm_bytes(const void *of) {
+    const gpump_sm_config *config = (const gpump_sm_config *)of;
+    return sizeof(gpump_sm) + config->entries * sizeof(gpumpi_sm_slot) + config->kernels * sizeof(gpumpi_sm_kernel);
 }
 
-GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
-                                     gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_sm_bytes(config, &needed, diag);
-    gpump_sm *fresh = (gpump_sm *)memory;
-    if (result) return result;
-    if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_SM_MAGIC,
-                              gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), config),
-                              needed, diag);
-    if (result) return result;
-    fresh->config = *config;
+static void gpumpi_sm_set_up(void *object) {
+    gpump_sm *fresh = (gpump_sm *)object;
+    const gpump_sm_config *config = &fresh->config;
     fresh->port = config->port;
     fresh->shared_bytes = config->shared_bytes;
     fresh->wake_cycle = GPUMP_UNKNOWN;
     for (uint32_t i = 0; i < config->entries; i++) gpumpi_sm_slots(fresh)[i].generation = 1;
-    *sm = fresh;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
-                                      gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_sm_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SM_MAGIC,
-                               gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), config),
-                               needed, diag);
-    if (result) return result;
-    *sm = (gpump_sm *)memory;
-    return GPUMP_OK;
 }
 
 /* The actions that may be pending in each state, as bits of gpump_sm_action_kind. */
@@ -244,14 +217,12 @@ static const char *gpumpi_sm_check_pair(const gpumpi_sm_slot *a, const gpumpi_sm
     return NULL;
 }
 
-GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag) {
+static gpump_result gpumpi_sm_check(const void *object, gpump_diag *diag) {
+    const gpump_sm *sm = (const gpump_sm *)object;
     uint64_t pending = 0, warps = 0, threads = 0, blocks = 0;
     uint32_t of_kernel[64], at = 0;
     const char *wrong = NULL;
     const gpumpi_sm_kernel *kernels;
-    if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
-    if (sm->head.layout != gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), &sm->config))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "the configuration has changed", 0, 0, 0, 0);
     if (sm->now == GPUMP_UNKNOWN || sm->shared_bytes > sm->config.shared_bytes || sm->unused)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "now, shared_bytes or unused", 0, 0, 0, 0);
     memset(of_kernel, 0, sizeof of_kernel);
@@ -290,7 +261,8 @@ GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag) {
     return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, at, 0, 0, 0) : GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
+static uint64_t gpumpi_sm_hash(const void *object) {
+    const gpump_sm *sm = (const gpump_sm *)object;
     uint64_t hash = gpumpi_sm_hash_config(GPUMP_HASH_SEED, &sm->config);
     hash = gpump_hash_u64s(hash, &sm->now, 6);
     hash = gpump_hash_u64s(hash, &sm->statistics.placed, sizeof sm->statistics / 8);
@@ -307,17 +279,8 @@ GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
     return hash;
 }
 
-GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_sm_storage storage;
-    gpump_result result = gpump_sm_table_bits(config, &storage, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = storage.total_bits;
-    return GPUMP_OK;
-}
-
 GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag) {
-    gpump_result result = gpumpi_sm_check_config(config, diag);
+    gpump_result result = gpumpi_check_config(&gpump_sm_component, config, diag);
     uint64_t owner, registers, shared;
     if (result) return result;
     if (!storage) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "storage", 0, 0, 1, UINT64_MAX);
@@ -331,6 +294,11 @@ GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_
                            gpumpi_bits_for((uint64_t)config->thread_slots + 1u));
     storage->total_bits = storage->allocation_bits + storage->status_bits + storage->life_bits;
     return GPUMP_OK;
+}
+static uint64_t gpumpi_sm_bits(const void *of) {
+    gpump_sm_storage storage;
+    gpump_sm_table_bits((const gpump_sm_config *)of, &storage, NULL);
+    return storage.total_bits;
 }
 
 /* ---- time and the memory port ---- */
@@ -1211,25 +1179,30 @@ GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm) {
 
 /* ---- statistics ---- */
 
-GPUMP_API void gpump_sm_get_statistics(const gpump_sm *sm, gpump_sm_statistics *statistics) {
-    *statistics = sm->statistics;
-}
-
-GPUMP_API void gpump_sm_statistics_diff(const gpump_sm_statistics *earlier, const gpump_sm_statistics *later,
-                                        gpump_sm_statistics *difference) {
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+static const char *const gpumpi_sm_counters[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
     GPUMP_SM_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
-}
-
-GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *statistics, uint32_t index,
-                                                 const char **name, const char **unit, const char **description,
-                                                 uint64_t *value) {
-    static const char *const words[][3] = {
-#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_SM_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+};
+GPUMP_API const gpumpi_methods *gpumpi_sm_methods(void) {
+    static const gpumpi_methods methods = {
+        "sm",
+        "sm",
+        GPUMPI_SM_MAGIC,
+        GPUMP_LAYOUT_SM,
+        sizeof(gpump_sm_config),
+        offsetof(gpump_sm, config),
+        offsetof(gpump_sm, statistics),
+        sizeof gpumpi_sm_counters / sizeof *gpumpi_sm_counters,
+        gpumpi_sm_counters,
+        gpumpi_sm_preset,
+        gpumpi_sm_check_config,
+        gpumpi_sm_bytes,
+        gpumpi_sm_bits,
+        gpumpi_sm_set_up,
+        NULL,
+        gpumpi_sm_check,
+        gpumpi_sm_hash,
     };
-    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->placed : NULL, index, name,
-                        unit, description, value);
+    return &methods;
 }

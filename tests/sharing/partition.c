@@ -12,7 +12,7 @@ static uint64_t draw(uint64_t below) {
 }
 static gpump_partition_config machine(void) {
     gpump_partition_config config;
-    assert_int_equal(gpump_partition_config_preset(&config, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_partition_component, &config, "maxwell_ccbp", NULL), GPUMP_OK);
     return config;
 }
 
@@ -473,7 +473,7 @@ static void fixed_divisions(void **state) {
     gpump_diag diag;
     uint32_t i, k;
     (void)state;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "maxwell_ccbp", NULL), GPUMP_OK);
     for (i = 0; i < sizeof good / sizeof *good; i++) {
         assert_int_equal(gpump_partition_fixed_parse(good[i].text, &gpu, &fixed, &diag), GPUMP_OK);
         assert_int_equal(fixed.count, good[i].count);

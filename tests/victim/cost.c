@@ -5,7 +5,7 @@
 
 static gpump_gpu fermi(void) {
     gpump_gpu gpu;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL), GPUMP_OK);
     return gpu;
 }
 

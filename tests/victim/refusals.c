@@ -12,7 +12,7 @@ static void geometries(void **state) {
     gpump_victim_config config, other;
     uint64_t bits, sm_bits, gpu_bits;
     (void)state;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL), GPUMP_OK);
     diagnosed_null(gpump_victim_geometry_init(NULL, &gpu, &need, 49152, DIAG), "geometry, gpu or need");
     diagnosed_null(gpump_victim_geometry_init(&g, NULL, &need, 49152, DIAG), "geometry, gpu or need");
     diagnosed_null(gpump_victim_geometry_init(&g, &gpu, NULL, 49152, DIAG), "geometry, gpu or need");
@@ -28,16 +28,16 @@ static void geometries(void **state) {
     need.threads = 2048;
     diagnosed_reason(gpump_victim_geometry_init(&g, &gpu, &need, 49152, DIAG), GPUMP_ERROR_REFUSED, "need", 0,
                      GPUMP_REASON_NEVER_FITS);
-    assert_int_equal(gpump_victim_config_preset(&config, "gtx480_shieh"), GPUMP_OK);
-    diagnosed_null(gpump_victim_bits(&config, NULL, DIAG), "bits");
+    assert_int_equal(gpump_preset(&gpump_victim_component, &config, "gtx480_shieh", NULL), GPUMP_OK);
+    diagnosed_null(gpump_bits(&gpump_victim_component, &config, NULL, DIAG), "bits");
     diagnosed_null(gpump_victim_table_bits(NULL, &sm_bits, &gpu_bits, DIAG), "config, sm_bits or gpu_bits");
     diagnosed_null(gpump_victim_table_bits(&config, NULL, &gpu_bits, DIAG), "config, sm_bits or gpu_bits");
     diagnosed_null(gpump_victim_table_bits(&config, &sm_bits, NULL, DIAG), "config, sm_bits or gpu_bits");
     other = config;
     other.struct_size++;
-    diagnosed(gpump_victim_bits(&other, &bits, DIAG), GPUMP_ERROR_CONFIG, "struct_size", 0, sizeof config + 1,
-              sizeof config, sizeof config);
-    assert_int_equal(gpump_victim_bits(&config, &bits, NULL), GPUMP_OK);
+    diagnosed(gpump_bits(&gpump_victim_component, &other, &bits, DIAG), GPUMP_ERROR_CONFIG, "struct_size", 0,
+              sizeof config + 1, sizeof config, sizeof config);
+    assert_int_equal(gpump_bits(&gpump_victim_component, &config, &bits, NULL), GPUMP_OK);
     assert_int_equal(gpump_victim_table_bits(&config, &sm_bits, &gpu_bits, NULL), GPUMP_OK);
     assert_int_equal(bits, sm_bits * config.sms + gpu_bits);
 }
@@ -58,7 +58,7 @@ static void scene_make(scene *s) {
     gpump_gpu gpu;
     gpump_footprint need = {64, 4096, 8192};
     memset(s, 0, sizeof *s);
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL), GPUMP_OK);
     assert_int_equal(gpump_victim_geometry_init(&s->geometry, &gpu, &need, 49152, NULL), GPUMP_OK);
     s->geometry.entries = 16;
     for (uint32_t i = 0; i < 2; i++) {
@@ -476,7 +476,7 @@ static void costs(void **state) {
         memset(blocks, 0, sizeof blocks);
         memset(estimates, 0, sizeof estimates);
         memset(&options, 0, sizeof options);
-        assert_int_equal(gpump_gpu_config_preset(&gpu, "k20c"), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "k20c", NULL), GPUMP_OK);
         options.cpi = gpump_random_below(&random, GPUMP_COST_CPI_SOURCES);
         options.flags = careful ? GPUMP_COST_DRAIN_CAREFUL : 0;
         for (uint32_t f = 1; f < 4; f++)
@@ -575,7 +575,7 @@ static void charged_drains(void **state) {
     gpump_cost_estimate e[3];
     gpump_cost_options options = {GPUMP_COST_CPI_FINISHED, GPUMP_COST_DRAIN_LOSES, 0};
     (void)state;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "k20c", NULL), GPUMP_OK);
     memset(history, 0, sizeof history);
     memset(blocks, 0, sizeof blocks);
     gpump_cost_history_record(&history[1], 1000, 2000); /* 2 cycles each */
