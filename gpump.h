@@ -8,6 +8,10 @@
  * The other file that a host needs is stb_ds.h (Debian: libstb-dev), unless GPUMP_NO_PROGRAM is defined. GPUMP_STATIC
  * keeps the whole library inside the one file. A host may define GPUMP_ASSERT(condition).
  *
+ * Rooms: the components lie in rooms (base, gpu, memory and so on, below), and a file may leave rooms out. Define before
+ * including: GPUMP_ONLY_VICTIM keeps victim and the rooms that it needs, several such definitions keep several rooms, and
+ * GPUMP_NO_DUET leaves duet out. Files of one program may keep different rooms.
+ *
  * Three places to start:
  *   only sizes    gpump_preset, gpump_gpu_occupancy, gpump_gpu_context_bytes, gpump_gpu_save_cycles
  *   only victims  fill gpump_block_view, then gpump_cost_estimate_blocks and gpump_victim_decide
@@ -17,7 +21,8 @@
  *
  * The map, room by room. A room uses only the rooms above it. The kinds of components:
  *   calculation  a function of plain structs
- *   hardware     one flat block of the caller's memory. It allocates no memory, and a byte copy is a checkpoint.
+ *   hardware     one flat block of the caller's memory, made by gpump_init. It allocates no memory, and a byte copy is a
+ *                checkpoint.
  *   program      grows while it is built, through the caller's allocator
  *
  *   component           kind         first call                      from
@@ -25,27 +30,28 @@
  * base: results, reasons for "no", exact arithmetic, hashes and bit sets that all other rooms use. Call
  * gpump_diag_text first; it puts any error into words.
  *   base                             gpump_diag_text                 results, reasons, arithmetic, a sparse map
+ *   component                        gpump_preset                    the ten verbs that all components share
  *
  * gpu: machines of the papers, the resources of a block on them, and the cost of running together. Call
  * gpump_preset first.
- *   gpu                 calculation  gpump_preset         Tanasic 5.1 Table 5.2, Lin Table 2.2,
+ *   gpu                 calculation  gpump_gpu_occupancy             Tanasic 5.1 Table 5.2, Lin Table 2.2,
  *                                                                    Shieh Table 4.2, AMD's CWSR
  *   port                calculation  gpump_gpu_port                  how long bytes take to memory or back
  *   block               calculation  gpump_block_leaves              a block as decisions see it; predicates
  *   technique           calculation  gpump_technique_at              how a block leaves an SM; one of your own
  *   metrics             calculation  gpump_metrics_compute           Tanasic 5.3, Lin 4.1
  *
- * memory: the use of caches, network and DRAM by each kernel. Call gpump_preset first.
- *   meter               hardware     gpump_preset       Lin 3.4.1: traffic and utilisations
+ * memory: the use of caches, network and DRAM by each kernel. Call gpump_preset first, then gpump_init.
+ *   meter               hardware     gpump_meter_report_issued       Lin 3.4.1: traffic and utilisations
  *
  * fault: how a warp whose memory access faults leaves its SM and resumes later, and how the fault is served. Call
  * gpump_preset first, then gpump_init and gpump_replay_open.
- *   tlb                 hardware     gpump_preset         Tanasic Table 6.1: translations, merged misses
- *   replay              hardware     gpump_preset      Tanasic 6.2 and 6.3: warp disable, replay queue,
+ *   tlb                 hardware     gpump_tlb_lookup                Tanasic Table 6.1: translations, merged misses
+ *   replay              hardware     gpump_replay_open               Tanasic 6.2 and 6.3: warp disable, replay queue,
  *                                                                    operand log
- *   restart             hardware     gpump_preset     iGPU 3.2 to 5.5: restart PCs, live-lock, errors
- *   fault               hardware     gpump_preset       Tanasic 6.4, 6.5: owners, merged faults, service
- *   block_switch        hardware     gpump_preset  Tanasic 6.4.1: blocks switched out and in
+ *   restart             hardware     gpump_restart_open              iGPU 3.2 to 5.5: restart PCs, live-lock, errors
+ *   fault               hardware     gpump_fault_report              Tanasic 6.4, 6.5: owners, merged faults, service
+ *   block_switch        hardware     gpump_block_switch_report_placedTanasic 6.4.1: blocks switched out and in
  *
  * program: a kernel's instructions, and what a compiler learns from them before the kernel runs. Call
  * gpump_program_create first, then gpump_program_finish; every analysis takes the finished program.
@@ -63,14 +69,14 @@
  *   compress            calculation  gpump_compress_save             Lin 2.3.3
  *   context             calculation  gpump_context_begin             Lin 2.3 and 2.4.2, Tanasic 5.2.2
  *   in_place            calculation  gpump_in_place_find             Lin 2.3.1
- *   spill               hardware     gpump_preset       Lin 2.4.3
- *   preempted           hardware     gpump_init            Tanasic 5.2.2: blocks that come back, and where
+ *   spill               hardware     gpump_spill_save                Lin 2.4.3
+ *   preempted           hardware     gpump_preempted_add             Tanasic 5.2.2: blocks that come back, and where
  *
- * sm: the slots, allocation tables and block life cycle of one SM. Call gpump_preset first, then
- * gpump_init and gpump_sm_place.
+ * sm: the slots, allocation tables and block life cycle of one SM. Call gpump_preset first, then gpump_init and
+ * gpump_sm_place.
  *   warp_gate           calculation  gpump_warp_gate_may             objections to a warp, a bit per asker
- *   read_set            hardware     gpump_init             Shieh 3.4.4: may this block still be flushed?
- *   sm                  hardware     gpump_preset          Lin 2.3.1, Tanasic 5.2.2, Shieh 3.2 and 3.4.4
+ *   read_set            hardware     gpump_read_set_load             Shieh 3.4.4: may this block still be flushed?
+ *   sm                  hardware     gpump_sm_place                  Lin 2.3.1, Tanasic 5.2.2, Shieh 3.2 and 3.4.4
  *
  * victim: which blocks leave an SM for another kernel, and how. Fill a gpump_block_view for each block (gpump_sm_blocks
  * does so), then call gpump_cost_estimate_blocks and gpump_victim_decide.
@@ -79,19 +85,19 @@
  *
  * sharing: the share of each kernel when several run on an SM at once. Call gpump_preset and
  * gpump_partition_decide for blocks and shares of bandwidth, and gpump_init for the gates that enforce them.
- *   rate                hardware     gpump_preset        Lin 4.5.1, SMK, Dai et al.: quotas and tokens
+ *   rate                hardware     gpump_rate_set                  Lin 4.5.1, SMK, Dai et al.: quotas and tokens
  *   partition           calculation  gpump_partition_decide          Lin chapter 4; SMK, Warped-Slicer and others
- *   sharing             hardware     gpump_preset     Lin 4.5: a group measures, decides and moves
+ *   sharing             hardware     gpump_sharing_join              Lin 4.5: a group measures, decides and moves
  *
- * scheduler: which kernel of which process gets which SM. Call gpump_preset first, then
- * gpump_init, gpump_scheduler_submit and gpump_scheduler_next.
- *   scheduler           hardware     gpump_preset   Tanasic 5.2.1 to 5.2.3
+ * scheduler: which kernel of which process gets which SM. Call gpump_preset first, then gpump_init,
+ * gpump_scheduler_submit and gpump_scheduler_next.
+ *   scheduler           hardware     gpump_scheduler_submit          Tanasic 5.2.1 to 5.2.3
  *   scheduler_policies  tables       gpump_scheduler_find            Tanasic 5.2.4, 5.3.2, 5.3.4
  *
  * duet: more blocks on an SM than it has room for. gpump_duet_plan_make computes their number and their places. An SM
  * that switches warps calls gpump_init, gpump_duet_set_kernel, gpump_duet_place_block and gpump_duet_next.
  *   duet_plan           calculation  gpump_duet_plan_make            Lin 3.6.2 to 3.6.8: what binds, frames, classes
- *   duet                hardware     gpump_preset        Lin 3.6: GPUDuet; Virtual Thread
+ *   duet                hardware     gpump_duet_place_block          Lin 3.6: GPUDuet; Virtual Thread
  *
  * Rules for every function. A comment below repeats a rule only where a function departs from it:
  *   results    a gpump_result is 0 when done, above 0 "not now", below 0 an error. An error leaves state and outputs
@@ -103,17 +109,11 @@
  *   block      a (slot, generation). GPUMP_ERROR_STALE: the pair names no block, or a block that has left.
  *   capacity   entries of the array parameter before it, which may be NULL with capacity 0. *count is set to the number
  *              of entries. GPUMP_ERROR_CAPACITY: the array is unchanged, and *count is the number needed.
- *   hardware   _bytes   sets the memory needed. A wrong configuration is GPUMP_ERROR_CONFIG.
- *              _init    makes an object in that memory (8-byte aligned). Less memory is GPUMP_ERROR_CAPACITY.
- *              _adopt   adopts a byte copy without checking its tables. Another size, configuration or build is
- *                       GPUMP_ERROR_FORMAT.
- *              _check   checks all tables of bytes from outside the program (GPUMP_ERROR_FORMAT). After GPUMP_OK every
- *                       later call is safe.
- *              _hash    is the same on every machine.
- *              _bits    is the cost in SRAM.
- *              _preset  An unknown preset is GPUMP_ERROR_UNKNOWN_NAME.
+ *   hardware   the same ten verbs for every component, which takes its constant first (base/component.h):
+ *              gpump_init(&gpump_sm_component, memory, bytes, &config, &sm, &diag)
+ *   layout     a host that was compiled with structs of another version is refused by the linker, and again by
+ *              gpump_preset, gpump_init and gpump_adopt (GPUMP_ERROR_LAYOUT).
  *   program    a transform sets its output to a new program, which gpump_program_destroy frees. _destroy accepts NULL.
- *   struct_size  the size of the struct that holds it. A host compiled against another version is refused.
  *   cost       constant: a table look-up or a division. Only programs and their analyses allocate memory.
  *   source     the first line of a component names the paper, and a comment the section where it is narrower.
  *              docs/papers.md lists the departures.
@@ -123,7 +123,7 @@
 #define GPUMP_H
 
 /* Rooms that this file leaves out: see "Rooms" at the top. */
-#if defined(GPUMP_ONLY_GPU) || defined(GPUMP_ONLY_MEMORY) || defined(GPUMP_ONLY_FAULT) || defined(GPUMP_ONLY_PROGRAM) || defined(GPUMP_ONLY_CONTEXT) || defined(GPUMP_ONLY_SM) || defined(GPUMP_ONLY_VICTIM) || defined(GPUMP_ONLY_SHARING) || defined(GPUMP_ONLY_SCHEDULER) || defined(GPUMP_ONLY_DUET)
+#if defined(GPUMP_ONLY_BASE) || defined(GPUMP_ONLY_GPU) || defined(GPUMP_ONLY_MEMORY) || defined(GPUMP_ONLY_FAULT) || defined(GPUMP_ONLY_PROGRAM) || defined(GPUMP_ONLY_CONTEXT) || defined(GPUMP_ONLY_SM) || defined(GPUMP_ONLY_VICTIM) || defined(GPUMP_ONLY_SHARING) || defined(GPUMP_ONLY_SCHEDULER) || defined(GPUMP_ONLY_DUET)
 #if !defined(GPUMP_NO_GPU) && !(defined(GPUMP_ONLY_GPU) || defined(GPUMP_ONLY_MEMORY) || defined(GPUMP_ONLY_FAULT) || defined(GPUMP_ONLY_CONTEXT) || defined(GPUMP_ONLY_SM) || defined(GPUMP_ONLY_VICTIM) || defined(GPUMP_ONLY_SHARING) || defined(GPUMP_ONLY_SCHEDULER) || defined(GPUMP_ONLY_DUET))
 #define GPUMP_NO_GPU
 #endif
@@ -196,73 +196,73 @@
 #ifndef GPUMP_LAYOUT_H
 #define GPUMP_LAYOUT_H
 
-#define GPUMP_LAYOUT_BASE 0xc44c5ab5u
-#define GPUMP_LAYOUT_GPU 0x20e59802u
-#define GPUMP_LAYOUT_MEMORY 0x6d28a4ebu
-#define GPUMP_LAYOUT_FAULT 0x023db737u
-#define GPUMP_LAYOUT_PROGRAM 0x2e24ccc6u
-#define GPUMP_LAYOUT_CONTEXT 0xacc32fe2u
-#define GPUMP_LAYOUT_SM 0x47fdf40bu
-#define GPUMP_LAYOUT_VICTIM 0xa7bf40a6u
-#define GPUMP_LAYOUT_SHARING 0x8746e35cu
-#define GPUMP_LAYOUT_SCHEDULER 0xf760b3fdu
-#define GPUMP_LAYOUT_DUET 0x3975b040u
+#define GPUMP_LAYOUT_BASE 0x9c36d3eau
+#define GPUMP_LAYOUT_GPU 0x5642addcu
+#define GPUMP_LAYOUT_MEMORY 0xa620ee82u
+#define GPUMP_LAYOUT_FAULT 0xf45e8084u
+#define GPUMP_LAYOUT_PROGRAM 0x3330fef6u
+#define GPUMP_LAYOUT_CONTEXT 0x7d433c0bu
+#define GPUMP_LAYOUT_SM 0xec917305u
+#define GPUMP_LAYOUT_VICTIM 0xbaac5f59u
+#define GPUMP_LAYOUT_SHARING 0x92d37405u
+#define GPUMP_LAYOUT_SCHEDULER 0x51ce61cdu
+#define GPUMP_LAYOUT_DUET 0x07694bf1u
 
 /* X(reference, exported constant) for each room that this file compiles */
 #ifdef GPUMP_NO_BASE
 #define GPUMPI_LAYOUT_OF_BASE(X)
 #else
-#define GPUMPI_LAYOUT_OF_BASE(X) X(gpumpi_layout_of_base, gpump_layout_base_c44c5ab5)
+#define GPUMPI_LAYOUT_OF_BASE(X) X(gpumpi_layout_of_base, gpump_layout_base_9c36d3ea)
 #endif
 #ifdef GPUMP_NO_GPU
 #define GPUMPI_LAYOUT_OF_GPU(X)
 #else
-#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_20e59802)
+#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_5642addc)
 #endif
 #ifdef GPUMP_NO_MEMORY
 #define GPUMPI_LAYOUT_OF_MEMORY(X)
 #else
-#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_6d28a4eb)
+#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_a620ee82)
 #endif
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_023db737)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_f45e8084)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)
 #else
-#define GPUMPI_LAYOUT_OF_PROGRAM(X) X(gpumpi_layout_of_program, gpump_layout_program_2e24ccc6)
+#define GPUMPI_LAYOUT_OF_PROGRAM(X) X(gpumpi_layout_of_program, gpump_layout_program_3330fef6)
 #endif
 #ifdef GPUMP_NO_CONTEXT
 #define GPUMPI_LAYOUT_OF_CONTEXT(X)
 #else
-#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_acc32fe2)
+#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_7d433c0b)
 #endif
 #ifdef GPUMP_NO_SM
 #define GPUMPI_LAYOUT_OF_SM(X)
 #else
-#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_47fdf40b)
+#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_ec917305)
 #endif
 #ifdef GPUMP_NO_VICTIM
 #define GPUMPI_LAYOUT_OF_VICTIM(X)
 #else
-#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_a7bf40a6)
+#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_baac5f59)
 #endif
 #ifdef GPUMP_NO_SHARING
 #define GPUMPI_LAYOUT_OF_SHARING(X)
 #else
-#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_8746e35c)
+#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_92d37405)
 #endif
 #ifdef GPUMP_NO_SCHEDULER
 #define GPUMPI_LAYOUT_OF_SCHEDULER(X)
 #else
-#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_f760b3fd)
+#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_51ce61cd)
 #endif
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)
 #else
-#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_3975b040)
+#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_07694bf1)
 #endif
 #define GPUMPI_LAYOUTS(X) \
     GPUMPI_LAYOUT_OF_BASE(X) \
@@ -639,6 +639,8 @@ typedef struct gpumpi_methods {
     gpump_result (*check_config)(const void *config, gpump_diag *diag); /* gets any configuration, never NULL */
     uint64_t (*bytes)(const void *config);
     uint64_t (*bits)(const void *config);
+    /* instead of bits: fills *storage, a struct of 64-bit numbers, and returns their sum */
+    uint64_t (*tables)(const void *config, void *storage);
     void (*set_up)(void *object);    /* the object is 0 but for its head and configuration; may be NULL */
     int (*fits)(const void *object); /* 1: what `set_up` derives from the configuration is right; may be NULL */
     gpump_result (*check)(const void *object, gpump_diag *diag); /* gets an object of this configuration */
@@ -671,6 +673,10 @@ GPUMP_API gpump_result gpump_bytes(const gpump_component *component, const void 
 /* Sets *bits to the SRAM that the hardware of `component` with configuration *config has. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_bits(const gpump_component *component, const void *config, uint64_t *bits,
                                   gpump_diag *diag);
+/* Fills *storage, such as a gpump_sm_storage, with the bits of each table of that SRAM. GPUMP_ERROR_CONFIG.
+ * GPUMP_ERROR_STATE: `component` has one sum only. */
+GPUMP_API gpump_result gpump_table_bits(const gpump_component *component, const void *config, void *storage,
+                                        gpump_diag *diag);
 /* Makes an object of `component` in `memory` (8-byte aligned, at least gpump_bytes) and sets *object, a pointer of the
  * component's type. The object never allocates memory. GPUMP_ERROR_LAYOUT, GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY.
  * Cost: linear in the memory. */
@@ -4532,7 +4538,7 @@ GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const g
 
 /* The SM for the verbs of base/component.h: gpump_init makes an empty SM. Presets are those of gpump_gpu_component:
  * an SM with its largest shared-memory size, every block may be of another kernel, first fit, all waits, host timing,
- * unlimited context space. gpump_bits counts all tables together (gpump_sm_table_bits). gpump_check costs slots
+ * unlimited context space. gpump_bits counts all tables together (gpump_table_bits). gpump_check costs slots
  * squared. The counters leave out the instructions of resident blocks: gpump_sm_blocks has these. */
 GPUMP_API const gpumpi_methods *gpumpi_sm_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_sm_component = {gpumpi_sm_methods, GPUMP_LAYOUT_SM, 0};
@@ -4545,8 +4551,6 @@ typedef struct gpump_sm_storage {
     uint64_t life_bits;   /* state, technique, parts kept, waits per entry; warps and threads per entry */
     uint64_t total_bits;
 } gpump_sm_storage;
-/* Fills *storage with the SRAM bits of each table. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag);
 
 /* ---- facts ---- */
 
@@ -5149,16 +5153,16 @@ typedef struct gpump_victim_config {
     uint32_t counter_bits; /* executed instructions, and issue cycle, per block; published: 32 each */
 } gpump_victim_config;
 
+/* The storage that victim selection adds, bits. */
+typedef struct gpump_victim_storage {
+    uint64_t sm_bits;  /* of each SM: positions, candidate sets, block status */
+    uint64_t gpu_bits; /* of the GPU: which block of the incoming kernel is where */
+} gpump_victim_storage;
 /* The configuration for gpump_preset and gpump_bits. Presets are those of gpump_gpu_component. gtx480_shieh: the
  * numbers of the paper's table. Others: their SMs, block slots and address widths (derived). gpump_bits counts the
  * storage that victim selection adds to the GPU, all SMs together. */
 GPUMP_API const gpumpi_methods *gpumpi_victim_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_victim_component = {gpumpi_victim_methods, GPUMP_LAYOUT_VICTIM, 0};
-
-/* Sets *sm_bits to the storage added to each SM (positions, candidate sets, block status) and *gpu_bits to that of the
- * GPU (which block of the incoming kernel is where). GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_victim_table_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits,
-                                               gpump_diag *diag);
 
 GPUMP_END
 #endif
@@ -5255,24 +5259,20 @@ GPUMP_INLINE const gpumpi_rate_kernel *gpumpi_rate_kernel_of(const gpump_rate *r
 }
 
 /* The rate controller of one SM for the verbs of base/component.h: gpump_init makes it without limits. Preset: "lin"
- * (2 kernels, units of 200 cycles, epochs of 10,000). gpump_bits counts all of gpump_rate_table_bits. It keeps
+ * (2 kernels, units of 200 cycles, epochs of 10,000). gpump_bits is the sum of gpump_table_bits. It keeps
  * counters per kernel: gpump_rate_get_statistics instead of gpump_get_statistics. */
 GPUMP_API const gpumpi_methods *gpumpi_rate_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_rate_component = {gpumpi_rate_methods, GPUMP_LAYOUT_SHARING, 0};
 
-/* What the gates cost in SRAM, bits per SM. */
+/* What the gates cost in SRAM, bits per SM: rates and tokens with 10 bits before the point and 16 behind it, quotas of
+ * 16 bits, limits, counters and peaks in flight of 10 bits, failures of 20 bits, orders of 8 bits (assumed; the thesis
+ * prints none), and counters as wide as unit and epoch need. */
 typedef struct gpump_rate_storage {
     uint64_t misses_bits;       /* the issue-rate controller: rate and tokens of each kernel, and the unit's counter */
     uint64_t instructions_bits; /* quota and what is left of it for each kernel, and the epoch's counter */
     uint64_t in_flight_bits;    /* limit, counter, peak, accesses and failures of each kernel */
     uint64_t order_bits;        /* quota and credit of each kernel */
 } gpump_rate_storage;
-/* Sets *storage to the storage of one SM's rate controller of *config, by part: rates and tokens with 10 bits before
- * the point and 16 behind it, quotas of 16 bits, limits, counters and peaks in flight of 10 bits, failures of 20 bits,
- * orders of 8 bits (assumed; the thesis prints none), and counters as wide as unit and epoch need. GPUMP_ERROR_CONFIG.
- */
-GPUMP_API gpump_result gpump_rate_table_bits(const gpump_rate_config *config, gpump_rate_storage *storage,
-                                             gpump_diag *diag);
 
 /* ---- questions. Hot: a load and a mask. `kernel` is 0 to config.kernels - 1 ---- */
 
@@ -6099,7 +6099,7 @@ typedef struct gpump_scheduler_statistics {
 typedef struct gpump_scheduler gpump_scheduler;
 
 /* The scheduler for the verbs of base/component.h: gpump_init makes a scheduler with all SMs idle. Presets are those
- * of gpump_gpu_component. gpump_bits counts all tables together (gpump_scheduler_table_bits). gpump_check costs SMs x
+ * of gpump_gpu_component. gpump_bits counts all tables together (gpump_table_bits). gpump_check costs SMs x
  * active kernels / 64, gpump_hash is linear in the tables. */
 GPUMP_API const gpumpi_methods *gpumpi_scheduler_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_scheduler_component = {gpumpi_scheduler_methods, GPUMP_LAYOUT_SCHEDULER, 0};
@@ -6110,9 +6110,6 @@ typedef struct gpump_scheduler_storage {
     uint64_t ptbqs;                                     /* 8 B per entry: 21,632 B at 13 SMs x 16 blocks */
     uint64_t process_table;
 } gpump_scheduler_storage;
-/* Sets *storage to the SRAM of each table. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_scheduler_table_bits(const gpump_scheduler_config *config,
-                                                  gpump_scheduler_storage *storage, gpump_diag *diag);
 
 /* ---- facts; an error leaves the state as it was ---- */
 
@@ -6319,7 +6316,7 @@ typedef enum gpump_duet_class {
 
 /* The duet for the verbs of base/component.h: gpump_init makes a duet without a kernel. Presets: maxwell_duet
  * (GPUDuet on the machine of Lin Table 3.1), duet_block (the same with blocks as the only unit), virtual_thread
- * (Virtual Thread on that machine). gpump_bits counts what the papers count (gpump_duet_table_bits). gpump_check and
+ * (Virtual Thread on that machine). gpump_bits counts what the papers count (gpump_table_bits). gpump_check and
  * gpump_hash are linear in warps. */
 GPUMP_API const gpumpi_methods *gpumpi_duet_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_duet_component = {gpumpi_duet_methods, GPUMP_LAYOUT_DUET, 0};
@@ -6363,15 +6360,11 @@ typedef struct gpump_duet_storage {
      * the monitor's counter. */
     uint64_t unprinted_bits;
 } gpump_duet_storage;
-/* Sets *storage to the storage that the papers count for *config, by table, and to what they leave out.
- * GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_duet_table_bits(const gpump_duet_config *config, gpump_duet_storage *storage,
-                                             gpump_diag *diag);
 
 /* Checks a configuration. */
 GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset);
 GPUMP_API gpump_result gpumpi_duet_check_config(const void *checked, gpump_diag *diag);
-GPUMP_API uint64_t gpumpi_duet_bits(const void *of);
+GPUMP_API uint64_t gpumpi_duet_tables(const void *of, void *filled);
 
 GPUMP_END
 #endif
@@ -7961,6 +7954,8 @@ GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, 
 
 #include <string.h>
 
+enum { GPUMPI_TABLES_MOST = 8 }; /* numbers in the storage struct of a component at most */
+
 static gpump_result gpumpi_null(gpump_diag *diag, const char *argument) {
     return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, argument, 0, 0, 1, UINT64_MAX);
 }
@@ -8012,13 +8007,28 @@ GPUMP_API gpump_result gpump_bytes(const gpump_component *component, const void 
 
 GPUMP_API gpump_result gpump_bits(const gpump_component *component, const void *config, uint64_t *bits,
                                   gpump_diag *diag) {
+    uint64_t storage[GPUMPI_TABLES_MOST];
+    const gpumpi_methods *methods;
     gpump_result result;
     if (!component) return gpumpi_null(diag, "component");
     result = gpumpi_check_config(component, config, diag);
     if (result) return result;
     if (!bits) return gpumpi_null(diag, "bits");
-    if (!component->methods()->bits) return gpumpi_lacks(diag, component->methods()->name);
-    *bits = component->methods()->bits(config);
+    methods = component->methods();
+    if (!methods->bits && !methods->tables) return gpumpi_lacks(diag, methods->name);
+    *bits = methods->bits ? methods->bits(config) : methods->tables(config, storage);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_table_bits(const gpump_component *component, const void *config, void *storage,
+                                        gpump_diag *diag) {
+    gpump_result result;
+    if (!component) return gpumpi_null(diag, "component");
+    result = gpumpi_check_config(component, config, diag);
+    if (result) return result;
+    if (!storage) return gpumpi_null(diag, "storage");
+    if (!component->methods()->tables) return gpumpi_lacks(diag, component->methods()->name);
+    component->methods()->tables(config, storage);
     return GPUMP_OK;
 }
 
@@ -8592,28 +8602,27 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
     return GPUMP_OK;
 }
 
-GPUMP_API const gpumpi_methods *gpumpi_gpu_methods(void) {
-    static const gpumpi_methods methods = {
-        "gpu",
-        "gpu",
-        0,
-        GPUMP_LAYOUT_GPU,
-        sizeof(gpump_gpu),
-        0,
-        0,
-        0,
-        NULL,
-        gpumpi_gpu_fill,
-        gpumpi_gpu_check_config,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_gpu_hooks = {
+    "gpu",
+    "gpu",
+    0,
+    GPUMP_LAYOUT_GPU,
+    sizeof(gpump_gpu),
+    0,
+    0,
+    0,
+    NULL,
+    gpumpi_gpu_fill,
+    gpumpi_gpu_check_config,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+};
+GPUMP_API const gpumpi_methods *gpumpi_gpu_methods(void) { return &gpumpi_gpu_hooks; }
 
 /* ---- gpump_impl/gpu/block.c ---- */
 
@@ -9006,28 +9015,27 @@ static const char *const gpumpi_meter_counters[][3] = {
     GPUMP_TRAFFIC(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
-GPUMP_API const gpumpi_methods *gpumpi_meter_methods(void) {
-    static const gpumpi_methods methods = {
-        "meter",
-        "memory",
-        GPUMPI_METER_MAGIC,
-        GPUMP_LAYOUT_MEMORY,
-        sizeof(gpump_meter_config),
-        offsetof(gpump_meter, config),
-        0,
-        sizeof gpumpi_meter_counters / sizeof *gpumpi_meter_counters,
-        gpumpi_meter_counters,
-        gpumpi_meter_preset,
-        gpumpi_meter_check_config,
-        gpumpi_meter_bytes,
-        gpumpi_meter_bits,
-        NULL,
-        NULL,
-        NULL,
-        gpumpi_meter_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_meter_hooks = {
+    "meter",
+    "memory",
+    GPUMPI_METER_MAGIC,
+    GPUMP_LAYOUT_MEMORY,
+    sizeof(gpump_meter_config),
+    offsetof(gpump_meter, config),
+    0,
+    sizeof gpumpi_meter_counters / sizeof *gpumpi_meter_counters,
+    gpumpi_meter_counters,
+    gpumpi_meter_preset,
+    gpumpi_meter_check_config,
+    gpumpi_meter_bytes,
+    gpumpi_meter_bits,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    gpumpi_meter_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_meter_methods(void) { return &gpumpi_meter_hooks; }
 
 #endif /* GPUMP_NO_MEMORY */
 
@@ -9387,28 +9395,27 @@ static const char *const gpumpi_tlb_counters[][3] = {
     GPUMP_TLB_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
-GPUMP_API const gpumpi_methods *gpumpi_tlb_methods(void) {
-    static const gpumpi_methods methods = {
-        "tlb",
-        "fault",
-        GPUMPI_TLB_MAGIC,
-        GPUMP_LAYOUT_FAULT,
-        sizeof(gpump_tlb_config),
-        offsetof(gpump_tlb, config),
-        offsetof(gpump_tlb, statistics),
-        sizeof gpumpi_tlb_counters / sizeof *gpumpi_tlb_counters,
-        gpumpi_tlb_counters,
-        gpumpi_tlb_preset,
-        gpumpi_tlb_check_config,
-        gpumpi_tlb_bytes,
-        gpumpi_tlb_bits,
-        gpumpi_tlb_set_up,
-        gpumpi_tlb_fits,
-        gpumpi_tlb_check,
-        gpumpi_tlb_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_tlb_hooks = {
+    "tlb",
+    "fault",
+    GPUMPI_TLB_MAGIC,
+    GPUMP_LAYOUT_FAULT,
+    sizeof(gpump_tlb_config),
+    offsetof(gpump_tlb, config),
+    offsetof(gpump_tlb, statistics),
+    sizeof gpumpi_tlb_counters / sizeof *gpumpi_tlb_counters,
+    gpumpi_tlb_counters,
+    gpumpi_tlb_preset,
+    gpumpi_tlb_check_config,
+    gpumpi_tlb_bytes,
+    gpumpi_tlb_bits,
+    NULL,
+    gpumpi_tlb_set_up,
+    gpumpi_tlb_fits,
+    gpumpi_tlb_check,
+    gpumpi_tlb_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_tlb_methods(void) { return &gpumpi_tlb_hooks; }
 
 /* ---- gpump_impl/fault/replay.c ---- */
 
@@ -10242,28 +10249,27 @@ static const char *const gpumpi_replay_counters[][3] = {
     GPUMP_REPLAY_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
-GPUMP_API const gpumpi_methods *gpumpi_replay_methods(void) {
-    static const gpumpi_methods methods = {
-        "replay",
-        "fault",
-        GPUMPI_REPLAY_MAGIC,
-        GPUMP_LAYOUT_FAULT,
-        sizeof(gpump_replay_config),
-        offsetof(gpump_replay, config),
-        offsetof(gpump_replay, statistics),
-        sizeof gpumpi_replay_counters / sizeof *gpumpi_replay_counters,
-        gpumpi_replay_counters,
-        gpumpi_replay_preset,
-        gpumpi_replay_check_config,
-        gpumpi_replay_bytes,
-        gpumpi_replay_bits,
-        gpumpi_replay_set_up,
-        NULL,
-        gpumpi_replay_check,
-        gpumpi_replay_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_replay_hooks = {
+    "replay",
+    "fault",
+    GPUMPI_REPLAY_MAGIC,
+    GPUMP_LAYOUT_FAULT,
+    sizeof(gpump_replay_config),
+    offsetof(gpump_replay, config),
+    offsetof(gpump_replay, statistics),
+    sizeof gpumpi_replay_counters / sizeof *gpumpi_replay_counters,
+    gpumpi_replay_counters,
+    gpumpi_replay_preset,
+    gpumpi_replay_check_config,
+    gpumpi_replay_bytes,
+    gpumpi_replay_bits,
+    NULL,
+    gpumpi_replay_set_up,
+    NULL,
+    gpumpi_replay_check,
+    gpumpi_replay_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_replay_methods(void) { return &gpumpi_replay_hooks; }
 
 /* ---- gpump_impl/fault/restart.c ---- */
 
@@ -10761,28 +10767,27 @@ static const char *const gpumpi_restart_counters[][3] = {
     GPUMP_RESTART_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
-GPUMP_API const gpumpi_methods *gpumpi_restart_methods(void) {
-    static const gpumpi_methods methods = {
-        "restart",
-        "fault",
-        GPUMPI_RESTART_MAGIC,
-        GPUMP_LAYOUT_FAULT,
-        sizeof(gpump_restart_config),
-        offsetof(gpump_restart, config),
-        offsetof(gpump_restart, statistics),
-        sizeof gpumpi_restart_counters / sizeof *gpumpi_restart_counters,
-        gpumpi_restart_counters,
-        gpumpi_restart_preset,
-        gpumpi_restart_check_config,
-        gpumpi_restart_bytes,
-        gpumpi_restart_bits,
-        gpumpi_restart_set_up,
-        NULL,
-        gpumpi_restart_check,
-        gpumpi_restart_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_restart_hooks = {
+    "restart",
+    "fault",
+    GPUMPI_RESTART_MAGIC,
+    GPUMP_LAYOUT_FAULT,
+    sizeof(gpump_restart_config),
+    offsetof(gpump_restart, config),
+    offsetof(gpump_restart, statistics),
+    sizeof gpumpi_restart_counters / sizeof *gpumpi_restart_counters,
+    gpumpi_restart_counters,
+    gpumpi_restart_preset,
+    gpumpi_restart_check_config,
+    gpumpi_restart_bytes,
+    gpumpi_restart_bits,
+    NULL,
+    gpumpi_restart_set_up,
+    NULL,
+    gpumpi_restart_check,
+    gpumpi_restart_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_restart_methods(void) { return &gpumpi_restart_hooks; }
 
 /* ---- gpump_impl/fault/fault_records.c ---- */
 
@@ -11225,28 +11230,27 @@ static const char *const gpumpi_fault_counters[][3] = {
     GPUMP_FAULT_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
-GPUMP_API const gpumpi_methods *gpumpi_fault_methods(void) {
-    static const gpumpi_methods methods = {
-        "fault",
-        "fault",
-        GPUMPI_FAULT_MAGIC,
-        GPUMP_LAYOUT_FAULT,
-        sizeof(gpump_fault_config),
-        offsetof(gpump_fault, config),
-        offsetof(gpump_fault, statistics),
-        sizeof gpumpi_fault_counters / sizeof *gpumpi_fault_counters,
-        gpumpi_fault_counters,
-        gpumpi_fault_preset,
-        gpumpi_fault_check_config,
-        gpumpi_fault_bytes,
-        gpumpi_fault_bits,
-        gpumpi_fault_set_up,
-        gpumpi_fault_fits,
-        gpumpi_fault_check,
-        gpumpi_fault_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_fault_hooks = {
+    "fault",
+    "fault",
+    GPUMPI_FAULT_MAGIC,
+    GPUMP_LAYOUT_FAULT,
+    sizeof(gpump_fault_config),
+    offsetof(gpump_fault, config),
+    offsetof(gpump_fault, statistics),
+    sizeof gpumpi_fault_counters / sizeof *gpumpi_fault_counters,
+    gpumpi_fault_counters,
+    gpumpi_fault_preset,
+    gpumpi_fault_check_config,
+    gpumpi_fault_bytes,
+    gpumpi_fault_bits,
+    NULL,
+    gpumpi_fault_set_up,
+    gpumpi_fault_fits,
+    gpumpi_fault_check,
+    gpumpi_fault_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_fault_methods(void) { return &gpumpi_fault_hooks; }
 
 /* ---- gpump_impl/fault/fault_memory.c ---- */
 
@@ -12584,28 +12588,27 @@ static const char *const gpumpi_block_switch_counters[][3] = {
     GPUMP_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
-GPUMP_API const gpumpi_methods *gpumpi_block_switch_methods(void) {
-    static const gpumpi_methods methods = {
-        "block_switch",
-        "fault",
-        GPUMPI_BLOCK_SWITCH_MAGIC,
-        GPUMP_LAYOUT_FAULT,
-        sizeof(gpump_block_switch_config),
-        offsetof(gpump_block_switch, config),
-        offsetof(gpump_block_switch, statistics),
-        sizeof gpumpi_block_switch_counters / sizeof *gpumpi_block_switch_counters,
-        gpumpi_block_switch_counters,
-        gpumpi_block_switch_preset,
-        gpumpi_block_switch_check_config,
-        gpumpi_block_switch_bytes,
-        gpumpi_block_switch_bits,
-        gpumpi_block_switch_set_up,
-        NULL,
-        gpumpi_block_switch_check,
-        gpumpi_block_switch_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_block_switch_hooks = {
+    "block_switch",
+    "fault",
+    GPUMPI_BLOCK_SWITCH_MAGIC,
+    GPUMP_LAYOUT_FAULT,
+    sizeof(gpump_block_switch_config),
+    offsetof(gpump_block_switch, config),
+    offsetof(gpump_block_switch, statistics),
+    sizeof gpumpi_block_switch_counters / sizeof *gpumpi_block_switch_counters,
+    gpumpi_block_switch_counters,
+    gpumpi_block_switch_preset,
+    gpumpi_block_switch_check_config,
+    gpumpi_block_switch_bytes,
+    gpumpi_block_switch_bits,
+    NULL,
+    gpumpi_block_switch_set_up,
+    NULL,
+    gpumpi_block_switch_check,
+    gpumpi_block_switch_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_block_switch_methods(void) { return &gpumpi_block_switch_hooks; }
 
 #endif /* GPUMP_NO_FAULT */
 
@@ -15546,28 +15549,27 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     *allocated = at;
     return GPUMP_OK;
 }
-GPUMP_API const gpumpi_methods *gpumpi_registers_methods(void) {
-    static const gpumpi_methods methods = {
-        "registers",
-        "program",
-        0,
-        GPUMP_LAYOUT_PROGRAM,
-        sizeof(gpump_registers_config),
-        0,
-        0,
-        0,
-        NULL,
-        gpumpi_registers_preset,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_registers_hooks = {
+    "registers",
+    "program",
+    0,
+    GPUMP_LAYOUT_PROGRAM,
+    sizeof(gpump_registers_config),
+    0,
+    0,
+    0,
+    NULL,
+    gpumpi_registers_preset,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+};
+GPUMP_API const gpumpi_methods *gpumpi_registers_methods(void) { return &gpumpi_registers_hooks; }
 #endif
 
 /* ---- gpump_impl/program/preempt_points.c ---- */
@@ -15835,28 +15837,27 @@ end:
     gpumpi_arena_free(&scratch);
     return result;
 }
-GPUMP_API const gpumpi_methods *gpumpi_preempt_points_methods(void) {
-    static const gpumpi_methods methods = {
-        "preempt_points",
-        "program",
-        0,
-        GPUMP_LAYOUT_PROGRAM,
-        sizeof(gpump_preempt_points_config),
-        0,
-        0,
-        0,
-        NULL,
-        gpumpi_preempt_points_preset,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_preempt_points_hooks = {
+    "preempt_points",
+    "program",
+    0,
+    GPUMP_LAYOUT_PROGRAM,
+    sizeof(gpump_preempt_points_config),
+    0,
+    0,
+    0,
+    NULL,
+    gpumpi_preempt_points_preset,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+};
+GPUMP_API const gpumpi_methods *gpumpi_preempt_points_methods(void) { return &gpumpi_preempt_points_hooks; }
 #endif
 
 /* ---- gpump_impl/program/clobbers.c ---- */
@@ -17987,28 +17988,27 @@ GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const 
     gpumpi_arena_free(&scratch);
     return GPUMP_OK;
 }
-GPUMP_API const gpumpi_methods *gpumpi_regions_methods(void) {
-    static const gpumpi_methods methods = {
-        "regions",
-        "program",
-        0,
-        GPUMP_LAYOUT_PROGRAM,
-        sizeof(gpump_regions_config),
-        0,
-        0,
-        0,
-        NULL,
-        gpumpi_regions_preset,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_regions_hooks = {
+    "regions",
+    "program",
+    0,
+    GPUMP_LAYOUT_PROGRAM,
+    sizeof(gpump_regions_config),
+    0,
+    0,
+    0,
+    NULL,
+    gpumpi_regions_preset,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+};
+GPUMP_API const gpumpi_methods *gpumpi_regions_methods(void) { return &gpumpi_regions_hooks; }
 #endif
 
 /* ---- gpump_impl/program/page_checks.c ---- */
@@ -18582,28 +18582,27 @@ end:
     gpumpi_arena_free(&scratch);
     return result;
 }
-GPUMP_API const gpumpi_methods *gpumpi_page_checks_methods(void) {
-    static const gpumpi_methods methods = {
-        "page_checks",
-        "program",
-        0,
-        GPUMP_LAYOUT_PROGRAM,
-        sizeof(gpump_page_checks_config),
-        0,
-        0,
-        0,
-        NULL,
-        gpumpi_page_checks_preset,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_page_checks_hooks = {
+    "page_checks",
+    "program",
+    0,
+    GPUMP_LAYOUT_PROGRAM,
+    sizeof(gpump_page_checks_config),
+    0,
+    0,
+    0,
+    NULL,
+    gpumpi_page_checks_preset,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+};
+GPUMP_API const gpumpi_methods *gpumpi_page_checks_methods(void) { return &gpumpi_page_checks_hooks; }
 #endif
 
 #endif /* GPUMP_NO_PROGRAM */
@@ -20828,28 +20827,27 @@ GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint3
     return space == GPUMP_NONE ? 0 : pool->config.contexts - (uint32_t)gpumpi_context_spaces_const(pool)[space].taken;
 }
 
-GPUMP_API const gpumpi_methods *gpumpi_context_pool_methods(void) {
-    static const gpumpi_methods methods = {
-        "context_pool",
-        "context",
-        GPUMPI_CONTEXT_POOL_MAGIC,
-        GPUMP_LAYOUT_CONTEXT,
-        sizeof(gpump_context_pool_config),
-        offsetof(gpump_context_pool, config),
-        0,
-        0,
-        NULL,
-        NULL,
-        gpumpi_context_pool_check_config,
-        gpumpi_context_pool_bytes,
-        gpumpi_context_pool_bits,
-        gpumpi_context_pool_set_up,
-        gpumpi_context_pool_fits,
-        gpumpi_context_pool_check,
-        gpumpi_context_pool_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_context_pool_hooks = {
+    "context_pool",
+    "context",
+    GPUMPI_CONTEXT_POOL_MAGIC,
+    GPUMP_LAYOUT_CONTEXT,
+    sizeof(gpump_context_pool_config),
+    offsetof(gpump_context_pool, config),
+    0,
+    0,
+    NULL,
+    NULL,
+    gpumpi_context_pool_check_config,
+    gpumpi_context_pool_bytes,
+    gpumpi_context_pool_bits,
+    NULL,
+    gpumpi_context_pool_set_up,
+    gpumpi_context_pool_fits,
+    gpumpi_context_pool_check,
+    gpumpi_context_pool_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_context_pool_methods(void) { return &gpumpi_context_pool_hooks; }
 
 /* ---- gpump_impl/context/in_place.c ---- */
 
@@ -21763,28 +21761,27 @@ static const char *const gpumpi_spill_counters[][3] = {
     GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
-GPUMP_API const gpumpi_methods *gpumpi_spill_methods(void) {
-    static const gpumpi_methods methods = {
-        "spill",
-        "context",
-        GPUMPI_SPILL_MAGIC,
-        GPUMP_LAYOUT_CONTEXT,
-        sizeof(gpump_spill_config),
-        offsetof(gpump_spill, config),
-        offsetof(gpump_spill, statistics),
-        sizeof gpumpi_spill_counters / sizeof *gpumpi_spill_counters,
-        gpumpi_spill_counters,
-        gpumpi_spill_preset,
-        gpumpi_spill_check_config,
-        gpumpi_spill_bytes,
-        gpumpi_spill_bits,
-        NULL,
-        NULL,
-        gpumpi_spill_check,
-        gpumpi_spill_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_spill_hooks = {
+    "spill",
+    "context",
+    GPUMPI_SPILL_MAGIC,
+    GPUMP_LAYOUT_CONTEXT,
+    sizeof(gpump_spill_config),
+    offsetof(gpump_spill, config),
+    offsetof(gpump_spill, statistics),
+    sizeof gpumpi_spill_counters / sizeof *gpumpi_spill_counters,
+    gpumpi_spill_counters,
+    gpumpi_spill_preset,
+    gpumpi_spill_check_config,
+    gpumpi_spill_bytes,
+    gpumpi_spill_bits,
+    NULL,
+    NULL,
+    NULL,
+    gpumpi_spill_check,
+    gpumpi_spill_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_spill_methods(void) { return &gpumpi_spill_hooks; }
 
 /* ---- gpump_impl/context/preempted.c ---- */
 
@@ -21995,28 +21992,27 @@ GPUMP_API gpump_result gpump_preempted_order(const gpump_preempted *preempted, c
     return GPUMP_OK;
 }
 
-GPUMP_API const gpumpi_methods *gpumpi_preempted_methods(void) {
-    static const gpumpi_methods methods = {
-        "preempted",
-        "context",
-        GPUMPI_PREEMPTED_MAGIC,
-        GPUMP_LAYOUT_CONTEXT,
-        sizeof(gpump_preempted_config),
-        offsetof(gpump_preempted, config),
-        0,
-        0,
-        NULL,
-        NULL,
-        gpumpi_preempted_check_config,
-        gpumpi_preempted_bytes,
-        gpumpi_preempted_bits,
-        gpumpi_preempted_set_up,
-        NULL,
-        gpumpi_preempted_check,
-        gpumpi_preempted_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_preempted_hooks = {
+    "preempted",
+    "context",
+    GPUMPI_PREEMPTED_MAGIC,
+    GPUMP_LAYOUT_CONTEXT,
+    sizeof(gpump_preempted_config),
+    offsetof(gpump_preempted, config),
+    0,
+    0,
+    NULL,
+    NULL,
+    gpumpi_preempted_check_config,
+    gpumpi_preempted_bytes,
+    gpumpi_preempted_bits,
+    NULL,
+    gpumpi_preempted_set_up,
+    NULL,
+    gpumpi_preempted_check,
+    gpumpi_preempted_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_preempted_methods(void) { return &gpumpi_preempted_hooks; }
 
 #endif /* GPUMP_NO_CONTEXT */
 
@@ -22216,28 +22212,27 @@ GPUMP_API gpump_result gpump_read_set_restore(gpump_read_set *set, const gpump_r
     return GPUMP_OK;
 }
 
-GPUMP_API const gpumpi_methods *gpumpi_read_set_methods(void) {
-    static const gpumpi_methods methods = {
-        "read_set",
-        "sm",
-        GPUMPI_READ_SET_MAGIC,
-        GPUMP_LAYOUT_SM,
-        sizeof(gpump_read_set_config),
-        offsetof(gpump_read_set, config),
-        0,
-        0,
-        NULL,
-        gpumpi_read_set_preset,
-        gpumpi_read_set_check_config,
-        gpumpi_read_set_bytes,
-        gpumpi_read_set_bits,
-        gpumpi_read_set_set_up,
-        NULL,
-        gpumpi_read_set_check,
-        gpumpi_read_set_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_read_set_hooks = {
+    "read_set",
+    "sm",
+    GPUMPI_READ_SET_MAGIC,
+    GPUMP_LAYOUT_SM,
+    sizeof(gpump_read_set_config),
+    offsetof(gpump_read_set, config),
+    0,
+    0,
+    NULL,
+    gpumpi_read_set_preset,
+    gpumpi_read_set_check_config,
+    gpumpi_read_set_bytes,
+    gpumpi_read_set_bits,
+    NULL,
+    gpumpi_read_set_set_up,
+    NULL,
+    gpumpi_read_set_check,
+    gpumpi_read_set_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_read_set_methods(void) { return &gpumpi_read_set_hooks; }
 
 /* ---- gpump_impl/sm/sm.c ---- */
 
@@ -22521,11 +22516,10 @@ static uint64_t gpumpi_sm_hash(const void *object) {
     return hash;
 }
 
-GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag) {
-    gpump_result result = gpumpi_check_config(&gpump_sm_component, config, diag);
+static uint64_t gpumpi_sm_tables(const void *of, void *filled) {
+    const gpump_sm_config *config = (const gpump_sm_config *)of;
+    gpump_sm_storage *storage = (gpump_sm_storage *)filled;
     uint64_t owner, registers, shared;
-    if (result) return result;
-    if (!storage) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "storage", 0, 0, 1, UINT64_MAX);
     owner = gpumpi_bits_for(config->block_slots) + 5; /* 32 kernels at once (Shieh 3.4.5) */
     registers = gpumpi_bits_for((uint64_t)config->registers + 1u);
     shared = gpumpi_bits_for((uint64_t)config->shared_bytes + 1u);
@@ -22535,14 +22529,8 @@ GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_
         config->entries * (gpumpi_bits_for(GPUMP_BLOCK_STATES) + 2 + 2 + 6 + gpumpi_bits_for(config->warp_slots + 1u) +
                            gpumpi_bits_for((uint64_t)config->thread_slots + 1u));
     storage->total_bits = storage->allocation_bits + storage->status_bits + storage->life_bits;
-    return GPUMP_OK;
+    return storage->total_bits;
 }
-static uint64_t gpumpi_sm_bits(const void *of) {
-    gpump_sm_storage storage;
-    gpump_sm_table_bits((const gpump_sm_config *)of, &storage, NULL);
-    return storage.total_bits;
-}
-
 /* ---- time and the memory port ---- */
 
 static void gpumpi_sm_post(gpump_sm *sm, uint32_t index, uint32_t kind) {
@@ -22956,28 +22944,27 @@ static void gpumpi_sm_correct_port(gpump_sm *sm, const gpumpi_sm_slot *slot, uin
     if (slot->moved && slot->port_end == sm->port.free_cycle) sm->port.free_cycle = now;
 }
 
-GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
+/* The transfer of a block in `state` has ended; the host has been told of it by `action`. */
+static gpump_result gpumpi_sm_report_moved(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t state,
+                                           uint32_t action) {
     gpumpi_sm_slot *slot;
-    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_SAVING, &slot);
+    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << state, &slot);
     if (result) return result;
-    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << GPUMP_SM_ACTION_SAVE)))
-        return GPUMP_ERROR_STATE;
+    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << action))) return GPUMP_ERROR_STATE;
     gpump_sm_advance(sm, now);
     gpumpi_sm_correct_port(sm, slot, now);
-    gpumpi_sm_end_saving(sm, block.slot, now);
+    if (state == GPUMP_BLOCK_SAVING)
+        gpumpi_sm_end_saving(sm, block.slot, now);
+    else
+        gpumpi_sm_end_restoring(sm, block.slot, now);
     return GPUMP_OK;
+}
+GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
+    return gpumpi_sm_report_moved(sm, now, block, GPUMP_BLOCK_SAVING, GPUMP_SM_ACTION_SAVE);
 }
 
 GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
-    gpumpi_sm_slot *slot;
-    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_RESTORING, &slot);
-    if (result) return result;
-    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << GPUMP_SM_ACTION_RESTORE)))
-        return GPUMP_ERROR_STATE;
-    gpump_sm_advance(sm, now);
-    gpumpi_sm_correct_port(sm, slot, now);
-    gpumpi_sm_end_restoring(sm, block.slot, now);
-    return GPUMP_OK;
+    return gpumpi_sm_report_moved(sm, now, block, GPUMP_BLOCK_RESTORING, GPUMP_SM_ACTION_RESTORE);
 }
 
 /* A transfer ends early at `now`. If it was the last one planned, the port is free for what was left of it. */
@@ -23426,28 +23413,27 @@ static const char *const gpumpi_sm_counters[][3] = {
     GPUMP_SM_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
-GPUMP_API const gpumpi_methods *gpumpi_sm_methods(void) {
-    static const gpumpi_methods methods = {
-        "sm",
-        "sm",
-        GPUMPI_SM_MAGIC,
-        GPUMP_LAYOUT_SM,
-        sizeof(gpump_sm_config),
-        offsetof(gpump_sm, config),
-        offsetof(gpump_sm, statistics),
-        sizeof gpumpi_sm_counters / sizeof *gpumpi_sm_counters,
-        gpumpi_sm_counters,
-        gpumpi_sm_preset,
-        gpumpi_sm_check_config,
-        gpumpi_sm_bytes,
-        gpumpi_sm_bits,
-        gpumpi_sm_set_up,
-        NULL,
-        gpumpi_sm_check,
-        gpumpi_sm_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_sm_hooks = {
+    "sm",
+    "sm",
+    GPUMPI_SM_MAGIC,
+    GPUMP_LAYOUT_SM,
+    sizeof(gpump_sm_config),
+    offsetof(gpump_sm, config),
+    offsetof(gpump_sm, statistics),
+    sizeof gpumpi_sm_counters / sizeof *gpumpi_sm_counters,
+    gpumpi_sm_counters,
+    gpumpi_sm_preset,
+    gpumpi_sm_check_config,
+    gpumpi_sm_bytes,
+    NULL,
+    gpumpi_sm_tables,
+    gpumpi_sm_set_up,
+    NULL,
+    gpumpi_sm_check,
+    gpumpi_sm_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_sm_methods(void) { return &gpumpi_sm_hooks; }
 
 #endif /* GPUMP_NO_SM */
 
@@ -23861,49 +23847,38 @@ static gpump_result gpumpi_victim_check_config(const void *checked, gpump_diag *
     const gpump_victim_config *config = (const gpump_victim_config *)checked;
     return gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
 }
-static uint64_t gpumpi_victim_bits(const void *of) {
+static uint64_t gpumpi_victim_tables(const void *of, void *filled) {
     const gpump_victim_config *config = (const gpump_victim_config *)of;
-    uint64_t sm_bits, gpu_bits;
-    gpump_victim_table_bits(config, &sm_bits, &gpu_bits, NULL);
-    return sm_bits * config->sms + gpu_bits;
+    gpump_victim_storage *storage = (gpump_victim_storage *)filled;
+    const uint64_t id = gpumpi_bits_for(config->blocks);
+    storage->sm_bits = (uint64_t)2 * config->address_bits * config->positions +
+                       id * config->blocks * config->candidates +
+                       (uint64_t)(2 * config->counter_bits + 1) * config->blocks;
+    storage->gpu_bits = id * config->blocks * config->sms;
+    return storage->sm_bits * config->sms + storage->gpu_bits;
 }
 
-GPUMP_API gpump_result gpump_victim_table_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits,
-                                               gpump_diag *diag) {
-    uint64_t id;
-    gpump_result result = gpumpi_check_config(&gpump_victim_component, config, diag);
-    if (result) return result;
-    if (!sm_bits || !gpu_bits)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm_bits or gpu_bits", 0, 0, 1, UINT64_MAX);
-    id = gpumpi_bits_for(config->blocks);
-    *sm_bits = (uint64_t)2 * config->address_bits * config->positions + id * config->blocks * config->candidates +
-               (uint64_t)(2 * config->counter_bits + 1) * config->blocks;
-    *gpu_bits = id * config->blocks * config->sms;
-    return GPUMP_OK;
-}
-
-GPUMP_API const gpumpi_methods *gpumpi_victim_methods(void) {
-    static const gpumpi_methods methods = {
-        "victim",
-        "victim",
-        0,
-        GPUMP_LAYOUT_VICTIM,
-        sizeof(gpump_victim_config),
-        0,
-        0,
-        0,
-        NULL,
-        gpumpi_victim_preset,
-        gpumpi_victim_check_config,
-        NULL,
-        gpumpi_victim_bits,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_victim_hooks = {
+    "victim",
+    "victim",
+    0,
+    GPUMP_LAYOUT_VICTIM,
+    sizeof(gpump_victim_config),
+    0,
+    0,
+    0,
+    NULL,
+    gpumpi_victim_preset,
+    gpumpi_victim_check_config,
+    NULL,
+    NULL,
+    gpumpi_victim_tables,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+};
+GPUMP_API const gpumpi_methods *gpumpi_victim_methods(void) { return &gpumpi_victim_hooks; }
 
 /* ---- gpump_impl/victim/victim_greedy.c ---- */
 
@@ -25892,23 +25867,15 @@ static uint64_t gpumpi_rate_counter_bits(uint32_t values) {
     return bits;
 }
 
-GPUMP_API gpump_result gpump_rate_table_bits(const gpump_rate_config *config, gpump_rate_storage *storage,
-                                             gpump_diag *diag) {
-    gpump_result result = gpumpi_check_config(&gpump_rate_component, config, diag);
-    if (result) return result;
-    if (!storage) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "storage", 0, 0, 1, UINT64_MAX);
+static uint64_t gpumpi_rate_tables(const void *of, void *filled) {
+    const gpump_rate_config *config = (const gpump_rate_config *)of;
+    gpump_rate_storage *storage = (gpump_rate_storage *)filled;
     storage->misses_bits = (uint64_t)config->kernels * (2 * 26) + gpumpi_rate_counter_bits(config->unit_cycles);
     storage->instructions_bits = (uint64_t)config->kernels * (2 * 16) + gpumpi_rate_counter_bits(config->epoch_cycles);
     storage->in_flight_bits = (uint64_t)config->kernels * (4 * 10 + 20);
     storage->order_bits = (uint64_t)config->kernels * (2 * 8);
-    return GPUMP_OK;
+    return storage->misses_bits + storage->instructions_bits + storage->in_flight_bits + storage->order_bits;
 }
-static uint64_t gpumpi_rate_bits(const void *of) {
-    gpump_rate_storage parts;
-    gpump_rate_table_bits((const gpump_rate_config *)of, &parts, NULL);
-    return parts.misses_bits + parts.instructions_bits + parts.in_flight_bits + parts.order_bits;
-}
-
 /* ---- questions and facts ---- */
 
 GPUMP_API uint32_t gpump_rate_memory_first(const gpump_rate *rate, uint32_t ready) {
@@ -26024,28 +25991,27 @@ static const char *const gpumpi_rate_counters[][3] = {
     GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
-GPUMP_API const gpumpi_methods *gpumpi_rate_methods(void) {
-    static const gpumpi_methods methods = {
-        "rate",
-        "sharing",
-        GPUMPI_RATE_MAGIC,
-        GPUMP_LAYOUT_SHARING,
-        sizeof(gpump_rate_config),
-        offsetof(gpump_rate, config),
-        0,
-        sizeof gpumpi_rate_counters / sizeof *gpumpi_rate_counters,
-        gpumpi_rate_counters,
-        gpumpi_rate_preset,
-        gpumpi_rate_check_config,
-        gpumpi_rate_bytes,
-        gpumpi_rate_bits,
-        gpumpi_rate_set_up,
-        NULL,
-        gpumpi_rate_check,
-        gpumpi_rate_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_rate_hooks = {
+    "rate",
+    "sharing",
+    GPUMPI_RATE_MAGIC,
+    GPUMP_LAYOUT_SHARING,
+    sizeof(gpump_rate_config),
+    offsetof(gpump_rate, config),
+    0,
+    sizeof gpumpi_rate_counters / sizeof *gpumpi_rate_counters,
+    gpumpi_rate_counters,
+    gpumpi_rate_preset,
+    gpumpi_rate_check_config,
+    gpumpi_rate_bytes,
+    NULL,
+    gpumpi_rate_tables,
+    gpumpi_rate_set_up,
+    NULL,
+    gpumpi_rate_check,
+    gpumpi_rate_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_rate_methods(void) { return &gpumpi_rate_hooks; }
 
 /* ---- gpump_impl/sharing/partition.c ---- */
 
@@ -26631,28 +26597,27 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
     return result;
 }
 
-GPUMP_API const gpumpi_methods *gpumpi_partition_methods(void) {
-    static const gpumpi_methods methods = {
-        "partition",
-        "sharing",
-        0,
-        GPUMP_LAYOUT_SHARING,
-        sizeof(gpump_partition_config),
-        0,
-        0,
-        0,
-        NULL,
-        gpumpi_partition_preset,
-        gpumpi_partition_check_config,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_partition_hooks = {
+    "partition",
+    "sharing",
+    0,
+    GPUMP_LAYOUT_SHARING,
+    sizeof(gpump_partition_config),
+    0,
+    0,
+    0,
+    NULL,
+    gpumpi_partition_preset,
+    gpumpi_partition_check_config,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+};
+GPUMP_API const gpumpi_methods *gpumpi_partition_methods(void) { return &gpumpi_partition_hooks; }
 
 /* ---- gpump_impl/sharing/partition_slack.c ---- */
 /* partition_slack: our own policy (docs/sharing.md). A closed queueing model says how fast kernels would be together:
@@ -27552,28 +27517,27 @@ GPUMP_API uint64_t gpump_sharing_next_cycle(const gpump_sharing *sharing) {
     }
 }
 
-GPUMP_API const gpumpi_methods *gpumpi_sharing_methods(void) {
-    static const gpumpi_methods methods = {
-        "sharing",
-        "sharing",
-        GPUMPI_SHARING_MAGIC,
-        GPUMP_LAYOUT_SHARING,
-        sizeof(gpump_sharing_config),
-        offsetof(gpump_sharing, config),
-        0,
-        0,
-        NULL,
-        gpumpi_sharing_preset,
-        gpumpi_sharing_check_config,
-        gpumpi_sharing_bytes,
-        gpumpi_sharing_bits,
-        gpumpi_sharing_set_up,
-        NULL,
-        gpumpi_sharing_check,
-        gpumpi_sharing_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_sharing_hooks = {
+    "sharing",
+    "sharing",
+    GPUMPI_SHARING_MAGIC,
+    GPUMP_LAYOUT_SHARING,
+    sizeof(gpump_sharing_config),
+    offsetof(gpump_sharing, config),
+    0,
+    0,
+    NULL,
+    gpumpi_sharing_preset,
+    gpumpi_sharing_check_config,
+    gpumpi_sharing_bytes,
+    gpumpi_sharing_bits,
+    NULL,
+    gpumpi_sharing_set_up,
+    NULL,
+    gpumpi_sharing_check,
+    gpumpi_sharing_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_sharing_methods(void) { return &gpumpi_sharing_hooks; }
 
 #endif /* GPUMP_NO_SHARING */
 
@@ -27701,12 +27665,10 @@ static uint64_t gpumpi_scheduler_hash(const void *object) {
                            (size_t)(((uint64_t)c->sms * c->blocks_per_sm * 2 + c->queues + c->active_kernels)));
 }
 
-GPUMP_API gpump_result gpump_scheduler_table_bits(const gpump_scheduler_config *c, gpump_scheduler_storage *storage,
-                                                  gpump_diag *diag) {
-    gpump_result result = gpumpi_check_config(&gpump_scheduler_component, c, diag);
+static uint64_t gpumpi_scheduler_tables(const void *of, void *filled) {
+    const gpump_scheduler_config *c = (const gpump_scheduler_config *)of;
+    gpump_scheduler_storage *storage = (gpump_scheduler_storage *)filled;
     uint64_t process, kernel, resident, grid = 40, pointer = 40;
-    if (result) return result;
-    if (!storage) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "storage", 0, 0, 1, UINT64_MAX);
     process = gpumpi_bits_for(c->processes);
     kernel = gpumpi_bits_for(c->active_kernels);
     resident = gpumpi_bits_for((uint64_t)c->sms * c->blocks_per_sm + 1);
@@ -27722,14 +27684,8 @@ GPUMP_API gpump_result gpump_scheduler_table_bits(const gpump_scheduler_config *
     storage->ptbqs = (uint64_t)c->active_kernels * c->saved_blocks * 64;
     /* valid, page table base, priority */
     storage->process_table = c->processes * (1 + pointer + 8);
-    return GPUMP_OK;
-}
-
-static uint64_t gpumpi_scheduler_bits(const void *of) {
-    gpump_scheduler_storage storage;
-    gpump_scheduler_table_bits((const gpump_scheduler_config *)of, &storage, NULL);
-    return storage.command_buffers + storage.ksrt + storage.smst + storage.active_queue + storage.ptbqs +
-           storage.process_table;
+    return storage->command_buffers + storage->ksrt + storage->smst + storage->active_queue + storage->ptbqs +
+           storage->process_table;
 }
 
 /* ---- views ---- */
@@ -28010,28 +27966,27 @@ static const char *const gpumpi_scheduler_counters[][3] = {
     GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
-GPUMP_API const gpumpi_methods *gpumpi_scheduler_methods(void) {
-    static const gpumpi_methods methods = {
-        "scheduler",
-        "scheduler",
-        GPUMPI_SCHEDULER_MAGIC,
-        GPUMP_LAYOUT_SCHEDULER,
-        sizeof(gpump_scheduler_config),
-        offsetof(gpump_scheduler, config),
-        offsetof(gpump_scheduler, statistics),
-        sizeof gpumpi_scheduler_counters / sizeof *gpumpi_scheduler_counters,
-        gpumpi_scheduler_counters,
-        gpumpi_scheduler_preset,
-        gpumpi_scheduler_check_config,
-        gpumpi_scheduler_bytes,
-        gpumpi_scheduler_bits,
-        gpumpi_scheduler_set_up,
-        gpumpi_scheduler_fits,
-        gpumpi_scheduler_check,
-        gpumpi_scheduler_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_scheduler_hooks = {
+    "scheduler",
+    "scheduler",
+    GPUMPI_SCHEDULER_MAGIC,
+    GPUMP_LAYOUT_SCHEDULER,
+    sizeof(gpump_scheduler_config),
+    offsetof(gpump_scheduler, config),
+    offsetof(gpump_scheduler, statistics),
+    sizeof gpumpi_scheduler_counters / sizeof *gpumpi_scheduler_counters,
+    gpumpi_scheduler_counters,
+    gpumpi_scheduler_preset,
+    gpumpi_scheduler_check_config,
+    gpumpi_scheduler_bytes,
+    NULL,
+    gpumpi_scheduler_tables,
+    gpumpi_scheduler_set_up,
+    gpumpi_scheduler_fits,
+    gpumpi_scheduler_check,
+    gpumpi_scheduler_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_scheduler_methods(void) { return &gpumpi_scheduler_hooks; }
 
 /* ---- gpump_impl/scheduler/scheduler.c ---- */
 
@@ -29444,39 +29399,29 @@ GPUMP_API uint32_t gpump_duet_classify(const gpump_duet_config *config, const gp
     return GPUMP_DUET_MODERATE;
 }
 
-GPUMP_API gpump_result gpump_duet_table_bits(const gpump_duet_config *config, gpump_duet_storage *storage,
-                                             gpump_diag *diag) {
-    gpump_duet_storage parts;
+GPUMP_API uint64_t gpumpi_duet_tables(const void *of, void *filled) {
+    const gpump_duet_config *config = (const gpump_duet_config *)of;
+    gpump_duet_storage *storage = (gpump_duet_storage *)filled;
     uint64_t granules, address, warp, block;
-    gpump_result result = gpumpi_check_config(&gpump_duet_component, config, diag);
-    if (result) return result;
-    if (!storage) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "storage", 0, 0, 1, UINT64_MAX);
-    memset(&parts, 0, sizeof parts);
+    memset(storage, 0, sizeof *storage);
     granules = (uint64_t)config->register_granules + config->shared_granules + config->l1_granules;
     address = gpumpi_bits_for(granules);
     warp = gpumpi_bits_for(config->warps);
     block = gpumpi_bits_for(config->blocks);
     if (config->mode == GPUMP_DUET_MODE_SLOTS) { /* Lin 3.6.8 */
-        parts.block_table_bits = config->blocks * gpumpi_bits_for((uint64_t)config->warp_slots + 1);
-        parts.warp_table_bits = config->warp_slots * warp;
+        storage->block_table_bits = config->blocks * gpumpi_bits_for((uint64_t)config->warp_slots + 1);
+        storage->warp_table_bits = config->warp_slots * warp;
     } else { /* Lin Table 3.4 */
-        parts.bitmap_bits = granules;
-        parts.warp_table_bits = config->warps * (1 + 2 + address + address);
-        parts.block_table_bits = config->blocks * (1 + 32 + address);
-        parts.warp_queues_bits = 2 * config->warp_queue * warp;
-        parts.block_queues_bits = 2 * config->block_queue * block;
+        storage->bitmap_bits = granules;
+        storage->warp_table_bits = config->warps * (1 + 2 + address + address);
+        storage->block_table_bits = config->blocks * (1 + 32 + address);
+        storage->warp_queues_bits = 2 * config->warp_queue * warp;
+        storage->block_queues_bits = 2 * config->block_queue * block;
     }
     /* Why: load or barrier. Replies: up to 63. The counter: one period. */
-    parts.unprinted_bits = config->warps * (block + 2 + 6) + gpumpi_bits_for(config->period_cycles);
-    *storage = parts;
-    return GPUMP_OK;
-}
-
-GPUMP_API uint64_t gpumpi_duet_bits(const void *of) {
-    gpump_duet_storage parts;
-    gpump_duet_table_bits((const gpump_duet_config *)of, &parts, NULL);
-    return parts.bitmap_bits + parts.warp_table_bits + parts.block_table_bits + parts.warp_queues_bits +
-           parts.block_queues_bits;
+    storage->unprinted_bits = config->warps * (block + 2 + 6) + gpumpi_bits_for(config->period_cycles);
+    return storage->bitmap_bits + storage->warp_table_bits + storage->block_table_bits + storage->warp_queues_bits +
+           storage->block_queues_bits;
 }
 
 /* ---- gpump_impl/duet/duet.c ---- */
@@ -30141,28 +30086,27 @@ static const char *const gpumpi_duet_counters[][3] = {
     GPUMP_DUET_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
-GPUMP_API const gpumpi_methods *gpumpi_duet_methods(void) {
-    static const gpumpi_methods methods = {
-        "duet",
-        "duet",
-        GPUMPI_DUET_MAGIC,
-        GPUMP_LAYOUT_DUET,
-        sizeof(gpump_duet_config),
-        offsetof(gpump_duet, config),
-        offsetof(gpump_duet, statistics),
-        sizeof gpumpi_duet_counters / sizeof *gpumpi_duet_counters,
-        gpumpi_duet_counters,
-        gpumpi_duet_preset,
-        gpumpi_duet_check_config,
-        gpumpi_duet_bytes,
-        gpumpi_duet_bits,
-        gpumpi_duet_set_up,
-        NULL,
-        gpumpi_duet_check,
-        gpumpi_duet_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_duet_hooks = {
+    "duet",
+    "duet",
+    GPUMPI_DUET_MAGIC,
+    GPUMP_LAYOUT_DUET,
+    sizeof(gpump_duet_config),
+    offsetof(gpump_duet, config),
+    offsetof(gpump_duet, statistics),
+    sizeof gpumpi_duet_counters / sizeof *gpumpi_duet_counters,
+    gpumpi_duet_counters,
+    gpumpi_duet_preset,
+    gpumpi_duet_check_config,
+    gpumpi_duet_bytes,
+    NULL,
+    gpumpi_duet_tables,
+    gpumpi_duet_set_up,
+    NULL,
+    gpumpi_duet_check,
+    gpumpi_duet_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_duet_methods(void) { return &gpumpi_duet_hooks; }
 
 #endif /* GPUMP_NO_DUET */
 

@@ -119,7 +119,7 @@ int main(void) {
     must(gpump_init(&gpump_rate_component, rate, bytes, &rate_config, &rate, &diag), &diag);
     limits[CFD].misses_q16 = gpump_partition_rate(&config, &demand, 50 * GPUMP_PARTITION_PERCENT, UINT32_MAX);
     play(rate, limits, "CFD half of the network");
-    must(gpump_rate_table_bits(&rate_config, &storage, &diag), &diag);
+    must(gpump_table_bits(&gpump_rate_component, &rate_config, &storage, &diag), &diag);
     printf("the issue-rate controller takes %llu bits per SM\n", (unsigned long long)storage.misses_bits);
     free(rate);
     return 0;

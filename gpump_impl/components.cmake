@@ -63,7 +63,7 @@ endfunction()
 # header, into GPUMP_NO_<ROOM> for each room that is left out. GPUMP_SELECTED: the rooms that the header has.
 function(gpump_room_switches result)
   set(text "\n/* Rooms that this file leaves out: see \"Rooms\" at the top. */\n")
-  set(any)
+  set(any "defined(GPUMP_ONLY_BASE)")
   set(out)
   set(needs)
   foreach(room IN LISTS GPUMP_ROOMS)

@@ -55,7 +55,7 @@ static void allocation_tables(const reproduce_context *context, const char *id, 
     (void)context;
     (void)id;
     if (gpump_preset(&gpump_sm_component, &config, "gtx480_lin", NULL) ||
-        gpump_sm_table_bits(&config, &storage, NULL)) {
+        gpump_table_bits(&gpump_sm_component, &config, &storage, NULL)) {
         reproduce_failed(result, "no storage");
         return;
     }

@@ -18,7 +18,8 @@ static void storage(const reproduce_context *context, const char *id, reproduce_
     uint64_t bits;
     (void)context;
     if (gpump_preset(&gpump_duet_component, &config, is_duet ? "maxwell_duet" : "virtual_thread", NULL) ||
-        gpump_bits(&gpump_duet_component, &config, &bits, NULL) || gpump_duet_table_bits(&config, &parts, NULL)) {
+        gpump_bits(&gpump_duet_component, &config, &bits, NULL) ||
+        gpump_table_bits(&gpump_duet_component, &config, &parts, NULL)) {
         reproduce_failed(result, "no storage");
         return;
     }

@@ -51,8 +51,8 @@ static void storage(const reproduce_context *context, const char *id, reproduce_
     gpump_scheduler_storage bits;
     (void)context;
     if (gpump_preset(&gpump_scheduler_component, &config, "k20c", NULL) ||
-        gpump_scheduler_table_bits(&config, &bits, NULL)) {
-        reproduce_failed(result, "gpump_scheduler_table_bits");
+        gpump_table_bits(&gpump_scheduler_component, &config, &bits, NULL)) {
+        reproduce_failed(result, "gpump_table_bits");
         return;
     }
     if (!strcmp(id, "T.ptbq")) {

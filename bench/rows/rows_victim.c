@@ -15,14 +15,14 @@
 
 static void storage(const reproduce_context *context, const char *id, reproduce_result *result) {
     gpump_victim_config config;
-    uint64_t sm_bits, gpu_bits;
+    gpump_victim_storage parts;
     (void)context;
     if (gpump_preset(&gpump_victim_component, &config, "gtx480_shieh", NULL) != GPUMP_OK ||
-        gpump_victim_table_bits(&config, &sm_bits, &gpu_bits, NULL) != GPUMP_OK) {
+        gpump_table_bits(&gpump_victim_component, &config, &parts, NULL) != GPUMP_OK) {
         reproduce_failed(result, "no such preset");
         return;
     }
-    reproduce_number(result, (double)(strcmp(id, "S.storage.sm") ? gpu_bits : sm_bits) / 8, 0);
+    reproduce_number(result, (double)(strcmp(id, "S.storage.sm") ? parts.gpu_bits : parts.sm_bits) / 8, 0);
 }
 
 /* Fig 3.8 and 3.9: eight blocks of 4 units on positions of 9; candidate 1 is preempted. */

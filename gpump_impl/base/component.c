@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+enum { GPUMPI_TABLES_MOST = 8 }; /* numbers in the storage struct of a component at most */
+
 static gpump_result gpumpi_null(gpump_diag *diag, const char *argument) {
     return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, argument, 0, 0, 1, UINT64_MAX);
 }
@@ -53,13 +55,28 @@ GPUMP_API gpump_result gpump_bytes(const gpump_component *component, const void 
 
 GPUMP_API gpump_result gpump_bits(const gpump_component *component, const void *config, uint64_t *bits,
                                   gpump_diag *diag) {
+    uint64_t storage[GPUMPI_TABLES_MOST];
+    const gpumpi_methods *methods;
     gpump_result result;
     if (!component) return gpumpi_null(diag, "component");
     result = gpumpi_check_config(component, config, diag);
     if (result) return result;
     if (!bits) return gpumpi_null(diag, "bits");
-    if (!component->methods()->bits) return gpumpi_lacks(diag, component->methods()->name);
-    *bits = component->methods()->bits(config);
+    methods = component->methods();
+    if (!methods->bits && !methods->tables) return gpumpi_lacks(diag, methods->name);
+    *bits = methods->bits ? methods->bits(config) : methods->tables(config, storage);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_table_bits(const gpump_component *component, const void *config, void *storage,
+                                        gpump_diag *diag) {
+    gpump_result result;
+    if (!component) return gpumpi_null(diag, "component");
+    result = gpumpi_check_config(component, config, diag);
+    if (result) return result;
+    if (!storage) return gpumpi_null(diag, "storage");
+    if (!component->methods()->tables) return gpumpi_lacks(diag, component->methods()->name);
+    component->methods()->tables(config, storage);
     return GPUMP_OK;
 }
 

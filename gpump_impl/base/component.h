@@ -38,6 +38,8 @@ typedef struct gpumpi_methods {
     gpump_result (*check_config)(const void *config, gpump_diag *diag); /* gets any configuration, never NULL */
     uint64_t (*bytes)(const void *config);
     uint64_t (*bits)(const void *config);
+    /* instead of bits: fills *storage, a struct of 64-bit numbers, and returns their sum */
+    uint64_t (*tables)(const void *config, void *storage);
     void (*set_up)(void *object);    /* the object is 0 but for its head and configuration; may be NULL */
     int (*fits)(const void *object); /* 1: what `set_up` derives from the configuration is right; may be NULL */
     gpump_result (*check)(const void *object, gpump_diag *diag); /* gets an object of this configuration */
@@ -70,6 +72,10 @@ GPUMP_API gpump_result gpump_bytes(const gpump_component *component, const void 
 /* Sets *bits to the SRAM that the hardware of `component` with configuration *config has. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_bits(const gpump_component *component, const void *config, uint64_t *bits,
                                   gpump_diag *diag);
+/* Fills *storage, such as a gpump_sm_storage, with the bits of each table of that SRAM. GPUMP_ERROR_CONFIG.
+ * GPUMP_ERROR_STATE: `component` has one sum only. */
+GPUMP_API gpump_result gpump_table_bits(const gpump_component *component, const void *config, void *storage,
+                                        gpump_diag *diag);
 /* Makes an object of `component` in `memory` (8-byte aligned, at least gpump_bytes) and sets *object, a pointer of the
  * component's type. The object never allocates memory. GPUMP_ERROR_LAYOUT, GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY.
  * Cost: linear in the memory. */

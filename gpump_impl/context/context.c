@@ -565,25 +565,24 @@ GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint3
     return space == GPUMP_NONE ? 0 : pool->config.contexts - (uint32_t)gpumpi_context_spaces_const(pool)[space].taken;
 }
 
-GPUMP_API const gpumpi_methods *gpumpi_context_pool_methods(void) {
-    static const gpumpi_methods methods = {
-        "context_pool",
-        "context",
-        GPUMPI_CONTEXT_POOL_MAGIC,
-        GPUMP_LAYOUT_CONTEXT,
-        sizeof(gpump_context_pool_config),
-        offsetof(gpump_context_pool, config),
-        0,
-        0,
-        NULL,
-        NULL,
-        gpumpi_context_pool_check_config,
-        gpumpi_context_pool_bytes,
-        gpumpi_context_pool_bits,
-        gpumpi_context_pool_set_up,
-        gpumpi_context_pool_fits,
-        gpumpi_context_pool_check,
-        gpumpi_context_pool_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_context_pool_hooks = {
+    "context_pool",
+    "context",
+    GPUMPI_CONTEXT_POOL_MAGIC,
+    GPUMP_LAYOUT_CONTEXT,
+    sizeof(gpump_context_pool_config),
+    offsetof(gpump_context_pool, config),
+    0,
+    0,
+    NULL,
+    NULL,
+    gpumpi_context_pool_check_config,
+    gpumpi_context_pool_bytes,
+    gpumpi_context_pool_bits,
+    NULL,
+    gpumpi_context_pool_set_up,
+    gpumpi_context_pool_fits,
+    gpumpi_context_pool_check,
+    gpumpi_context_pool_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_context_pool_methods(void) { return &gpumpi_context_pool_hooks; }

@@ -206,25 +206,24 @@ GPUMP_API gpump_result gpump_preempted_order(const gpump_preempted *preempted, c
     return GPUMP_OK;
 }
 
-GPUMP_API const gpumpi_methods *gpumpi_preempted_methods(void) {
-    static const gpumpi_methods methods = {
-        "preempted",
-        "context",
-        GPUMPI_PREEMPTED_MAGIC,
-        GPUMP_LAYOUT_CONTEXT,
-        sizeof(gpump_preempted_config),
-        offsetof(gpump_preempted, config),
-        0,
-        0,
-        NULL,
-        NULL,
-        gpumpi_preempted_check_config,
-        gpumpi_preempted_bytes,
-        gpumpi_preempted_bits,
-        gpumpi_preempted_set_up,
-        NULL,
-        gpumpi_preempted_check,
-        gpumpi_preempted_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_preempted_hooks = {
+    "preempted",
+    "context",
+    GPUMPI_PREEMPTED_MAGIC,
+    GPUMP_LAYOUT_CONTEXT,
+    sizeof(gpump_preempted_config),
+    offsetof(gpump_preempted, config),
+    0,
+    0,
+    NULL,
+    NULL,
+    gpumpi_preempted_check_config,
+    gpumpi_preempted_bytes,
+    gpumpi_preempted_bits,
+    NULL,
+    gpumpi_preempted_set_up,
+    NULL,
+    gpumpi_preempted_check,
+    gpumpi_preempted_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_preempted_methods(void) { return &gpumpi_preempted_hooks; }

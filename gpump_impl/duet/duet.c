@@ -659,25 +659,24 @@ static const char *const gpumpi_duet_counters[][3] = {
     GPUMP_DUET_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
-GPUMP_API const gpumpi_methods *gpumpi_duet_methods(void) {
-    static const gpumpi_methods methods = {
-        "duet",
-        "duet",
-        GPUMPI_DUET_MAGIC,
-        GPUMP_LAYOUT_DUET,
-        sizeof(gpump_duet_config),
-        offsetof(gpump_duet, config),
-        offsetof(gpump_duet, statistics),
-        sizeof gpumpi_duet_counters / sizeof *gpumpi_duet_counters,
-        gpumpi_duet_counters,
-        gpumpi_duet_preset,
-        gpumpi_duet_check_config,
-        gpumpi_duet_bytes,
-        gpumpi_duet_bits,
-        gpumpi_duet_set_up,
-        NULL,
-        gpumpi_duet_check,
-        gpumpi_duet_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_duet_hooks = {
+    "duet",
+    "duet",
+    GPUMPI_DUET_MAGIC,
+    GPUMP_LAYOUT_DUET,
+    sizeof(gpump_duet_config),
+    offsetof(gpump_duet, config),
+    offsetof(gpump_duet, statistics),
+    sizeof gpumpi_duet_counters / sizeof *gpumpi_duet_counters,
+    gpumpi_duet_counters,
+    gpumpi_duet_preset,
+    gpumpi_duet_check_config,
+    gpumpi_duet_bytes,
+    NULL,
+    gpumpi_duet_tables,
+    gpumpi_duet_set_up,
+    NULL,
+    gpumpi_duet_check,
+    gpumpi_duet_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_duet_methods(void) { return &gpumpi_duet_hooks; }

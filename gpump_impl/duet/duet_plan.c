@@ -222,37 +222,27 @@ GPUMP_API uint32_t gpump_duet_classify(const gpump_duet_config *config, const gp
     return GPUMP_DUET_MODERATE;
 }
 
-GPUMP_API gpump_result gpump_duet_table_bits(const gpump_duet_config *config, gpump_duet_storage *storage,
-                                             gpump_diag *diag) {
-    gpump_duet_storage parts;
+GPUMP_API uint64_t gpumpi_duet_tables(const void *of, void *filled) {
+    const gpump_duet_config *config = (const gpump_duet_config *)of;
+    gpump_duet_storage *storage = (gpump_duet_storage *)filled;
     uint64_t granules, address, warp, block;
-    gpump_result result = gpumpi_check_config(&gpump_duet_component, config, diag);
-    if (result) return result;
-    if (!storage) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "storage", 0, 0, 1, UINT64_MAX);
-    memset(&parts, 0, sizeof parts);
+    memset(storage, 0, sizeof *storage);
     granules = (uint64_t)config->register_granules + config->shared_granules + config->l1_granules;
     address = gpumpi_bits_for(granules);
     warp = gpumpi_bits_for(config->warps);
     block = gpumpi_bits_for(config->blocks);
     if (config->mode == GPUMP_DUET_MODE_SLOTS) { /* Lin 3.6.8 */
-        parts.block_table_bits = config->blocks * gpumpi_bits_for((uint64_t)config->warp_slots + 1);
-        parts.warp_table_bits = config->warp_slots * warp;
+        storage->block_table_bits = config->blocks * gpumpi_bits_for((uint64_t)config->warp_slots + 1);
+        storage->warp_table_bits = config->warp_slots * warp;
     } else { /* Lin Table 3.4 */
-        parts.bitmap_bits = granules;
-        parts.warp_table_bits = config->warps * (1 + 2 + address + address);
-        parts.block_table_bits = config->blocks * (1 + 32 + address);
-        parts.warp_queues_bits = 2 * config->warp_queue * warp;
-        parts.block_queues_bits = 2 * config->block_queue * block;
+        storage->bitmap_bits = granules;
+        storage->warp_table_bits = config->warps * (1 + 2 + address + address);
+        storage->block_table_bits = config->blocks * (1 + 32 + address);
+        storage->warp_queues_bits = 2 * config->warp_queue * warp;
+        storage->block_queues_bits = 2 * config->block_queue * block;
     }
     /* Why: load or barrier. Replies: up to 63. The counter: one period. */
-    parts.unprinted_bits = config->warps * (block + 2 + 6) + gpumpi_bits_for(config->period_cycles);
-    *storage = parts;
-    return GPUMP_OK;
-}
-
-GPUMP_API uint64_t gpumpi_duet_bits(const void *of) {
-    gpump_duet_storage parts;
-    gpump_duet_table_bits((const gpump_duet_config *)of, &parts, NULL);
-    return parts.bitmap_bits + parts.warp_table_bits + parts.block_table_bits + parts.warp_queues_bits +
-           parts.block_queues_bits;
+    storage->unprinted_bits = config->warps * (block + 2 + 6) + gpumpi_bits_for(config->period_cycles);
+    return storage->bitmap_bits + storage->warp_table_bits + storage->block_table_bits + storage->warp_queues_bits +
+           storage->block_queues_bits;
 }

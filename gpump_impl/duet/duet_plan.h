@@ -94,7 +94,7 @@ typedef enum gpump_duet_class {
 
 /* The duet for the verbs of base/component.h: gpump_init makes a duet without a kernel. Presets: maxwell_duet
  * (GPUDuet on the machine of Lin Table 3.1), duet_block (the same with blocks as the only unit), virtual_thread
- * (Virtual Thread on that machine). gpump_bits counts what the papers count (gpump_duet_table_bits). gpump_check and
+ * (Virtual Thread on that machine). gpump_bits counts what the papers count (gpump_table_bits). gpump_check and
  * gpump_hash are linear in warps. */
 GPUMP_API const gpumpi_methods *gpumpi_duet_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_duet_component = {gpumpi_duet_methods, GPUMP_LAYOUT_DUET, 0};
@@ -138,15 +138,11 @@ typedef struct gpump_duet_storage {
      * the monitor's counter. */
     uint64_t unprinted_bits;
 } gpump_duet_storage;
-/* Sets *storage to the storage that the papers count for *config, by table, and to what they leave out.
- * GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_duet_table_bits(const gpump_duet_config *config, gpump_duet_storage *storage,
-                                             gpump_diag *diag);
 
 /* Checks a configuration. */
 GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset);
 GPUMP_API gpump_result gpumpi_duet_check_config(const void *checked, gpump_diag *diag);
-GPUMP_API uint64_t gpumpi_duet_bits(const void *of);
+GPUMP_API uint64_t gpumpi_duet_tables(const void *of, void *filled);
 
 GPUMP_END
 #endif

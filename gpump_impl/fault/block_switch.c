@@ -448,25 +448,24 @@ static const char *const gpumpi_block_switch_counters[][3] = {
     GPUMP_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
-GPUMP_API const gpumpi_methods *gpumpi_block_switch_methods(void) {
-    static const gpumpi_methods methods = {
-        "block_switch",
-        "fault",
-        GPUMPI_BLOCK_SWITCH_MAGIC,
-        GPUMP_LAYOUT_FAULT,
-        sizeof(gpump_block_switch_config),
-        offsetof(gpump_block_switch, config),
-        offsetof(gpump_block_switch, statistics),
-        sizeof gpumpi_block_switch_counters / sizeof *gpumpi_block_switch_counters,
-        gpumpi_block_switch_counters,
-        gpumpi_block_switch_preset,
-        gpumpi_block_switch_check_config,
-        gpumpi_block_switch_bytes,
-        gpumpi_block_switch_bits,
-        gpumpi_block_switch_set_up,
-        NULL,
-        gpumpi_block_switch_check,
-        gpumpi_block_switch_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_block_switch_hooks = {
+    "block_switch",
+    "fault",
+    GPUMPI_BLOCK_SWITCH_MAGIC,
+    GPUMP_LAYOUT_FAULT,
+    sizeof(gpump_block_switch_config),
+    offsetof(gpump_block_switch, config),
+    offsetof(gpump_block_switch, statistics),
+    sizeof gpumpi_block_switch_counters / sizeof *gpumpi_block_switch_counters,
+    gpumpi_block_switch_counters,
+    gpumpi_block_switch_preset,
+    gpumpi_block_switch_check_config,
+    gpumpi_block_switch_bytes,
+    gpumpi_block_switch_bits,
+    NULL,
+    gpumpi_block_switch_set_up,
+    NULL,
+    gpumpi_block_switch_check,
+    gpumpi_block_switch_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_block_switch_methods(void) { return &gpumpi_block_switch_hooks; }

@@ -360,25 +360,24 @@ static const char *const gpumpi_fault_counters[][3] = {
     GPUMP_FAULT_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
-GPUMP_API const gpumpi_methods *gpumpi_fault_methods(void) {
-    static const gpumpi_methods methods = {
-        "fault",
-        "fault",
-        GPUMPI_FAULT_MAGIC,
-        GPUMP_LAYOUT_FAULT,
-        sizeof(gpump_fault_config),
-        offsetof(gpump_fault, config),
-        offsetof(gpump_fault, statistics),
-        sizeof gpumpi_fault_counters / sizeof *gpumpi_fault_counters,
-        gpumpi_fault_counters,
-        gpumpi_fault_preset,
-        gpumpi_fault_check_config,
-        gpumpi_fault_bytes,
-        gpumpi_fault_bits,
-        gpumpi_fault_set_up,
-        gpumpi_fault_fits,
-        gpumpi_fault_check,
-        gpumpi_fault_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_fault_hooks = {
+    "fault",
+    "fault",
+    GPUMPI_FAULT_MAGIC,
+    GPUMP_LAYOUT_FAULT,
+    sizeof(gpump_fault_config),
+    offsetof(gpump_fault, config),
+    offsetof(gpump_fault, statistics),
+    sizeof gpumpi_fault_counters / sizeof *gpumpi_fault_counters,
+    gpumpi_fault_counters,
+    gpumpi_fault_preset,
+    gpumpi_fault_check_config,
+    gpumpi_fault_bytes,
+    gpumpi_fault_bits,
+    NULL,
+    gpumpi_fault_set_up,
+    gpumpi_fault_fits,
+    gpumpi_fault_check,
+    gpumpi_fault_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_fault_methods(void) { return &gpumpi_fault_hooks; }

@@ -351,25 +351,24 @@ static const char *const gpumpi_tlb_counters[][3] = {
     GPUMP_TLB_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
-GPUMP_API const gpumpi_methods *gpumpi_tlb_methods(void) {
-    static const gpumpi_methods methods = {
-        "tlb",
-        "fault",
-        GPUMPI_TLB_MAGIC,
-        GPUMP_LAYOUT_FAULT,
-        sizeof(gpump_tlb_config),
-        offsetof(gpump_tlb, config),
-        offsetof(gpump_tlb, statistics),
-        sizeof gpumpi_tlb_counters / sizeof *gpumpi_tlb_counters,
-        gpumpi_tlb_counters,
-        gpumpi_tlb_preset,
-        gpumpi_tlb_check_config,
-        gpumpi_tlb_bytes,
-        gpumpi_tlb_bits,
-        gpumpi_tlb_set_up,
-        gpumpi_tlb_fits,
-        gpumpi_tlb_check,
-        gpumpi_tlb_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_tlb_hooks = {
+    "tlb",
+    "fault",
+    GPUMPI_TLB_MAGIC,
+    GPUMP_LAYOUT_FAULT,
+    sizeof(gpump_tlb_config),
+    offsetof(gpump_tlb, config),
+    offsetof(gpump_tlb, statistics),
+    sizeof gpumpi_tlb_counters / sizeof *gpumpi_tlb_counters,
+    gpumpi_tlb_counters,
+    gpumpi_tlb_preset,
+    gpumpi_tlb_check_config,
+    gpumpi_tlb_bytes,
+    gpumpi_tlb_bits,
+    NULL,
+    gpumpi_tlb_set_up,
+    gpumpi_tlb_fits,
+    gpumpi_tlb_check,
+    gpumpi_tlb_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_tlb_methods(void) { return &gpumpi_tlb_hooks; }

@@ -445,25 +445,24 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
     return GPUMP_OK;
 }
 
-GPUMP_API const gpumpi_methods *gpumpi_gpu_methods(void) {
-    static const gpumpi_methods methods = {
-        "gpu",
-        "gpu",
-        0,
-        GPUMP_LAYOUT_GPU,
-        sizeof(gpump_gpu),
-        0,
-        0,
-        0,
-        NULL,
-        gpumpi_gpu_fill,
-        gpumpi_gpu_check_config,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_gpu_hooks = {
+    "gpu",
+    "gpu",
+    0,
+    GPUMP_LAYOUT_GPU,
+    sizeof(gpump_gpu),
+    0,
+    0,
+    0,
+    NULL,
+    gpumpi_gpu_fill,
+    gpumpi_gpu_check_config,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+};
+GPUMP_API const gpumpi_methods *gpumpi_gpu_methods(void) { return &gpumpi_gpu_hooks; }

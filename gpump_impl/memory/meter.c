@@ -153,25 +153,24 @@ static const char *const gpumpi_meter_counters[][3] = {
     GPUMP_TRAFFIC(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
-GPUMP_API const gpumpi_methods *gpumpi_meter_methods(void) {
-    static const gpumpi_methods methods = {
-        "meter",
-        "memory",
-        GPUMPI_METER_MAGIC,
-        GPUMP_LAYOUT_MEMORY,
-        sizeof(gpump_meter_config),
-        offsetof(gpump_meter, config),
-        0,
-        sizeof gpumpi_meter_counters / sizeof *gpumpi_meter_counters,
-        gpumpi_meter_counters,
-        gpumpi_meter_preset,
-        gpumpi_meter_check_config,
-        gpumpi_meter_bytes,
-        gpumpi_meter_bits,
-        NULL,
-        NULL,
-        NULL,
-        gpumpi_meter_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_meter_hooks = {
+    "meter",
+    "memory",
+    GPUMPI_METER_MAGIC,
+    GPUMP_LAYOUT_MEMORY,
+    sizeof(gpump_meter_config),
+    offsetof(gpump_meter, config),
+    0,
+    sizeof gpumpi_meter_counters / sizeof *gpumpi_meter_counters,
+    gpumpi_meter_counters,
+    gpumpi_meter_preset,
+    gpumpi_meter_check_config,
+    gpumpi_meter_bytes,
+    gpumpi_meter_bits,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    gpumpi_meter_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_meter_methods(void) { return &gpumpi_meter_hooks; }

@@ -568,26 +568,25 @@ end:
     gpumpi_arena_free(&scratch);
     return result;
 }
-GPUMP_API const gpumpi_methods *gpumpi_page_checks_methods(void) {
-    static const gpumpi_methods methods = {
-        "page_checks",
-        "program",
-        0,
-        GPUMP_LAYOUT_PROGRAM,
-        sizeof(gpump_page_checks_config),
-        0,
-        0,
-        0,
-        NULL,
-        gpumpi_page_checks_preset,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_page_checks_hooks = {
+    "page_checks",
+    "program",
+    0,
+    GPUMP_LAYOUT_PROGRAM,
+    sizeof(gpump_page_checks_config),
+    0,
+    0,
+    0,
+    NULL,
+    gpumpi_page_checks_preset,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+};
+GPUMP_API const gpumpi_methods *gpumpi_page_checks_methods(void) { return &gpumpi_page_checks_hooks; }
 #endif

@@ -262,26 +262,25 @@ end:
     gpumpi_arena_free(&scratch);
     return result;
 }
-GPUMP_API const gpumpi_methods *gpumpi_preempt_points_methods(void) {
-    static const gpumpi_methods methods = {
-        "preempt_points",
-        "program",
-        0,
-        GPUMP_LAYOUT_PROGRAM,
-        sizeof(gpump_preempt_points_config),
-        0,
-        0,
-        0,
-        NULL,
-        gpumpi_preempt_points_preset,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_preempt_points_hooks = {
+    "preempt_points",
+    "program",
+    0,
+    GPUMP_LAYOUT_PROGRAM,
+    sizeof(gpump_preempt_points_config),
+    0,
+    0,
+    0,
+    NULL,
+    gpumpi_preempt_points_preset,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+};
+GPUMP_API const gpumpi_methods *gpumpi_preempt_points_methods(void) { return &gpumpi_preempt_points_hooks; }
 #endif

@@ -829,26 +829,25 @@ GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const 
     gpumpi_arena_free(&scratch);
     return GPUMP_OK;
 }
-GPUMP_API const gpumpi_methods *gpumpi_regions_methods(void) {
-    static const gpumpi_methods methods = {
-        "regions",
-        "program",
-        0,
-        GPUMP_LAYOUT_PROGRAM,
-        sizeof(gpump_regions_config),
-        0,
-        0,
-        0,
-        NULL,
-        gpumpi_regions_preset,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_regions_hooks = {
+    "regions",
+    "program",
+    0,
+    GPUMP_LAYOUT_PROGRAM,
+    sizeof(gpump_regions_config),
+    0,
+    0,
+    0,
+    NULL,
+    gpumpi_regions_preset,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+};
+GPUMP_API const gpumpi_methods *gpumpi_regions_methods(void) { return &gpumpi_regions_hooks; }
 #endif

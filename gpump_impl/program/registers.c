@@ -733,26 +733,25 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     *allocated = at;
     return GPUMP_OK;
 }
-GPUMP_API const gpumpi_methods *gpumpi_registers_methods(void) {
-    static const gpumpi_methods methods = {
-        "registers",
-        "program",
-        0,
-        GPUMP_LAYOUT_PROGRAM,
-        sizeof(gpump_registers_config),
-        0,
-        0,
-        0,
-        NULL,
-        gpumpi_registers_preset,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_registers_hooks = {
+    "registers",
+    "program",
+    0,
+    GPUMP_LAYOUT_PROGRAM,
+    sizeof(gpump_registers_config),
+    0,
+    0,
+    0,
+    NULL,
+    gpumpi_registers_preset,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+};
+GPUMP_API const gpumpi_methods *gpumpi_registers_methods(void) { return &gpumpi_registers_hooks; }
 #endif

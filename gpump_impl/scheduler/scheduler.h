@@ -310,7 +310,7 @@ typedef struct gpump_scheduler_statistics {
 typedef struct gpump_scheduler gpump_scheduler;
 
 /* The scheduler for the verbs of base/component.h: gpump_init makes a scheduler with all SMs idle. Presets are those
- * of gpump_gpu_component. gpump_bits counts all tables together (gpump_scheduler_table_bits). gpump_check costs SMs x
+ * of gpump_gpu_component. gpump_bits counts all tables together (gpump_table_bits). gpump_check costs SMs x
  * active kernels / 64, gpump_hash is linear in the tables. */
 GPUMP_API const gpumpi_methods *gpumpi_scheduler_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_scheduler_component = {gpumpi_scheduler_methods, GPUMP_LAYOUT_SCHEDULER, 0};
@@ -321,9 +321,6 @@ typedef struct gpump_scheduler_storage {
     uint64_t ptbqs;                                     /* 8 B per entry: 21,632 B at 13 SMs x 16 blocks */
     uint64_t process_table;
 } gpump_scheduler_storage;
-/* Sets *storage to the SRAM of each table. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_scheduler_table_bits(const gpump_scheduler_config *config,
-                                                  gpump_scheduler_storage *storage, gpump_diag *diag);
 
 /* ---- facts; an error leaves the state as it was ---- */
 

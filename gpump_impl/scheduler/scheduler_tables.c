@@ -119,12 +119,10 @@ static uint64_t gpumpi_scheduler_hash(const void *object) {
                            (size_t)(((uint64_t)c->sms * c->blocks_per_sm * 2 + c->queues + c->active_kernels)));
 }
 
-GPUMP_API gpump_result gpump_scheduler_table_bits(const gpump_scheduler_config *c, gpump_scheduler_storage *storage,
-                                                  gpump_diag *diag) {
-    gpump_result result = gpumpi_check_config(&gpump_scheduler_component, c, diag);
+static uint64_t gpumpi_scheduler_tables(const void *of, void *filled) {
+    const gpump_scheduler_config *c = (const gpump_scheduler_config *)of;
+    gpump_scheduler_storage *storage = (gpump_scheduler_storage *)filled;
     uint64_t process, kernel, resident, grid = 40, pointer = 40;
-    if (result) return result;
-    if (!storage) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "storage", 0, 0, 1, UINT64_MAX);
     process = gpumpi_bits_for(c->processes);
     kernel = gpumpi_bits_for(c->active_kernels);
     resident = gpumpi_bits_for((uint64_t)c->sms * c->blocks_per_sm + 1);
@@ -140,14 +138,8 @@ GPUMP_API gpump_result gpump_scheduler_table_bits(const gpump_scheduler_config *
     storage->ptbqs = (uint64_t)c->active_kernels * c->saved_blocks * 64;
     /* valid, page table base, priority */
     storage->process_table = c->processes * (1 + pointer + 8);
-    return GPUMP_OK;
-}
-
-static uint64_t gpumpi_scheduler_bits(const void *of) {
-    gpump_scheduler_storage storage;
-    gpump_scheduler_table_bits((const gpump_scheduler_config *)of, &storage, NULL);
-    return storage.command_buffers + storage.ksrt + storage.smst + storage.active_queue + storage.ptbqs +
-           storage.process_table;
+    return storage->command_buffers + storage->ksrt + storage->smst + storage->active_queue + storage->ptbqs +
+           storage->process_table;
 }
 
 /* ---- views ---- */
@@ -428,25 +420,24 @@ static const char *const gpumpi_scheduler_counters[][3] = {
     GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
-GPUMP_API const gpumpi_methods *gpumpi_scheduler_methods(void) {
-    static const gpumpi_methods methods = {
-        "scheduler",
-        "scheduler",
-        GPUMPI_SCHEDULER_MAGIC,
-        GPUMP_LAYOUT_SCHEDULER,
-        sizeof(gpump_scheduler_config),
-        offsetof(gpump_scheduler, config),
-        offsetof(gpump_scheduler, statistics),
-        sizeof gpumpi_scheduler_counters / sizeof *gpumpi_scheduler_counters,
-        gpumpi_scheduler_counters,
-        gpumpi_scheduler_preset,
-        gpumpi_scheduler_check_config,
-        gpumpi_scheduler_bytes,
-        gpumpi_scheduler_bits,
-        gpumpi_scheduler_set_up,
-        gpumpi_scheduler_fits,
-        gpumpi_scheduler_check,
-        gpumpi_scheduler_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_scheduler_hooks = {
+    "scheduler",
+    "scheduler",
+    GPUMPI_SCHEDULER_MAGIC,
+    GPUMP_LAYOUT_SCHEDULER,
+    sizeof(gpump_scheduler_config),
+    offsetof(gpump_scheduler, config),
+    offsetof(gpump_scheduler, statistics),
+    sizeof gpumpi_scheduler_counters / sizeof *gpumpi_scheduler_counters,
+    gpumpi_scheduler_counters,
+    gpumpi_scheduler_preset,
+    gpumpi_scheduler_check_config,
+    gpumpi_scheduler_bytes,
+    NULL,
+    gpumpi_scheduler_tables,
+    gpumpi_scheduler_set_up,
+    gpumpi_scheduler_fits,
+    gpumpi_scheduler_check,
+    gpumpi_scheduler_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_scheduler_methods(void) { return &gpumpi_scheduler_hooks; }

@@ -581,25 +581,24 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
     return result;
 }
 
-GPUMP_API const gpumpi_methods *gpumpi_partition_methods(void) {
-    static const gpumpi_methods methods = {
-        "partition",
-        "sharing",
-        0,
-        GPUMP_LAYOUT_SHARING,
-        sizeof(gpump_partition_config),
-        0,
-        0,
-        0,
-        NULL,
-        gpumpi_partition_preset,
-        gpumpi_partition_check_config,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_partition_hooks = {
+    "partition",
+    "sharing",
+    0,
+    GPUMP_LAYOUT_SHARING,
+    sizeof(gpump_partition_config),
+    0,
+    0,
+    0,
+    NULL,
+    gpumpi_partition_preset,
+    gpumpi_partition_check_config,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+};
+GPUMP_API const gpumpi_methods *gpumpi_partition_methods(void) { return &gpumpi_partition_hooks; }

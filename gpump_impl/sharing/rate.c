@@ -146,23 +146,15 @@ static uint64_t gpumpi_rate_counter_bits(uint32_t values) {
     return bits;
 }
 
-GPUMP_API gpump_result gpump_rate_table_bits(const gpump_rate_config *config, gpump_rate_storage *storage,
-                                             gpump_diag *diag) {
-    gpump_result result = gpumpi_check_config(&gpump_rate_component, config, diag);
-    if (result) return result;
-    if (!storage) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "storage", 0, 0, 1, UINT64_MAX);
+static uint64_t gpumpi_rate_tables(const void *of, void *filled) {
+    const gpump_rate_config *config = (const gpump_rate_config *)of;
+    gpump_rate_storage *storage = (gpump_rate_storage *)filled;
     storage->misses_bits = (uint64_t)config->kernels * (2 * 26) + gpumpi_rate_counter_bits(config->unit_cycles);
     storage->instructions_bits = (uint64_t)config->kernels * (2 * 16) + gpumpi_rate_counter_bits(config->epoch_cycles);
     storage->in_flight_bits = (uint64_t)config->kernels * (4 * 10 + 20);
     storage->order_bits = (uint64_t)config->kernels * (2 * 8);
-    return GPUMP_OK;
+    return storage->misses_bits + storage->instructions_bits + storage->in_flight_bits + storage->order_bits;
 }
-static uint64_t gpumpi_rate_bits(const void *of) {
-    gpump_rate_storage parts;
-    gpump_rate_table_bits((const gpump_rate_config *)of, &parts, NULL);
-    return parts.misses_bits + parts.instructions_bits + parts.in_flight_bits + parts.order_bits;
-}
-
 /* ---- questions and facts ---- */
 
 GPUMP_API uint32_t gpump_rate_memory_first(const gpump_rate *rate, uint32_t ready) {
@@ -278,25 +270,24 @@ static const char *const gpumpi_rate_counters[][3] = {
     GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
-GPUMP_API const gpumpi_methods *gpumpi_rate_methods(void) {
-    static const gpumpi_methods methods = {
-        "rate",
-        "sharing",
-        GPUMPI_RATE_MAGIC,
-        GPUMP_LAYOUT_SHARING,
-        sizeof(gpump_rate_config),
-        offsetof(gpump_rate, config),
-        0,
-        sizeof gpumpi_rate_counters / sizeof *gpumpi_rate_counters,
-        gpumpi_rate_counters,
-        gpumpi_rate_preset,
-        gpumpi_rate_check_config,
-        gpumpi_rate_bytes,
-        gpumpi_rate_bits,
-        gpumpi_rate_set_up,
-        NULL,
-        gpumpi_rate_check,
-        gpumpi_rate_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_rate_hooks = {
+    "rate",
+    "sharing",
+    GPUMPI_RATE_MAGIC,
+    GPUMP_LAYOUT_SHARING,
+    sizeof(gpump_rate_config),
+    offsetof(gpump_rate, config),
+    0,
+    sizeof gpumpi_rate_counters / sizeof *gpumpi_rate_counters,
+    gpumpi_rate_counters,
+    gpumpi_rate_preset,
+    gpumpi_rate_check_config,
+    gpumpi_rate_bytes,
+    NULL,
+    gpumpi_rate_tables,
+    gpumpi_rate_set_up,
+    NULL,
+    gpumpi_rate_check,
+    gpumpi_rate_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_rate_methods(void) { return &gpumpi_rate_hooks; }

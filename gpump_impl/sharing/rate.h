@@ -85,24 +85,20 @@ GPUMP_INLINE const gpumpi_rate_kernel *gpumpi_rate_kernel_of(const gpump_rate *r
 }
 
 /* The rate controller of one SM for the verbs of base/component.h: gpump_init makes it without limits. Preset: "lin"
- * (2 kernels, units of 200 cycles, epochs of 10,000). gpump_bits counts all of gpump_rate_table_bits. It keeps
+ * (2 kernels, units of 200 cycles, epochs of 10,000). gpump_bits is the sum of gpump_table_bits. It keeps
  * counters per kernel: gpump_rate_get_statistics instead of gpump_get_statistics. */
 GPUMP_API const gpumpi_methods *gpumpi_rate_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_rate_component = {gpumpi_rate_methods, GPUMP_LAYOUT_SHARING, 0};
 
-/* What the gates cost in SRAM, bits per SM. */
+/* What the gates cost in SRAM, bits per SM: rates and tokens with 10 bits before the point and 16 behind it, quotas of
+ * 16 bits, limits, counters and peaks in flight of 10 bits, failures of 20 bits, orders of 8 bits (assumed; the thesis
+ * prints none), and counters as wide as unit and epoch need. */
 typedef struct gpump_rate_storage {
     uint64_t misses_bits;       /* the issue-rate controller: rate and tokens of each kernel, and the unit's counter */
     uint64_t instructions_bits; /* quota and what is left of it for each kernel, and the epoch's counter */
     uint64_t in_flight_bits;    /* limit, counter, peak, accesses and failures of each kernel */
     uint64_t order_bits;        /* quota and credit of each kernel */
 } gpump_rate_storage;
-/* Sets *storage to the storage of one SM's rate controller of *config, by part: rates and tokens with 10 bits before
- * the point and 16 behind it, quotas of 16 bits, limits, counters and peaks in flight of 10 bits, failures of 20 bits,
- * orders of 8 bits (assumed; the thesis prints none), and counters as wide as unit and epoch need. GPUMP_ERROR_CONFIG.
- */
-GPUMP_API gpump_result gpump_rate_table_bits(const gpump_rate_config *config, gpump_rate_storage *storage,
-                                             gpump_diag *diag);
 
 /* ---- questions. Hot: a load and a mask. `kernel` is 0 to config.kernels - 1 ---- */
 

@@ -597,25 +597,24 @@ GPUMP_API uint64_t gpump_sharing_next_cycle(const gpump_sharing *sharing) {
     }
 }
 
-GPUMP_API const gpumpi_methods *gpumpi_sharing_methods(void) {
-    static const gpumpi_methods methods = {
-        "sharing",
-        "sharing",
-        GPUMPI_SHARING_MAGIC,
-        GPUMP_LAYOUT_SHARING,
-        sizeof(gpump_sharing_config),
-        offsetof(gpump_sharing, config),
-        0,
-        0,
-        NULL,
-        gpumpi_sharing_preset,
-        gpumpi_sharing_check_config,
-        gpumpi_sharing_bytes,
-        gpumpi_sharing_bits,
-        gpumpi_sharing_set_up,
-        NULL,
-        gpumpi_sharing_check,
-        gpumpi_sharing_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_sharing_hooks = {
+    "sharing",
+    "sharing",
+    GPUMPI_SHARING_MAGIC,
+    GPUMP_LAYOUT_SHARING,
+    sizeof(gpump_sharing_config),
+    offsetof(gpump_sharing, config),
+    0,
+    0,
+    NULL,
+    gpumpi_sharing_preset,
+    gpumpi_sharing_check_config,
+    gpumpi_sharing_bytes,
+    gpumpi_sharing_bits,
+    NULL,
+    gpumpi_sharing_set_up,
+    NULL,
+    gpumpi_sharing_check,
+    gpumpi_sharing_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_sharing_methods(void) { return &gpumpi_sharing_hooks; }

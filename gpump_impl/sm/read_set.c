@@ -180,25 +180,24 @@ GPUMP_API gpump_result gpump_read_set_restore(gpump_read_set *set, const gpump_r
     return GPUMP_OK;
 }
 
-GPUMP_API const gpumpi_methods *gpumpi_read_set_methods(void) {
-    static const gpumpi_methods methods = {
-        "read_set",
-        "sm",
-        GPUMPI_READ_SET_MAGIC,
-        GPUMP_LAYOUT_SM,
-        sizeof(gpump_read_set_config),
-        offsetof(gpump_read_set, config),
-        0,
-        0,
-        NULL,
-        gpumpi_read_set_preset,
-        gpumpi_read_set_check_config,
-        gpumpi_read_set_bytes,
-        gpumpi_read_set_bits,
-        gpumpi_read_set_set_up,
-        NULL,
-        gpumpi_read_set_check,
-        gpumpi_read_set_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_read_set_hooks = {
+    "read_set",
+    "sm",
+    GPUMPI_READ_SET_MAGIC,
+    GPUMP_LAYOUT_SM,
+    sizeof(gpump_read_set_config),
+    offsetof(gpump_read_set, config),
+    0,
+    0,
+    NULL,
+    gpumpi_read_set_preset,
+    gpumpi_read_set_check_config,
+    gpumpi_read_set_bytes,
+    gpumpi_read_set_bits,
+    NULL,
+    gpumpi_read_set_set_up,
+    NULL,
+    gpumpi_read_set_check,
+    gpumpi_read_set_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_read_set_methods(void) { return &gpumpi_read_set_hooks; }

@@ -279,11 +279,10 @@ static uint64_t gpumpi_sm_hash(const void *object) {
     return hash;
 }
 
-GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag) {
-    gpump_result result = gpumpi_check_config(&gpump_sm_component, config, diag);
+static uint64_t gpumpi_sm_tables(const void *of, void *filled) {
+    const gpump_sm_config *config = (const gpump_sm_config *)of;
+    gpump_sm_storage *storage = (gpump_sm_storage *)filled;
     uint64_t owner, registers, shared;
-    if (result) return result;
-    if (!storage) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "storage", 0, 0, 1, UINT64_MAX);
     owner = gpumpi_bits_for(config->block_slots) + 5; /* 32 kernels at once (Shieh 3.4.5) */
     registers = gpumpi_bits_for((uint64_t)config->registers + 1u);
     shared = gpumpi_bits_for((uint64_t)config->shared_bytes + 1u);
@@ -293,14 +292,8 @@ GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_
         config->entries * (gpumpi_bits_for(GPUMP_BLOCK_STATES) + 2 + 2 + 6 + gpumpi_bits_for(config->warp_slots + 1u) +
                            gpumpi_bits_for((uint64_t)config->thread_slots + 1u));
     storage->total_bits = storage->allocation_bits + storage->status_bits + storage->life_bits;
-    return GPUMP_OK;
+    return storage->total_bits;
 }
-static uint64_t gpumpi_sm_bits(const void *of) {
-    gpump_sm_storage storage;
-    gpump_sm_table_bits((const gpump_sm_config *)of, &storage, NULL);
-    return storage.total_bits;
-}
-
 /* ---- time and the memory port ---- */
 
 static void gpumpi_sm_post(gpump_sm *sm, uint32_t index, uint32_t kind) {
@@ -714,28 +707,27 @@ static void gpumpi_sm_correct_port(gpump_sm *sm, const gpumpi_sm_slot *slot, uin
     if (slot->moved && slot->port_end == sm->port.free_cycle) sm->port.free_cycle = now;
 }
 
-GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
+/* The transfer of a block in `state` has ended; the host has been told of it by `action`. */
+static gpump_result gpumpi_sm_report_moved(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t state,
+                                           uint32_t action) {
     gpumpi_sm_slot *slot;
-    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_SAVING, &slot);
+    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << state, &slot);
     if (result) return result;
-    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << GPUMP_SM_ACTION_SAVE)))
-        return GPUMP_ERROR_STATE;
+    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << action))) return GPUMP_ERROR_STATE;
     gpump_sm_advance(sm, now);
     gpumpi_sm_correct_port(sm, slot, now);
-    gpumpi_sm_end_saving(sm, block.slot, now);
+    if (state == GPUMP_BLOCK_SAVING)
+        gpumpi_sm_end_saving(sm, block.slot, now);
+    else
+        gpumpi_sm_end_restoring(sm, block.slot, now);
     return GPUMP_OK;
+}
+GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
+    return gpumpi_sm_report_moved(sm, now, block, GPUMP_BLOCK_SAVING, GPUMP_SM_ACTION_SAVE);
 }
 
 GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
-    gpumpi_sm_slot *slot;
-    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_RESTORING, &slot);
-    if (result) return result;
-    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << GPUMP_SM_ACTION_RESTORE)))
-        return GPUMP_ERROR_STATE;
-    gpump_sm_advance(sm, now);
-    gpumpi_sm_correct_port(sm, slot, now);
-    gpumpi_sm_end_restoring(sm, block.slot, now);
-    return GPUMP_OK;
+    return gpumpi_sm_report_moved(sm, now, block, GPUMP_BLOCK_RESTORING, GPUMP_SM_ACTION_RESTORE);
 }
 
 /* A transfer ends early at `now`. If it was the last one planned, the port is free for what was left of it. */
@@ -1184,25 +1176,24 @@ static const char *const gpumpi_sm_counters[][3] = {
     GPUMP_SM_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
-GPUMP_API const gpumpi_methods *gpumpi_sm_methods(void) {
-    static const gpumpi_methods methods = {
-        "sm",
-        "sm",
-        GPUMPI_SM_MAGIC,
-        GPUMP_LAYOUT_SM,
-        sizeof(gpump_sm_config),
-        offsetof(gpump_sm, config),
-        offsetof(gpump_sm, statistics),
-        sizeof gpumpi_sm_counters / sizeof *gpumpi_sm_counters,
-        gpumpi_sm_counters,
-        gpumpi_sm_preset,
-        gpumpi_sm_check_config,
-        gpumpi_sm_bytes,
-        gpumpi_sm_bits,
-        gpumpi_sm_set_up,
-        NULL,
-        gpumpi_sm_check,
-        gpumpi_sm_hash,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_sm_hooks = {
+    "sm",
+    "sm",
+    GPUMPI_SM_MAGIC,
+    GPUMP_LAYOUT_SM,
+    sizeof(gpump_sm_config),
+    offsetof(gpump_sm, config),
+    offsetof(gpump_sm, statistics),
+    sizeof gpumpi_sm_counters / sizeof *gpumpi_sm_counters,
+    gpumpi_sm_counters,
+    gpumpi_sm_preset,
+    gpumpi_sm_check_config,
+    gpumpi_sm_bytes,
+    NULL,
+    gpumpi_sm_tables,
+    gpumpi_sm_set_up,
+    NULL,
+    gpumpi_sm_check,
+    gpumpi_sm_hash,
+};
+GPUMP_API const gpumpi_methods *gpumpi_sm_methods(void) { return &gpumpi_sm_hooks; }

@@ -244,7 +244,7 @@ GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const g
 
 /* The SM for the verbs of base/component.h: gpump_init makes an empty SM. Presets are those of gpump_gpu_component:
  * an SM with its largest shared-memory size, every block may be of another kernel, first fit, all waits, host timing,
- * unlimited context space. gpump_bits counts all tables together (gpump_sm_table_bits). gpump_check costs slots
+ * unlimited context space. gpump_bits counts all tables together (gpump_table_bits). gpump_check costs slots
  * squared. The counters leave out the instructions of resident blocks: gpump_sm_blocks has these. */
 GPUMP_API const gpumpi_methods *gpumpi_sm_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_sm_component = {gpumpi_sm_methods, GPUMP_LAYOUT_SM, 0};
@@ -257,8 +257,6 @@ typedef struct gpump_sm_storage {
     uint64_t life_bits;   /* state, technique, parts kept, waits per entry; warps and threads per entry */
     uint64_t total_bits;
 } gpump_sm_storage;
-/* Fills *storage with the SRAM bits of each table. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag);
 
 /* ---- facts ---- */
 

@@ -112,46 +112,35 @@ static gpump_result gpumpi_victim_check_config(const void *checked, gpump_diag *
     const gpump_victim_config *config = (const gpump_victim_config *)checked;
     return gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
 }
-static uint64_t gpumpi_victim_bits(const void *of) {
+static uint64_t gpumpi_victim_tables(const void *of, void *filled) {
     const gpump_victim_config *config = (const gpump_victim_config *)of;
-    uint64_t sm_bits, gpu_bits;
-    gpump_victim_table_bits(config, &sm_bits, &gpu_bits, NULL);
-    return sm_bits * config->sms + gpu_bits;
+    gpump_victim_storage *storage = (gpump_victim_storage *)filled;
+    const uint64_t id = gpumpi_bits_for(config->blocks);
+    storage->sm_bits = (uint64_t)2 * config->address_bits * config->positions +
+                       id * config->blocks * config->candidates +
+                       (uint64_t)(2 * config->counter_bits + 1) * config->blocks;
+    storage->gpu_bits = id * config->blocks * config->sms;
+    return storage->sm_bits * config->sms + storage->gpu_bits;
 }
 
-GPUMP_API gpump_result gpump_victim_table_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits,
-                                               gpump_diag *diag) {
-    uint64_t id;
-    gpump_result result = gpumpi_check_config(&gpump_victim_component, config, diag);
-    if (result) return result;
-    if (!sm_bits || !gpu_bits)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm_bits or gpu_bits", 0, 0, 1, UINT64_MAX);
-    id = gpumpi_bits_for(config->blocks);
-    *sm_bits = (uint64_t)2 * config->address_bits * config->positions + id * config->blocks * config->candidates +
-               (uint64_t)(2 * config->counter_bits + 1) * config->blocks;
-    *gpu_bits = id * config->blocks * config->sms;
-    return GPUMP_OK;
-}
-
-GPUMP_API const gpumpi_methods *gpumpi_victim_methods(void) {
-    static const gpumpi_methods methods = {
-        "victim",
-        "victim",
-        0,
-        GPUMP_LAYOUT_VICTIM,
-        sizeof(gpump_victim_config),
-        0,
-        0,
-        0,
-        NULL,
-        gpumpi_victim_preset,
-        gpumpi_victim_check_config,
-        NULL,
-        gpumpi_victim_bits,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-    };
-    return &methods;
-}
+static const gpumpi_methods gpumpi_victim_hooks = {
+    "victim",
+    "victim",
+    0,
+    GPUMP_LAYOUT_VICTIM,
+    sizeof(gpump_victim_config),
+    0,
+    0,
+    0,
+    NULL,
+    gpumpi_victim_preset,
+    gpumpi_victim_check_config,
+    NULL,
+    NULL,
+    gpumpi_victim_tables,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+};
+GPUMP_API const gpumpi_methods *gpumpi_victim_methods(void) { return &gpumpi_victim_hooks; }

@@ -83,6 +83,12 @@ static void another_layout_is_refused(void **state) {
     assert_null(sm);
 }
 
+static const gpump_gpu *gpu_of(const char *preset) {
+    static gpump_gpu gpu;
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, preset, NULL), GPUMP_OK);
+    return &gpu;
+}
+
 static void a_verb_that_a_component_lacks_is_refused(void **state) {
     gpump_victim_config victim;
     gpump_meter_config meter_config;
@@ -90,13 +96,16 @@ static void a_verb_that_a_component_lacks_is_refused(void **state) {
     gpump_rate_config rate_config;
     gpump_rate *rate;
     size_t bytes = 1;
-    uint64_t bits = 1, counters[64];
+    uint64_t counters[64];
     (void)state;
     assert_int_equal(gpump_preset(&gpump_victim_component, &victim, "k20c", NULL), GPUMP_OK);
     diagnosed(gpump_bytes(&gpump_victim_component, &victim, &bytes, DIAG), GPUMP_ERROR_STATE, "victim", 0, 0, 0, 0);
     assert_int_equal(bytes, 1);
     diagnosed(gpump_preset(&gpump_preempted_component, &victim, "k20c", DIAG), GPUMP_ERROR_STATE, "preempted", 0, 0, 0,
               0);
+    diagnosed(gpump_table_bits(&gpump_gpu_component, gpu_of("k20c"), counters, DIAG), GPUMP_ERROR_STATE, "gpu", 0, 0, 0,
+              0);
+    diagnosed(gpump_bits(&gpump_gpu_component, gpu_of("k20c"), counters, DIAG), GPUMP_ERROR_STATE, "gpu", 0, 0, 0, 0);
     assert_int_equal(gpump_preset(&gpump_meter_component, &meter_config, "k20c", NULL), GPUMP_OK);
     assert_int_equal(gpump_init(&gpump_meter_component, memory, sizeof memory, &meter_config, &meter, NULL), GPUMP_OK);
     assert_int_equal(gpump_get_statistics(&gpump_meter_component, meter, counters), GPUMP_ERROR_STATE);
@@ -120,6 +129,9 @@ static void null_arguments_are_named(void **state) {
     diagnosed(gpump_preset(&gpump_sm_component, &config, "k21c", DIAG), GPUMP_ERROR_UNKNOWN_NAME, "preset", 0, 0, 0, 0);
     diagnosed_null(gpump_bytes(NULL, &config, &bytes, DIAG), "component");
     diagnosed_null(gpump_bits(NULL, &config, &bits, DIAG), "component");
+    diagnosed_null(gpump_table_bits(NULL, &config, &bits, DIAG), "component");
+    diagnosed_null(gpump_table_bits(&gpump_sm_component, NULL, &bits, DIAG), "config");
+    diagnosed_null(gpump_table_bits(&gpump_sm_component, &config, NULL, DIAG), "storage");
     diagnosed_null(gpump_init(NULL, memory, sizeof memory, &config, &sm, DIAG), "component");
     diagnosed_null(gpump_adopt(NULL, memory, sizeof memory, &config, &sm, DIAG), "component");
     diagnosed_null(gpump_check(NULL, memory, DIAG), "component");
@@ -128,11 +140,39 @@ static void null_arguments_are_named(void **state) {
     assert_int_equal(gpump_statistics_field(NULL, before, 0, NULL, NULL, NULL, NULL), GPUMP_ERROR_ARGUMENT);
 }
 
+/* The sum is that of the tables, but for what the papers do not count. */
+static void bits_are_the_sum_of_tables(void **state) {
+    gpump_duet_storage duet;
+    gpump_duet_config config;
+    uint64_t tables[64], bits;
+    (void)state;
+    assert_int_equal(gpump_preset(&gpump_duet_component, &config, "maxwell_duet", NULL), GPUMP_OK);
+    assert_int_equal(gpump_table_bits(&gpump_duet_component, &config, &duet, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_duet_component, &config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(bits, duet.bitmap_bits + duet.warp_table_bits + duet.block_table_bits + duet.warp_queues_bits +
+                               duet.block_queues_bits);
+    for (uint32_t i = 0; i < ROWS; i++) { /* no component writes more than gpump_bits has room for */
+        uint64_t one[64];
+        if (!rows[i].component->methods()->tables) continue;
+        memset(one, 0, sizeof one);
+        assert_int_equal(gpump_preset(rows[i].component, one,
+                                      i == 13   ? "maxwell_duet"
+                                      : i == 11 ? "lin"
+                                                : "k20c",
+                                      NULL),
+                         GPUMP_OK);
+        memset(tables, 0x5a, sizeof tables);
+        assert_int_equal(gpump_table_bits(rows[i].component, one, tables, NULL), GPUMP_OK);
+        assert_true(tables[8] == UINT64_C(0x5a5a5a5a5a5a5a5a));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_constant_is_filled_in),
         cmocka_unit_test(another_layout_is_refused),
         cmocka_unit_test(a_verb_that_a_component_lacks_is_refused),
+        cmocka_unit_test(bits_are_the_sum_of_tables),
         cmocka_unit_test(null_arguments_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static void storage(void **state) {
     uint64_t bits;
     (void)state;
     assert_int_equal(gpump_bits(&gpump_duet_component, &config, &bits, NULL), GPUMP_OK);
-    assert_int_equal(gpump_duet_table_bits(&config, &parts, NULL), GPUMP_OK);
+    assert_int_equal(gpump_table_bits(&gpump_duet_component, &config, &parts, NULL), GPUMP_OK);
     assert_int_equal(parts.bitmap_bits, 3072);
     assert_int_equal(parts.warp_table_bits, 3456);
     assert_int_equal(parts.block_table_bits, 1440);
@@ -37,7 +37,7 @@ static void storage(void **state) {
     assert_int_equal(parts.unprinted_bits, 128 * (5 + 2 + 6) + 14);
     config = preset("virtual_thread");
     assert_int_equal(gpump_bits(&gpump_duet_component, &config, &bits, NULL), GPUMP_OK);
-    assert_int_equal(gpump_duet_table_bits(&config, &parts, NULL), GPUMP_OK);
+    assert_int_equal(gpump_table_bits(&gpump_duet_component, &config, &parts, NULL), GPUMP_OK);
     assert_int_equal(parts.block_table_bits, 224);
     assert_int_equal(parts.warp_table_bits, 448);
     assert_int_equal(bits, 84 * 8);
@@ -270,7 +270,7 @@ static void configurations(void **state) {
     assert_int_equal(gpump_preset(&gpump_duet_component, &config, NULL, NULL), GPUMP_ERROR_ARGUMENT);
     diagnosed_null(gpump_bits(&gpump_duet_component, NULL, &bits, DIAG), "config");
     diagnosed_null(gpump_bits(&gpump_duet_component, &config, NULL, DIAG), "bits");
-    diagnosed_null(gpump_duet_table_bits(&config, NULL, DIAG), "storage");
+    diagnosed_null(gpump_table_bits(&gpump_duet_component, &config, NULL, DIAG), "storage");
     diagnosed_null(gpump_duet_plan_make(&config, &need, 1, NULL, DIAG), "plan");
     diagnosed(gpump_duet_plan_make(&config, &need, 1, &plan, DIAG), GPUMP_ERROR_ARGUMENT, "threads", 0, 8193, 1, 8192);
     diagnosed(gpump_duet_plan_make(&config, NULL, 1, &plan, DIAG), GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, 8192);

@@ -10,7 +10,7 @@ static gpump_result check_scheduler(const void *config, gpump_diag *diag) {
     uint64_t bits;
     gpump_result result = gpump_bytes(&gpump_scheduler_component, c, &bytes, diag);
     assert_int_equal(gpump_bits(&gpump_scheduler_component, c, &bits, NULL), result);
-    assert_int_equal(gpump_scheduler_table_bits(c, &storage, NULL), result);
+    assert_int_equal(gpump_table_bits(&gpump_scheduler_component, c, &storage, NULL), result);
     return result;
 }
 
@@ -58,7 +58,7 @@ static void configurations(void **state) {
     diagnosed_null(gpump_bytes(&gpump_scheduler_component, &config, NULL, DIAG), "bytes");
     diagnosed_null(gpump_bits(&gpump_scheduler_component, &config, NULL, DIAG), "bits");
     diagnosed_null(gpump_bits(&gpump_scheduler_component, NULL, &bits, DIAG), "config");
-    diagnosed_null(gpump_scheduler_table_bits(&config, NULL, DIAG), "storage");
+    diagnosed_null(gpump_table_bits(&gpump_scheduler_component, &config, NULL, DIAG), "storage");
     assert_int_equal(gpump_bytes(&gpump_scheduler_component, &config, &bytes, NULL), GPUMP_OK);
     diagnosed_null(gpump_init(&gpump_scheduler_component, memory, bytes, &config, NULL, DIAG), "scheduler");
     diagnosed(gpump_init(&gpump_scheduler_component, memory, bytes - 1, &config, &s, DIAG), GPUMP_ERROR_CAPACITY,
@@ -97,7 +97,7 @@ static void bits_by_hand(void **state) {
     config.queues = 7;
     config.active_kernels = 17; /* 5 bits */
     config.saved_blocks = 30;
-    assert_int_equal(gpump_scheduler_table_bits(&config, &storage, NULL), GPUMP_OK);
+    assert_int_equal(gpump_table_bits(&gpump_scheduler_component, &config, &storage, NULL), GPUMP_OK);
     assert_int_equal(storage.command_buffers, 7 * (1 + 4 + 40));
     assert_int_equal(storage.ksrt, 17 * (1 + 4 + 40 + 2 * 40 + 3 + 5 + 3 + 1)); /* 0 to 30 resident: 5 bits */
     assert_int_equal(storage.smst, 5 * (2 + 2 * 5 + 2 * 3 + 0));

@@ -59,7 +59,7 @@ static void storage_is_the_papers(void **state) { /* T.ptbq, T.tables */
     assert_int_equal(gpump_preset(&gpump_scheduler_component, &config, "k20c", NULL), GPUMP_OK);
     assert_int_equal(config.sms, 13);
     assert_int_equal(config.decision_cycles, 13);
-    assert_int_equal(gpump_scheduler_table_bits(&config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_table_bits(&gpump_scheduler_component, &config, &bits, NULL), GPUMP_OK);
     assert_int_equal(bits.ptbqs / 8, 21632);
     assert_true(bits.command_buffers + bits.ksrt + bits.smst + bits.active_queue < 512 * 8);
     assert_int_equal(gpump_bits(&gpump_scheduler_component, &config, &all, NULL), GPUMP_OK);

@@ -435,7 +435,7 @@ static void storage(void **state) {
     (void)state;
     assert_int_equal(gpump_preset(&gpump_rate_component, &config, "lin", NULL), GPUMP_OK);
     assert_int_equal(gpump_bits(&gpump_rate_component, &config, &bits, NULL), GPUMP_OK);
-    assert_int_equal(gpump_rate_table_bits(&config, &parts, NULL), GPUMP_OK);
+    assert_int_equal(gpump_table_bits(&gpump_rate_component, &config, &parts, NULL), GPUMP_OK);
     assert_int_equal(parts.misses_bits, 2 * 2 * 26 + 8);
     assert_int_equal(parts.instructions_bits, 2 * 2 * 16 + 14);
     assert_int_equal(parts.in_flight_bits, 2 * (4 * 10 + 20));

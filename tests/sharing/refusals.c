@@ -85,7 +85,7 @@ static void configurations(void **state) {
     LIFE(rate, r, bytes);
     diagnosed_null(gpump_bits(&gpump_rate_component, NULL, &bits, DIAG), "config");
     diagnosed_null(gpump_bits(&gpump_rate_component, &r, NULL, DIAG), "bits");
-    diagnosed_null(gpump_rate_table_bits(&r, NULL, DIAG), "storage");
+    diagnosed_null(gpump_table_bits(&gpump_rate_component, &r, NULL, DIAG), "storage");
     assert_int_equal(gpump_preset(&gpump_partition_component, &p, "maxwell_ccbp", NULL), GPUMP_OK);
     assert_int_equal(p.threshold_percent, 75);
     diagnosed_fields(&p, sizeof p, partition, sizeof partition / sizeof partition[0], check_partition);

@@ -8,7 +8,7 @@ static gpump_result check_config(const void *config, gpump_diag *diag) {
     gpump_sm_storage storage;
     gpump_result result = gpump_bytes(&gpump_sm_component, (const gpump_sm_config *)config, &bytes, diag);
     assert_int_equal(gpump_bits(&gpump_sm_component, (const gpump_sm_config *)config, &bits, NULL), result);
-    assert_int_equal(gpump_sm_table_bits((const gpump_sm_config *)config, &storage, NULL), result);
+    assert_int_equal(gpump_table_bits(&gpump_sm_component, (const gpump_sm_config *)config, &storage, NULL), result);
     return result;
 }
 
@@ -44,8 +44,8 @@ static void configurations(void **state) {
     diagnosed_null(gpump_bytes(&gpump_sm_component, NULL, &bytes, DIAG), "config");
     diagnosed_null(gpump_bytes(&gpump_sm_component, &config, NULL, DIAG), "bytes");
     diagnosed_null(gpump_bits(&gpump_sm_component, &config, NULL, DIAG), "bits");
-    diagnosed_null(gpump_sm_table_bits(&config, NULL, DIAG), "storage");
-    diagnosed_null(gpump_sm_table_bits(NULL, &storage, DIAG), "config");
+    diagnosed_null(gpump_table_bits(&gpump_sm_component, &config, NULL, DIAG), "storage");
+    diagnosed_null(gpump_table_bits(&gpump_sm_component, NULL, &storage, DIAG), "config");
 }
 
 /* The sum of the tables, bit by bit, for a configuration in which every number differs. */
@@ -61,7 +61,7 @@ static void bits_by_hand(void **state) {
     config.shared_bytes = 1024; /* 0 to 1024: 11 bits */
     config.warp_slots = 31;     /* 0 to 31: 5 bits */
     config.thread_slots = 64;   /* 0 to 64: 7 bits */
-    assert_int_equal(gpump_sm_table_bits(&config, &storage, NULL), GPUMP_OK);
+    assert_int_equal(gpump_table_bits(&gpump_sm_component, &config, &storage, NULL), GPUMP_OK);
     assert_int_equal(storage.allocation_bits, 11 * (2 * 10 + 2 * 11 + 2 * (4 + 5)));
     assert_int_equal(storage.status_bits, 9 * (32 + 32 + 1));
     assert_int_equal(storage.life_bits, 11 * (4 + 2 + 2 + 6 + 5 + 7)); /* 11 states */

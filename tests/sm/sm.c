@@ -770,10 +770,10 @@ static void storage_of_the_tables(void **state) {
     gpump_sm_storage storage;
     (void)state;
     assert_int_equal(config.entries, 16);
-    assert_int_equal(gpump_sm_table_bits(&config, &storage, NULL), GPUMP_OK);
+    assert_int_equal(gpump_table_bits(&gpump_sm_component, &config, &storage, NULL), GPUMP_OK);
     assert_int_equal(storage.allocation_bits, 160 * 8);
     config = preset("k20c");
-    assert_int_equal(gpump_sm_table_bits(&config, &storage, NULL), GPUMP_OK);
+    assert_int_equal(gpump_table_bits(&gpump_sm_component, &config, &storage, NULL), GPUMP_OK);
     assert_int_equal(storage.status_bits, 130 * 8);
     assert_int_equal(storage.total_bits, storage.allocation_bits + storage.status_bits + storage.life_bits);
 }

@@ -10,7 +10,8 @@ static void geometries(void **state) {
     gpump_footprint need = {128, 2048, 1024};
     gpump_victim_geometry g;
     gpump_victim_config config, other;
-    uint64_t bits, sm_bits, gpu_bits;
+    gpump_victim_storage storage;
+    uint64_t bits;
     (void)state;
     assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL), GPUMP_OK);
     diagnosed_null(gpump_victim_geometry_init(NULL, &gpu, &need, 49152, DIAG), "geometry, gpu or need");
@@ -30,16 +31,15 @@ static void geometries(void **state) {
                      GPUMP_REASON_NEVER_FITS);
     assert_int_equal(gpump_preset(&gpump_victim_component, &config, "gtx480_shieh", NULL), GPUMP_OK);
     diagnosed_null(gpump_bits(&gpump_victim_component, &config, NULL, DIAG), "bits");
-    diagnosed_null(gpump_victim_table_bits(NULL, &sm_bits, &gpu_bits, DIAG), "config, sm_bits or gpu_bits");
-    diagnosed_null(gpump_victim_table_bits(&config, NULL, &gpu_bits, DIAG), "config, sm_bits or gpu_bits");
-    diagnosed_null(gpump_victim_table_bits(&config, &sm_bits, NULL, DIAG), "config, sm_bits or gpu_bits");
+    diagnosed_null(gpump_table_bits(&gpump_victim_component, NULL, &storage, DIAG), "config");
+    diagnosed_null(gpump_table_bits(&gpump_victim_component, &config, NULL, DIAG), "storage");
     other = config;
     other.struct_size++;
     diagnosed(gpump_bits(&gpump_victim_component, &other, &bits, DIAG), GPUMP_ERROR_CONFIG, "struct_size", 0,
               sizeof config + 1, sizeof config, sizeof config);
     assert_int_equal(gpump_bits(&gpump_victim_component, &config, &bits, NULL), GPUMP_OK);
-    assert_int_equal(gpump_victim_table_bits(&config, &sm_bits, &gpu_bits, NULL), GPUMP_OK);
-    assert_int_equal(bits, sm_bits * config.sms + gpu_bits);
+    assert_int_equal(gpump_table_bits(&gpump_victim_component, &config, &storage, NULL), GPUMP_OK);
+    assert_int_equal(bits, storage.sm_bits * config.sms + storage.gpu_bits);
 }
 
 typedef struct scene {

@@ -178,18 +178,18 @@ static void all_four_resources(void **state) {
     assert_int_equal(misleading, 8);
 }
 
-static void storage(void **state) {
+static void storage_of_the_paper(void **state) {
     gpump_victim_config config;
-    uint64_t sm_bits, gpu_bits;
+    gpump_victim_storage storage;
     (void)state;
     assert_int_equal(gpump_preset(&gpump_victim_component, &config, "gtx480_shieh", NULL), GPUMP_OK);
-    assert_int_equal(gpump_victim_table_bits(&config, &sm_bits, &gpu_bits, NULL), GPUMP_OK);
-    assert_int_equal(sm_bits, 514 * 8);
-    assert_int_equal(gpu_bits, 120 * 8);
+    assert_int_equal(gpump_table_bits(&gpump_victim_component, &config, &storage, NULL), GPUMP_OK);
+    assert_int_equal(storage.sm_bits, 514 * 8);
+    assert_int_equal(storage.gpu_bits, 120 * 8);
     assert_int_equal(gpump_preset(&gpump_victim_component, &config, "h100", NULL), GPUMP_OK);
     assert_int_equal(gpump_preset(&gpump_victim_component, &config, "no such", NULL), GPUMP_ERROR_UNKNOWN_NAME);
     config.struct_size = 1;
-    assert_int_equal(gpump_victim_table_bits(&config, &sm_bits, &gpu_bits, NULL), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_table_bits(&gpump_victim_component, &config, &storage, NULL), GPUMP_ERROR_CONFIG);
 }
 
 /* Algorithm 1 on three blocks, each its own candidate. Columns: what flush, switch and drain cost, what is allowed, and
@@ -1002,7 +1002,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(candidate_sets),
         cmocka_unit_test(all_four_resources),
-        cmocka_unit_test(storage),
+        cmocka_unit_test(storage_of_the_paper),
         cmocka_unit_test(algorithm_1),
         cmocka_unit_test(whole_decisions),
         cmocka_unit_test(cannot_preempt),
