@@ -196,73 +196,73 @@
 #ifndef GPUMP_LAYOUT_H
 #define GPUMP_LAYOUT_H
 
-#define GPUMP_LAYOUT_BASE 0x9c36d3eau
-#define GPUMP_LAYOUT_GPU 0x5642addcu
-#define GPUMP_LAYOUT_MEMORY 0xa620ee82u
-#define GPUMP_LAYOUT_FAULT 0xf45e8084u
-#define GPUMP_LAYOUT_PROGRAM 0x3330fef6u
-#define GPUMP_LAYOUT_CONTEXT 0x7d433c0bu
-#define GPUMP_LAYOUT_SM 0xec917305u
-#define GPUMP_LAYOUT_VICTIM 0xbaac5f59u
-#define GPUMP_LAYOUT_SHARING 0x92d37405u
-#define GPUMP_LAYOUT_SCHEDULER 0x51ce61cdu
-#define GPUMP_LAYOUT_DUET 0x07694bf1u
+#define GPUMP_LAYOUT_BASE 0x794720d4u
+#define GPUMP_LAYOUT_GPU 0xbeb8b7fdu
+#define GPUMP_LAYOUT_MEMORY 0x3cb0cdd6u
+#define GPUMP_LAYOUT_FAULT 0xa637c644u
+#define GPUMP_LAYOUT_PROGRAM 0x8e94862au
+#define GPUMP_LAYOUT_CONTEXT 0x752bf753u
+#define GPUMP_LAYOUT_SM 0xa8ed8093u
+#define GPUMP_LAYOUT_VICTIM 0xc5776738u
+#define GPUMP_LAYOUT_SHARING 0x9beb2017u
+#define GPUMP_LAYOUT_SCHEDULER 0x0b472416u
+#define GPUMP_LAYOUT_DUET 0xec010394u
 
 /* X(reference, exported constant) for each room that this file compiles */
 #ifdef GPUMP_NO_BASE
 #define GPUMPI_LAYOUT_OF_BASE(X)
 #else
-#define GPUMPI_LAYOUT_OF_BASE(X) X(gpumpi_layout_of_base, gpump_layout_base_9c36d3ea)
+#define GPUMPI_LAYOUT_OF_BASE(X) X(gpumpi_layout_of_base, gpump_layout_base_794720d4)
 #endif
 #ifdef GPUMP_NO_GPU
 #define GPUMPI_LAYOUT_OF_GPU(X)
 #else
-#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_5642addc)
+#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_beb8b7fd)
 #endif
 #ifdef GPUMP_NO_MEMORY
 #define GPUMPI_LAYOUT_OF_MEMORY(X)
 #else
-#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_a620ee82)
+#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_3cb0cdd6)
 #endif
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_f45e8084)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_a637c644)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)
 #else
-#define GPUMPI_LAYOUT_OF_PROGRAM(X) X(gpumpi_layout_of_program, gpump_layout_program_3330fef6)
+#define GPUMPI_LAYOUT_OF_PROGRAM(X) X(gpumpi_layout_of_program, gpump_layout_program_8e94862a)
 #endif
 #ifdef GPUMP_NO_CONTEXT
 #define GPUMPI_LAYOUT_OF_CONTEXT(X)
 #else
-#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_7d433c0b)
+#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_752bf753)
 #endif
 #ifdef GPUMP_NO_SM
 #define GPUMPI_LAYOUT_OF_SM(X)
 #else
-#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_ec917305)
+#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_a8ed8093)
 #endif
 #ifdef GPUMP_NO_VICTIM
 #define GPUMPI_LAYOUT_OF_VICTIM(X)
 #else
-#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_baac5f59)
+#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_c5776738)
 #endif
 #ifdef GPUMP_NO_SHARING
 #define GPUMPI_LAYOUT_OF_SHARING(X)
 #else
-#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_92d37405)
+#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_9beb2017)
 #endif
 #ifdef GPUMP_NO_SCHEDULER
 #define GPUMPI_LAYOUT_OF_SCHEDULER(X)
 #else
-#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_51ce61cd)
+#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_0b472416)
 #endif
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)
 #else
-#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_07694bf1)
+#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_ec010394)
 #endif
 #define GPUMPI_LAYOUTS(X) \
     GPUMPI_LAYOUT_OF_BASE(X) \
@@ -635,14 +635,15 @@ typedef struct gpumpi_methods {
     uint32_t statistics_at;             /* offset of the counters in the object; 0: not all in one place, or none */
     uint32_t statistics_count;          /* counters; 0: none */
     const char *const (*statistics)[3]; /* name, unit and description of each counter */
+    uint64_t peaks;                     /* bit i: counter i is the highest value so far, and not a sum */
     gpump_result (*preset)(void *config, const char *preset);
     gpump_result (*check_config)(const void *config, gpump_diag *diag); /* gets any configuration, never NULL */
     uint64_t (*bytes)(const void *config);
     uint64_t (*bits)(const void *config);
     /* instead of bits: fills *storage, a struct of 64-bit numbers, and returns their sum */
     uint64_t (*tables)(const void *config, void *storage);
-    void (*set_up)(void *object);    /* the object is 0 but for its head and configuration; may be NULL */
-    int (*fits)(const void *object); /* 1: what `set_up` derives from the configuration is right; may be NULL */
+    void (*set_up)(void *object);             /* the object is 0 but for its head and configuration; may be NULL */
+    const char *(*unfit)(const void *object); /* which of the numbers that set_up makes of the configuration is wrong */
     gpump_result (*check)(const void *object, gpump_diag *diag); /* gets an object of this configuration */
     uint64_t (*hash)(const void *object);
 } gpumpi_methods;
@@ -698,7 +699,8 @@ GPUMP_API uint64_t gpump_hash(const gpump_component *component, const void *obje
 /* Copies the counters of an `object` of `component` into *statistics, a struct of the component's type.
  * GPUMP_ERROR_STATE: the component keeps none, or several (gpump_rate: per kernel). */
 GPUMP_API gpump_result gpump_get_statistics(const gpump_component *component, const void *object, void *statistics);
-/* Sets *difference to *later minus *earlier, counter by counter: what `component` counted in between. *difference may
+/* Sets *difference to *later minus *earlier, counter by counter: what `component` counted in between. Of the highest
+ * value of something it is that of *later. *difference may
  * be one of the two. */
 GPUMP_API void gpump_statistics_diff(const gpump_component *component, const void *earlier, const void *later,
                                      void *difference);
@@ -8061,21 +8063,24 @@ GPUMP_API gpump_result gpump_init(const gpump_component *component, void *memory
 GPUMP_API gpump_result gpump_adopt(const gpump_component *component, void *memory, size_t bytes, const void *config,
                                    void *object, gpump_diag *diag) {
     size_t needed;
+    const char *unfit;
     const gpumpi_methods *methods;
     gpump_result result = gpumpi_check_host(component, config, object, &needed, diag);
     if (result) return result;
     methods = component->methods();
     result = gpumpi_head_adopt(memory, bytes, methods->magic, methods->layout, needed, diag);
     if (result) return result;
-    if (memcmp((const char *)memory + methods->config_at, config, methods->config_bytes) ||
-        (methods->fits && !methods->fits(memory)))
+    if (memcmp((const char *)memory + methods->config_at, config, methods->config_bytes))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", methods->config_at, 0, 0, 0);
+    unfit = methods->unfit ? methods->unfit(memory) : NULL;
+    if (unfit) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, unfit, 0, 0, 0, 0);
     memcpy(object, &memory, sizeof memory);
     return GPUMP_OK;
 }
 
 GPUMP_API gpump_result gpump_check(const gpump_component *component, const void *object, gpump_diag *diag) {
     const gpumpi_methods *methods;
+    const void *config;
     if (!component) return gpumpi_null(diag, "component");
     methods = component->methods();
     if (!object) return gpumpi_null(diag, methods->name);
@@ -8083,6 +8088,9 @@ GPUMP_API gpump_result gpump_check(const gpump_component *component, const void 
     if (((const gpumpi_head *)object)->magic != methods->magic)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", 0, ((const gpumpi_head *)object)->magic, methods->magic,
                            methods->magic);
+    config = (const char *)object + methods->config_at;
+    if (gpumpi_check_config(component, config, NULL) || methods->bytes(config) != ((const gpumpi_head *)object)->bytes)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", methods->config_at, 0, 0, 0);
     return methods->check ? methods->check(object, diag) : gpumpi_lacks(diag, methods->name);
 }
 
@@ -8105,7 +8113,9 @@ GPUMP_API void gpump_statistics_diff(const gpump_component *component, const voi
                                      void *difference) {
     const uint64_t *from = (const uint64_t *)earlier, *to = (const uint64_t *)later;
     uint64_t *result = (uint64_t *)difference;
-    for (uint32_t i = 0; i < component->methods()->statistics_count; i++) result[i] = to[i] - from[i];
+    const gpumpi_methods *methods = component->methods();
+    for (uint32_t i = 0; i < methods->statistics_count; i++)
+        result[i] = methods->peaks >> i & 1u ? to[i] : to[i] - from[i];
 }
 
 GPUMP_API gpump_result gpump_statistics_field(const gpump_component *component, const void *statistics, uint32_t index,
@@ -8602,26 +8612,16 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
     return GPUMP_OK;
 }
 
+/* clang-format off */
 static const gpumpi_methods gpumpi_gpu_hooks = {
-    "gpu",
-    "gpu",
-    0,
-    GPUMP_LAYOUT_GPU,
-    sizeof(gpump_gpu),
-    0,
-    0,
-    0,
-    NULL,
-    gpumpi_gpu_fill,
-    gpumpi_gpu_check_config,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
+    "gpu", "gpu", 0, GPUMP_LAYOUT_GPU, sizeof(gpump_gpu),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_gpu_fill, gpumpi_gpu_check_config, NULL, NULL, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_gpu_methods(void) { return &gpumpi_gpu_hooks; }
 
 /* ---- gpump_impl/gpu/block.c ---- */
@@ -9015,26 +9015,16 @@ static const char *const gpumpi_meter_counters[][3] = {
     GPUMP_TRAFFIC(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
+/* clang-format off */
 static const gpumpi_methods gpumpi_meter_hooks = {
-    "meter",
-    "memory",
-    GPUMPI_METER_MAGIC,
-    GPUMP_LAYOUT_MEMORY,
-    sizeof(gpump_meter_config),
-    offsetof(gpump_meter, config),
-    0,
-    sizeof gpumpi_meter_counters / sizeof *gpumpi_meter_counters,
-    gpumpi_meter_counters,
-    gpumpi_meter_preset,
-    gpumpi_meter_check_config,
-    gpumpi_meter_bytes,
-    gpumpi_meter_bits,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    gpumpi_meter_hash,
+    "meter", "memory", GPUMPI_METER_MAGIC, GPUMP_LAYOUT_MEMORY, sizeof(gpump_meter_config),
+    offsetof(gpump_meter, config), 0, sizeof gpumpi_meter_counters / sizeof *gpumpi_meter_counters, gpumpi_meter_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_meter_preset, gpumpi_meter_check_config, gpumpi_meter_bytes, gpumpi_meter_bits, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, gpumpi_meter_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_meter_methods(void) { return &gpumpi_meter_hooks; }
 
 #endif /* GPUMP_NO_MEMORY */
@@ -9154,9 +9144,9 @@ static void gpumpi_tlb_set_up(void *object) {
     for (uint32_t i = 0; i < fresh->sets; i++) gpumpi_tlb_lists(fresh)[i] = GPUMP_NONE;
 }
 
-static int gpumpi_tlb_fits(const void *object) {
+static const char *gpumpi_tlb_unfit(const void *object) {
     const gpump_tlb *tlb = (const gpump_tlb *)object;
-    return tlb->sets == tlb->config.entries / tlb->config.ways;
+    return tlb->sets == tlb->config.entries / tlb->config.ways ? NULL : "sets";
 }
 
 /* Walks one list of waiters: `count` of them, all of `owner`; sets *last. */
@@ -9395,26 +9385,16 @@ static const char *const gpumpi_tlb_counters[][3] = {
     GPUMP_TLB_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
+/* clang-format off */
 static const gpumpi_methods gpumpi_tlb_hooks = {
-    "tlb",
-    "fault",
-    GPUMPI_TLB_MAGIC,
-    GPUMP_LAYOUT_FAULT,
-    sizeof(gpump_tlb_config),
-    offsetof(gpump_tlb, config),
-    offsetof(gpump_tlb, statistics),
-    sizeof gpumpi_tlb_counters / sizeof *gpumpi_tlb_counters,
-    gpumpi_tlb_counters,
-    gpumpi_tlb_preset,
-    gpumpi_tlb_check_config,
-    gpumpi_tlb_bytes,
-    gpumpi_tlb_bits,
-    NULL,
-    gpumpi_tlb_set_up,
-    gpumpi_tlb_fits,
-    gpumpi_tlb_check,
-    gpumpi_tlb_hash,
+    "tlb", "fault", GPUMPI_TLB_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_tlb_config),
+    offsetof(gpump_tlb, config), offsetof(gpump_tlb, statistics), sizeof gpumpi_tlb_counters / sizeof *gpumpi_tlb_counters, gpumpi_tlb_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_tlb_preset, gpumpi_tlb_check_config, gpumpi_tlb_bytes, gpumpi_tlb_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_tlb_set_up, gpumpi_tlb_unfit, gpumpi_tlb_check, gpumpi_tlb_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_tlb_methods(void) { return &gpumpi_tlb_hooks; }
 
 /* ---- gpump_impl/fault/replay.c ---- */
@@ -10249,26 +10229,16 @@ static const char *const gpumpi_replay_counters[][3] = {
     GPUMP_REPLAY_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
+/* clang-format off */
 static const gpumpi_methods gpumpi_replay_hooks = {
-    "replay",
-    "fault",
-    GPUMPI_REPLAY_MAGIC,
-    GPUMP_LAYOUT_FAULT,
-    sizeof(gpump_replay_config),
-    offsetof(gpump_replay, config),
-    offsetof(gpump_replay, statistics),
-    sizeof gpumpi_replay_counters / sizeof *gpumpi_replay_counters,
-    gpumpi_replay_counters,
-    gpumpi_replay_preset,
-    gpumpi_replay_check_config,
-    gpumpi_replay_bytes,
-    gpumpi_replay_bits,
-    NULL,
-    gpumpi_replay_set_up,
-    NULL,
-    gpumpi_replay_check,
-    gpumpi_replay_hash,
+    "replay", "fault", GPUMPI_REPLAY_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_replay_config),
+    offsetof(gpump_replay, config), offsetof(gpump_replay, statistics), sizeof gpumpi_replay_counters / sizeof *gpumpi_replay_counters, gpumpi_replay_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_replay_preset, gpumpi_replay_check_config, gpumpi_replay_bytes, gpumpi_replay_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_replay_set_up, NULL, gpumpi_replay_check, gpumpi_replay_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_replay_methods(void) { return &gpumpi_replay_hooks; }
 
 /* ---- gpump_impl/fault/restart.c ---- */
@@ -10767,26 +10737,16 @@ static const char *const gpumpi_restart_counters[][3] = {
     GPUMP_RESTART_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
+/* clang-format off */
 static const gpumpi_methods gpumpi_restart_hooks = {
-    "restart",
-    "fault",
-    GPUMPI_RESTART_MAGIC,
-    GPUMP_LAYOUT_FAULT,
-    sizeof(gpump_restart_config),
-    offsetof(gpump_restart, config),
-    offsetof(gpump_restart, statistics),
-    sizeof gpumpi_restart_counters / sizeof *gpumpi_restart_counters,
-    gpumpi_restart_counters,
-    gpumpi_restart_preset,
-    gpumpi_restart_check_config,
-    gpumpi_restart_bytes,
-    gpumpi_restart_bits,
-    NULL,
-    gpumpi_restart_set_up,
-    NULL,
-    gpumpi_restart_check,
-    gpumpi_restart_hash,
+    "restart", "fault", GPUMPI_RESTART_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_restart_config),
+    offsetof(gpump_restart, config), offsetof(gpump_restart, statistics), sizeof gpumpi_restart_counters / sizeof *gpumpi_restart_counters, gpumpi_restart_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_restart_preset, gpumpi_restart_check_config, gpumpi_restart_bytes, gpumpi_restart_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_restart_set_up, NULL, gpumpi_restart_check, gpumpi_restart_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_restart_methods(void) { return &gpumpi_restart_hooks; }
 
 /* ---- gpump_impl/fault/fault_records.c ---- */
@@ -11017,9 +10977,9 @@ static void gpumpi_fault_set_up(void *object) {
     }
 }
 
-static int gpumpi_fault_fits(const void *object) {
+static const char *gpumpi_fault_unfit(const void *object) {
     const gpump_fault *fault = (const gpump_fault *)object;
-    return fault->granule_shift == (uint32_t)gpumpi_bits_for(fault->config.granule_pages);
+    return fault->granule_shift == (uint32_t)gpumpi_bits_for(fault->config.granule_pages) ? NULL : "granule_shift";
 }
 
 /* ---- checks ---- */
@@ -11230,26 +11190,16 @@ static const char *const gpumpi_fault_counters[][3] = {
     GPUMP_FAULT_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
+/* clang-format off */
 static const gpumpi_methods gpumpi_fault_hooks = {
-    "fault",
-    "fault",
-    GPUMPI_FAULT_MAGIC,
-    GPUMP_LAYOUT_FAULT,
-    sizeof(gpump_fault_config),
-    offsetof(gpump_fault, config),
-    offsetof(gpump_fault, statistics),
-    sizeof gpumpi_fault_counters / sizeof *gpumpi_fault_counters,
-    gpumpi_fault_counters,
-    gpumpi_fault_preset,
-    gpumpi_fault_check_config,
-    gpumpi_fault_bytes,
-    gpumpi_fault_bits,
-    NULL,
-    gpumpi_fault_set_up,
-    gpumpi_fault_fits,
-    gpumpi_fault_check,
-    gpumpi_fault_hash,
+    "fault", "fault", GPUMPI_FAULT_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_fault_config),
+    offsetof(gpump_fault, config), offsetof(gpump_fault, statistics), sizeof gpumpi_fault_counters / sizeof *gpumpi_fault_counters, gpumpi_fault_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_fault_preset, gpumpi_fault_check_config, gpumpi_fault_bytes, gpumpi_fault_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_fault_set_up, gpumpi_fault_unfit, gpumpi_fault_check, gpumpi_fault_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_fault_methods(void) { return &gpumpi_fault_hooks; }
 
 /* ---- gpump_impl/fault/fault_memory.c ---- */
@@ -12588,26 +12538,16 @@ static const char *const gpumpi_block_switch_counters[][3] = {
     GPUMP_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
+/* clang-format off */
 static const gpumpi_methods gpumpi_block_switch_hooks = {
-    "block_switch",
-    "fault",
-    GPUMPI_BLOCK_SWITCH_MAGIC,
-    GPUMP_LAYOUT_FAULT,
-    sizeof(gpump_block_switch_config),
-    offsetof(gpump_block_switch, config),
-    offsetof(gpump_block_switch, statistics),
-    sizeof gpumpi_block_switch_counters / sizeof *gpumpi_block_switch_counters,
-    gpumpi_block_switch_counters,
-    gpumpi_block_switch_preset,
-    gpumpi_block_switch_check_config,
-    gpumpi_block_switch_bytes,
-    gpumpi_block_switch_bits,
-    NULL,
-    gpumpi_block_switch_set_up,
-    NULL,
-    gpumpi_block_switch_check,
-    gpumpi_block_switch_hash,
+    "block_switch", "fault", GPUMPI_BLOCK_SWITCH_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_block_switch_config),
+    offsetof(gpump_block_switch, config), offsetof(gpump_block_switch, statistics), sizeof gpumpi_block_switch_counters / sizeof *gpumpi_block_switch_counters, gpumpi_block_switch_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_block_switch_preset, gpumpi_block_switch_check_config, gpumpi_block_switch_bytes, gpumpi_block_switch_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_block_switch_set_up, NULL, gpumpi_block_switch_check, gpumpi_block_switch_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_block_switch_methods(void) { return &gpumpi_block_switch_hooks; }
 
 #endif /* GPUMP_NO_FAULT */
@@ -15549,26 +15489,16 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     *allocated = at;
     return GPUMP_OK;
 }
+/* clang-format off */
 static const gpumpi_methods gpumpi_registers_hooks = {
-    "registers",
-    "program",
-    0,
-    GPUMP_LAYOUT_PROGRAM,
-    sizeof(gpump_registers_config),
-    0,
-    0,
-    0,
-    NULL,
-    gpumpi_registers_preset,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
+    "registers", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_registers_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_registers_preset, NULL, NULL, NULL, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_registers_methods(void) { return &gpumpi_registers_hooks; }
 #endif
 
@@ -15837,26 +15767,16 @@ end:
     gpumpi_arena_free(&scratch);
     return result;
 }
+/* clang-format off */
 static const gpumpi_methods gpumpi_preempt_points_hooks = {
-    "preempt_points",
-    "program",
-    0,
-    GPUMP_LAYOUT_PROGRAM,
-    sizeof(gpump_preempt_points_config),
-    0,
-    0,
-    0,
-    NULL,
-    gpumpi_preempt_points_preset,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
+    "preempt_points", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_preempt_points_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_preempt_points_preset, NULL, NULL, NULL, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_preempt_points_methods(void) { return &gpumpi_preempt_points_hooks; }
 #endif
 
@@ -17988,26 +17908,16 @@ GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const 
     gpumpi_arena_free(&scratch);
     return GPUMP_OK;
 }
+/* clang-format off */
 static const gpumpi_methods gpumpi_regions_hooks = {
-    "regions",
-    "program",
-    0,
-    GPUMP_LAYOUT_PROGRAM,
-    sizeof(gpump_regions_config),
-    0,
-    0,
-    0,
-    NULL,
-    gpumpi_regions_preset,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
+    "regions", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_regions_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_regions_preset, NULL, NULL, NULL, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_regions_methods(void) { return &gpumpi_regions_hooks; }
 #endif
 
@@ -18582,26 +18492,16 @@ end:
     gpumpi_arena_free(&scratch);
     return result;
 }
+/* clang-format off */
 static const gpumpi_methods gpumpi_page_checks_hooks = {
-    "page_checks",
-    "program",
-    0,
-    GPUMP_LAYOUT_PROGRAM,
-    sizeof(gpump_page_checks_config),
-    0,
-    0,
-    0,
-    NULL,
-    gpumpi_page_checks_preset,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
+    "page_checks", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_page_checks_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_page_checks_preset, NULL, NULL, NULL, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_page_checks_methods(void) { return &gpumpi_page_checks_hooks; }
 #endif
 
@@ -20728,9 +20628,9 @@ static void gpumpi_context_pool_set_up(void *object) {
     fresh->words = gpump_bits_words(config->contexts);
 }
 
-static int gpumpi_context_pool_fits(const void *object) {
+static const char *gpumpi_context_pool_unfit(const void *object) {
     const gpump_context_pool *pool = (const gpump_context_pool *)object;
-    return pool->words == gpump_bits_words(pool->config.contexts);
+    return pool->words == gpump_bits_words(pool->config.contexts) ? NULL : "words";
 }
 
 static gpump_result gpumpi_context_pool_check(const void *object, gpump_diag *diag) {
@@ -20827,26 +20727,16 @@ GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint3
     return space == GPUMP_NONE ? 0 : pool->config.contexts - (uint32_t)gpumpi_context_spaces_const(pool)[space].taken;
 }
 
+/* clang-format off */
 static const gpumpi_methods gpumpi_context_pool_hooks = {
-    "context_pool",
-    "context",
-    GPUMPI_CONTEXT_POOL_MAGIC,
-    GPUMP_LAYOUT_CONTEXT,
-    sizeof(gpump_context_pool_config),
-    offsetof(gpump_context_pool, config),
-    0,
-    0,
-    NULL,
-    NULL,
-    gpumpi_context_pool_check_config,
-    gpumpi_context_pool_bytes,
-    gpumpi_context_pool_bits,
-    NULL,
-    gpumpi_context_pool_set_up,
-    gpumpi_context_pool_fits,
-    gpumpi_context_pool_check,
-    gpumpi_context_pool_hash,
+    "context_pool", "context", GPUMPI_CONTEXT_POOL_MAGIC, GPUMP_LAYOUT_CONTEXT, sizeof(gpump_context_pool_config),
+    offsetof(gpump_context_pool, config), 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    NULL, gpumpi_context_pool_check_config, gpumpi_context_pool_bytes, gpumpi_context_pool_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_context_pool_set_up, gpumpi_context_pool_unfit, gpumpi_context_pool_check, gpumpi_context_pool_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_context_pool_methods(void) { return &gpumpi_context_pool_hooks; }
 
 /* ---- gpump_impl/context/in_place.c ---- */
@@ -21761,26 +21651,16 @@ static const char *const gpumpi_spill_counters[][3] = {
     GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
+/* clang-format off */
 static const gpumpi_methods gpumpi_spill_hooks = {
-    "spill",
-    "context",
-    GPUMPI_SPILL_MAGIC,
-    GPUMP_LAYOUT_CONTEXT,
-    sizeof(gpump_spill_config),
-    offsetof(gpump_spill, config),
-    offsetof(gpump_spill, statistics),
-    sizeof gpumpi_spill_counters / sizeof *gpumpi_spill_counters,
-    gpumpi_spill_counters,
-    gpumpi_spill_preset,
-    gpumpi_spill_check_config,
-    gpumpi_spill_bytes,
-    gpumpi_spill_bits,
-    NULL,
-    NULL,
-    NULL,
-    gpumpi_spill_check,
-    gpumpi_spill_hash,
+    "spill", "context", GPUMPI_SPILL_MAGIC, GPUMP_LAYOUT_CONTEXT, sizeof(gpump_spill_config),
+    offsetof(gpump_spill, config), offsetof(gpump_spill, statistics), sizeof gpumpi_spill_counters / sizeof *gpumpi_spill_counters, gpumpi_spill_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_spill_preset, gpumpi_spill_check_config, gpumpi_spill_bytes, gpumpi_spill_bits, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, gpumpi_spill_check, gpumpi_spill_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_spill_methods(void) { return &gpumpi_spill_hooks; }
 
 /* ---- gpump_impl/context/preempted.c ---- */
@@ -21992,26 +21872,16 @@ GPUMP_API gpump_result gpump_preempted_order(const gpump_preempted *preempted, c
     return GPUMP_OK;
 }
 
+/* clang-format off */
 static const gpumpi_methods gpumpi_preempted_hooks = {
-    "preempted",
-    "context",
-    GPUMPI_PREEMPTED_MAGIC,
-    GPUMP_LAYOUT_CONTEXT,
-    sizeof(gpump_preempted_config),
-    offsetof(gpump_preempted, config),
-    0,
-    0,
-    NULL,
-    NULL,
-    gpumpi_preempted_check_config,
-    gpumpi_preempted_bytes,
-    gpumpi_preempted_bits,
-    NULL,
-    gpumpi_preempted_set_up,
-    NULL,
-    gpumpi_preempted_check,
-    gpumpi_preempted_hash,
+    "preempted", "context", GPUMPI_PREEMPTED_MAGIC, GPUMP_LAYOUT_CONTEXT, sizeof(gpump_preempted_config),
+    offsetof(gpump_preempted, config), 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    NULL, gpumpi_preempted_check_config, gpumpi_preempted_bytes, gpumpi_preempted_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_preempted_set_up, NULL, gpumpi_preempted_check, gpumpi_preempted_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_preempted_methods(void) { return &gpumpi_preempted_hooks; }
 
 #endif /* GPUMP_NO_CONTEXT */
@@ -22212,26 +22082,16 @@ GPUMP_API gpump_result gpump_read_set_restore(gpump_read_set *set, const gpump_r
     return GPUMP_OK;
 }
 
+/* clang-format off */
 static const gpumpi_methods gpumpi_read_set_hooks = {
-    "read_set",
-    "sm",
-    GPUMPI_READ_SET_MAGIC,
-    GPUMP_LAYOUT_SM,
-    sizeof(gpump_read_set_config),
-    offsetof(gpump_read_set, config),
-    0,
-    0,
-    NULL,
-    gpumpi_read_set_preset,
-    gpumpi_read_set_check_config,
-    gpumpi_read_set_bytes,
-    gpumpi_read_set_bits,
-    NULL,
-    gpumpi_read_set_set_up,
-    NULL,
-    gpumpi_read_set_check,
-    gpumpi_read_set_hash,
+    "read_set", "sm", GPUMPI_READ_SET_MAGIC, GPUMP_LAYOUT_SM, sizeof(gpump_read_set_config),
+    offsetof(gpump_read_set, config), 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_read_set_preset, gpumpi_read_set_check_config, gpumpi_read_set_bytes, gpumpi_read_set_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_read_set_set_up, NULL, gpumpi_read_set_check, gpumpi_read_set_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_read_set_methods(void) { return &gpumpi_read_set_hooks; }
 
 /* ---- gpump_impl/sm/sm.c ---- */
@@ -23413,26 +23273,16 @@ static const char *const gpumpi_sm_counters[][3] = {
     GPUMP_SM_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
+/* clang-format off */
 static const gpumpi_methods gpumpi_sm_hooks = {
-    "sm",
-    "sm",
-    GPUMPI_SM_MAGIC,
-    GPUMP_LAYOUT_SM,
-    sizeof(gpump_sm_config),
-    offsetof(gpump_sm, config),
-    offsetof(gpump_sm, statistics),
-    sizeof gpumpi_sm_counters / sizeof *gpumpi_sm_counters,
-    gpumpi_sm_counters,
-    gpumpi_sm_preset,
-    gpumpi_sm_check_config,
-    gpumpi_sm_bytes,
-    NULL,
-    gpumpi_sm_tables,
-    gpumpi_sm_set_up,
-    NULL,
-    gpumpi_sm_check,
-    gpumpi_sm_hash,
+    "sm", "sm", GPUMPI_SM_MAGIC, GPUMP_LAYOUT_SM, sizeof(gpump_sm_config),
+    offsetof(gpump_sm, config), offsetof(gpump_sm, statistics), sizeof gpumpi_sm_counters / sizeof *gpumpi_sm_counters, gpumpi_sm_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_sm_preset, gpumpi_sm_check_config, gpumpi_sm_bytes, NULL, gpumpi_sm_tables,
+    /* set_up, unfit, check, hash */
+    gpumpi_sm_set_up, NULL, gpumpi_sm_check, gpumpi_sm_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_sm_methods(void) { return &gpumpi_sm_hooks; }
 
 #endif /* GPUMP_NO_SM */
@@ -23858,26 +23708,16 @@ static uint64_t gpumpi_victim_tables(const void *of, void *filled) {
     return storage->sm_bits * config->sms + storage->gpu_bits;
 }
 
+/* clang-format off */
 static const gpumpi_methods gpumpi_victim_hooks = {
-    "victim",
-    "victim",
-    0,
-    GPUMP_LAYOUT_VICTIM,
-    sizeof(gpump_victim_config),
-    0,
-    0,
-    0,
-    NULL,
-    gpumpi_victim_preset,
-    gpumpi_victim_check_config,
-    NULL,
-    NULL,
-    gpumpi_victim_tables,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
+    "victim", "victim", 0, GPUMP_LAYOUT_VICTIM, sizeof(gpump_victim_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_victim_preset, gpumpi_victim_check_config, NULL, NULL, gpumpi_victim_tables,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_victim_methods(void) { return &gpumpi_victim_hooks; }
 
 /* ---- gpump_impl/victim/victim_greedy.c ---- */
@@ -25991,26 +25831,16 @@ static const char *const gpumpi_rate_counters[][3] = {
     GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
+/* clang-format off */
 static const gpumpi_methods gpumpi_rate_hooks = {
-    "rate",
-    "sharing",
-    GPUMPI_RATE_MAGIC,
-    GPUMP_LAYOUT_SHARING,
-    sizeof(gpump_rate_config),
-    offsetof(gpump_rate, config),
-    0,
-    sizeof gpumpi_rate_counters / sizeof *gpumpi_rate_counters,
-    gpumpi_rate_counters,
-    gpumpi_rate_preset,
-    gpumpi_rate_check_config,
-    gpumpi_rate_bytes,
-    NULL,
-    gpumpi_rate_tables,
-    gpumpi_rate_set_up,
-    NULL,
-    gpumpi_rate_check,
-    gpumpi_rate_hash,
+    "rate", "sharing", GPUMPI_RATE_MAGIC, GPUMP_LAYOUT_SHARING, sizeof(gpump_rate_config),
+    offsetof(gpump_rate, config), 0, sizeof gpumpi_rate_counters / sizeof *gpumpi_rate_counters, gpumpi_rate_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_rate_preset, gpumpi_rate_check_config, gpumpi_rate_bytes, NULL, gpumpi_rate_tables,
+    /* set_up, unfit, check, hash */
+    gpumpi_rate_set_up, NULL, gpumpi_rate_check, gpumpi_rate_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_rate_methods(void) { return &gpumpi_rate_hooks; }
 
 /* ---- gpump_impl/sharing/partition.c ---- */
@@ -26597,26 +26427,16 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
     return result;
 }
 
+/* clang-format off */
 static const gpumpi_methods gpumpi_partition_hooks = {
-    "partition",
-    "sharing",
-    0,
-    GPUMP_LAYOUT_SHARING,
-    sizeof(gpump_partition_config),
-    0,
-    0,
-    0,
-    NULL,
-    gpumpi_partition_preset,
-    gpumpi_partition_check_config,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
+    "partition", "sharing", 0, GPUMP_LAYOUT_SHARING, sizeof(gpump_partition_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_partition_preset, gpumpi_partition_check_config, NULL, NULL, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_partition_methods(void) { return &gpumpi_partition_hooks; }
 
 /* ---- gpump_impl/sharing/partition_slack.c ---- */
@@ -27517,26 +27337,16 @@ GPUMP_API uint64_t gpump_sharing_next_cycle(const gpump_sharing *sharing) {
     }
 }
 
+/* clang-format off */
 static const gpumpi_methods gpumpi_sharing_hooks = {
-    "sharing",
-    "sharing",
-    GPUMPI_SHARING_MAGIC,
-    GPUMP_LAYOUT_SHARING,
-    sizeof(gpump_sharing_config),
-    offsetof(gpump_sharing, config),
-    0,
-    0,
-    NULL,
-    gpumpi_sharing_preset,
-    gpumpi_sharing_check_config,
-    gpumpi_sharing_bytes,
-    gpumpi_sharing_bits,
-    NULL,
-    gpumpi_sharing_set_up,
-    NULL,
-    gpumpi_sharing_check,
-    gpumpi_sharing_hash,
+    "sharing", "sharing", GPUMPI_SHARING_MAGIC, GPUMP_LAYOUT_SHARING, sizeof(gpump_sharing_config),
+    offsetof(gpump_sharing, config), 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_sharing_preset, gpumpi_sharing_check_config, gpumpi_sharing_bytes, gpumpi_sharing_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_sharing_set_up, NULL, gpumpi_sharing_check, gpumpi_sharing_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_sharing_methods(void) { return &gpumpi_sharing_hooks; }
 
 #endif /* GPUMP_NO_SHARING */
@@ -27628,11 +27438,12 @@ static void gpumpi_scheduler_set_up(void *object) {
     }
 }
 
-static int gpumpi_scheduler_fits(const void *object) {
+static const char *gpumpi_scheduler_unfit(const void *object) {
     const gpump_scheduler *s = (const gpump_scheduler *)object;
     gpump_scheduler layout;
     gpumpi_scheduler_layout(&layout, &s->config);
-    return !memcmp(&s->processes_at, &layout.processes_at, GPUMPI_SCHEDULER_OFFSETS * sizeof(uint64_t));
+    return memcmp(&s->processes_at, &layout.processes_at, GPUMPI_SCHEDULER_OFFSETS * sizeof(uint64_t)) ? "offsets"
+                                                                                                       : NULL;
 }
 
 static uint64_t gpumpi_scheduler_hash(const void *object) {
@@ -27966,26 +27777,16 @@ static const char *const gpumpi_scheduler_counters[][3] = {
     GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
+/* clang-format off */
 static const gpumpi_methods gpumpi_scheduler_hooks = {
-    "scheduler",
-    "scheduler",
-    GPUMPI_SCHEDULER_MAGIC,
-    GPUMP_LAYOUT_SCHEDULER,
-    sizeof(gpump_scheduler_config),
-    offsetof(gpump_scheduler, config),
-    offsetof(gpump_scheduler, statistics),
-    sizeof gpumpi_scheduler_counters / sizeof *gpumpi_scheduler_counters,
-    gpumpi_scheduler_counters,
-    gpumpi_scheduler_preset,
-    gpumpi_scheduler_check_config,
-    gpumpi_scheduler_bytes,
-    NULL,
-    gpumpi_scheduler_tables,
-    gpumpi_scheduler_set_up,
-    gpumpi_scheduler_fits,
-    gpumpi_scheduler_check,
-    gpumpi_scheduler_hash,
+    "scheduler", "scheduler", GPUMPI_SCHEDULER_MAGIC, GPUMP_LAYOUT_SCHEDULER, sizeof(gpump_scheduler_config),
+    offsetof(gpump_scheduler, config), offsetof(gpump_scheduler, statistics), sizeof gpumpi_scheduler_counters / sizeof *gpumpi_scheduler_counters, gpumpi_scheduler_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_scheduler_preset, gpumpi_scheduler_check_config, gpumpi_scheduler_bytes, NULL, gpumpi_scheduler_tables,
+    /* set_up, unfit, check, hash */
+    gpumpi_scheduler_set_up, gpumpi_scheduler_unfit, gpumpi_scheduler_check, gpumpi_scheduler_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_scheduler_methods(void) { return &gpumpi_scheduler_hooks; }
 
 /* ---- gpump_impl/scheduler/scheduler.c ---- */
@@ -30086,26 +29887,17 @@ static const char *const gpumpi_duet_counters[][3] = {
     GPUMP_DUET_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
+#define GPUMPI_DUET_PEAKS (UINT64_C(1) << (offsetof(gpump_duet_statistics, most_blocks) / 8))
+/* clang-format off */
 static const gpumpi_methods gpumpi_duet_hooks = {
-    "duet",
-    "duet",
-    GPUMPI_DUET_MAGIC,
-    GPUMP_LAYOUT_DUET,
-    sizeof(gpump_duet_config),
-    offsetof(gpump_duet, config),
-    offsetof(gpump_duet, statistics),
-    sizeof gpumpi_duet_counters / sizeof *gpumpi_duet_counters,
-    gpumpi_duet_counters,
-    gpumpi_duet_preset,
-    gpumpi_duet_check_config,
-    gpumpi_duet_bytes,
-    NULL,
-    gpumpi_duet_tables,
-    gpumpi_duet_set_up,
-    NULL,
-    gpumpi_duet_check,
-    gpumpi_duet_hash,
+    "duet", "duet", GPUMPI_DUET_MAGIC, GPUMP_LAYOUT_DUET, sizeof(gpump_duet_config),
+    offsetof(gpump_duet, config), offsetof(gpump_duet, statistics), sizeof gpumpi_duet_counters / sizeof *gpumpi_duet_counters, gpumpi_duet_counters, GPUMPI_DUET_PEAKS,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_duet_preset, gpumpi_duet_check_config, gpumpi_duet_bytes, NULL, gpumpi_duet_tables,
+    /* set_up, unfit, check, hash */
+    gpumpi_duet_set_up, NULL, gpumpi_duet_check, gpumpi_duet_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_duet_methods(void) { return &gpumpi_duet_hooks; }
 
 #endif /* GPUMP_NO_DUET */

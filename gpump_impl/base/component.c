@@ -109,21 +109,24 @@ GPUMP_API gpump_result gpump_init(const gpump_component *component, void *memory
 GPUMP_API gpump_result gpump_adopt(const gpump_component *component, void *memory, size_t bytes, const void *config,
                                    void *object, gpump_diag *diag) {
     size_t needed;
+    const char *unfit;
     const gpumpi_methods *methods;
     gpump_result result = gpumpi_check_host(component, config, object, &needed, diag);
     if (result) return result;
     methods = component->methods();
     result = gpumpi_head_adopt(memory, bytes, methods->magic, methods->layout, needed, diag);
     if (result) return result;
-    if (memcmp((const char *)memory + methods->config_at, config, methods->config_bytes) ||
-        (methods->fits && !methods->fits(memory)))
+    if (memcmp((const char *)memory + methods->config_at, config, methods->config_bytes))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", methods->config_at, 0, 0, 0);
+    unfit = methods->unfit ? methods->unfit(memory) : NULL;
+    if (unfit) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, unfit, 0, 0, 0, 0);
     memcpy(object, &memory, sizeof memory);
     return GPUMP_OK;
 }
 
 GPUMP_API gpump_result gpump_check(const gpump_component *component, const void *object, gpump_diag *diag) {
     const gpumpi_methods *methods;
+    const void *config;
     if (!component) return gpumpi_null(diag, "component");
     methods = component->methods();
     if (!object) return gpumpi_null(diag, methods->name);
@@ -131,6 +134,9 @@ GPUMP_API gpump_result gpump_check(const gpump_component *component, const void 
     if (((const gpumpi_head *)object)->magic != methods->magic)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", 0, ((const gpumpi_head *)object)->magic, methods->magic,
                            methods->magic);
+    config = (const char *)object + methods->config_at;
+    if (gpumpi_check_config(component, config, NULL) || methods->bytes(config) != ((const gpumpi_head *)object)->bytes)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", methods->config_at, 0, 0, 0);
     return methods->check ? methods->check(object, diag) : gpumpi_lacks(diag, methods->name);
 }
 
@@ -153,7 +159,9 @@ GPUMP_API void gpump_statistics_diff(const gpump_component *component, const voi
                                      void *difference) {
     const uint64_t *from = (const uint64_t *)earlier, *to = (const uint64_t *)later;
     uint64_t *result = (uint64_t *)difference;
-    for (uint32_t i = 0; i < component->methods()->statistics_count; i++) result[i] = to[i] - from[i];
+    const gpumpi_methods *methods = component->methods();
+    for (uint32_t i = 0; i < methods->statistics_count; i++)
+        result[i] = methods->peaks >> i & 1u ? to[i] : to[i] - from[i];
 }
 
 GPUMP_API gpump_result gpump_statistics_field(const gpump_component *component, const void *statistics, uint32_t index,

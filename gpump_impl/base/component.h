@@ -34,14 +34,15 @@ typedef struct gpumpi_methods {
     uint32_t statistics_at;             /* offset of the counters in the object; 0: not all in one place, or none */
     uint32_t statistics_count;          /* counters; 0: none */
     const char *const (*statistics)[3]; /* name, unit and description of each counter */
+    uint64_t peaks;                     /* bit i: counter i is the highest value so far, and not a sum */
     gpump_result (*preset)(void *config, const char *preset);
     gpump_result (*check_config)(const void *config, gpump_diag *diag); /* gets any configuration, never NULL */
     uint64_t (*bytes)(const void *config);
     uint64_t (*bits)(const void *config);
     /* instead of bits: fills *storage, a struct of 64-bit numbers, and returns their sum */
     uint64_t (*tables)(const void *config, void *storage);
-    void (*set_up)(void *object);    /* the object is 0 but for its head and configuration; may be NULL */
-    int (*fits)(const void *object); /* 1: what `set_up` derives from the configuration is right; may be NULL */
+    void (*set_up)(void *object);             /* the object is 0 but for its head and configuration; may be NULL */
+    const char *(*unfit)(const void *object); /* which of the numbers that set_up makes of the configuration is wrong */
     gpump_result (*check)(const void *object, gpump_diag *diag); /* gets an object of this configuration */
     uint64_t (*hash)(const void *object);
 } gpumpi_methods;
@@ -97,7 +98,8 @@ GPUMP_API uint64_t gpump_hash(const gpump_component *component, const void *obje
 /* Copies the counters of an `object` of `component` into *statistics, a struct of the component's type.
  * GPUMP_ERROR_STATE: the component keeps none, or several (gpump_rate: per kernel). */
 GPUMP_API gpump_result gpump_get_statistics(const gpump_component *component, const void *object, void *statistics);
-/* Sets *difference to *later minus *earlier, counter by counter: what `component` counted in between. *difference may
+/* Sets *difference to *later minus *earlier, counter by counter: what `component` counted in between. Of the highest
+ * value of something it is that of *later. *difference may
  * be one of the two. */
 GPUMP_API void gpump_statistics_diff(const gpump_component *component, const void *earlier, const void *later,
                                      void *difference);

@@ -3,73 +3,73 @@
 #ifndef GPUMP_LAYOUT_H
 #define GPUMP_LAYOUT_H
 
-#define GPUMP_LAYOUT_BASE 0x9c36d3eau
-#define GPUMP_LAYOUT_GPU 0x5642addcu
-#define GPUMP_LAYOUT_MEMORY 0xa620ee82u
-#define GPUMP_LAYOUT_FAULT 0xf45e8084u
-#define GPUMP_LAYOUT_PROGRAM 0x3330fef6u
-#define GPUMP_LAYOUT_CONTEXT 0x7d433c0bu
-#define GPUMP_LAYOUT_SM 0xec917305u
-#define GPUMP_LAYOUT_VICTIM 0xbaac5f59u
-#define GPUMP_LAYOUT_SHARING 0x92d37405u
-#define GPUMP_LAYOUT_SCHEDULER 0x51ce61cdu
-#define GPUMP_LAYOUT_DUET 0x07694bf1u
+#define GPUMP_LAYOUT_BASE 0x794720d4u
+#define GPUMP_LAYOUT_GPU 0xbeb8b7fdu
+#define GPUMP_LAYOUT_MEMORY 0x3cb0cdd6u
+#define GPUMP_LAYOUT_FAULT 0xa637c644u
+#define GPUMP_LAYOUT_PROGRAM 0x8e94862au
+#define GPUMP_LAYOUT_CONTEXT 0x752bf753u
+#define GPUMP_LAYOUT_SM 0xa8ed8093u
+#define GPUMP_LAYOUT_VICTIM 0xc5776738u
+#define GPUMP_LAYOUT_SHARING 0x9beb2017u
+#define GPUMP_LAYOUT_SCHEDULER 0x0b472416u
+#define GPUMP_LAYOUT_DUET 0xec010394u
 
 /* X(reference, exported constant) for each room that this file compiles */
 #ifdef GPUMP_NO_BASE
 #define GPUMPI_LAYOUT_OF_BASE(X)
 #else
-#define GPUMPI_LAYOUT_OF_BASE(X) X(gpumpi_layout_of_base, gpump_layout_base_9c36d3ea)
+#define GPUMPI_LAYOUT_OF_BASE(X) X(gpumpi_layout_of_base, gpump_layout_base_794720d4)
 #endif
 #ifdef GPUMP_NO_GPU
 #define GPUMPI_LAYOUT_OF_GPU(X)
 #else
-#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_5642addc)
+#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_beb8b7fd)
 #endif
 #ifdef GPUMP_NO_MEMORY
 #define GPUMPI_LAYOUT_OF_MEMORY(X)
 #else
-#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_a620ee82)
+#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_3cb0cdd6)
 #endif
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_f45e8084)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_a637c644)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)
 #else
-#define GPUMPI_LAYOUT_OF_PROGRAM(X) X(gpumpi_layout_of_program, gpump_layout_program_3330fef6)
+#define GPUMPI_LAYOUT_OF_PROGRAM(X) X(gpumpi_layout_of_program, gpump_layout_program_8e94862a)
 #endif
 #ifdef GPUMP_NO_CONTEXT
 #define GPUMPI_LAYOUT_OF_CONTEXT(X)
 #else
-#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_7d433c0b)
+#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_752bf753)
 #endif
 #ifdef GPUMP_NO_SM
 #define GPUMPI_LAYOUT_OF_SM(X)
 #else
-#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_ec917305)
+#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_a8ed8093)
 #endif
 #ifdef GPUMP_NO_VICTIM
 #define GPUMPI_LAYOUT_OF_VICTIM(X)
 #else
-#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_baac5f59)
+#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_c5776738)
 #endif
 #ifdef GPUMP_NO_SHARING
 #define GPUMPI_LAYOUT_OF_SHARING(X)
 #else
-#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_92d37405)
+#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_9beb2017)
 #endif
 #ifdef GPUMP_NO_SCHEDULER
 #define GPUMPI_LAYOUT_OF_SCHEDULER(X)
 #else
-#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_51ce61cd)
+#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_0b472416)
 #endif
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)
 #else
-#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_07694bf1)
+#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_ec010394)
 #endif
 #define GPUMPI_LAYOUTS(X) \
     GPUMPI_LAYOUT_OF_BASE(X) \

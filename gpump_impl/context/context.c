@@ -466,9 +466,9 @@ static void gpumpi_context_pool_set_up(void *object) {
     fresh->words = gpump_bits_words(config->contexts);
 }
 
-static int gpumpi_context_pool_fits(const void *object) {
+static const char *gpumpi_context_pool_unfit(const void *object) {
     const gpump_context_pool *pool = (const gpump_context_pool *)object;
-    return pool->words == gpump_bits_words(pool->config.contexts);
+    return pool->words == gpump_bits_words(pool->config.contexts) ? NULL : "words";
 }
 
 static gpump_result gpumpi_context_pool_check(const void *object, gpump_diag *diag) {
@@ -565,24 +565,14 @@ GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint3
     return space == GPUMP_NONE ? 0 : pool->config.contexts - (uint32_t)gpumpi_context_spaces_const(pool)[space].taken;
 }
 
+/* clang-format off */
 static const gpumpi_methods gpumpi_context_pool_hooks = {
-    "context_pool",
-    "context",
-    GPUMPI_CONTEXT_POOL_MAGIC,
-    GPUMP_LAYOUT_CONTEXT,
-    sizeof(gpump_context_pool_config),
-    offsetof(gpump_context_pool, config),
-    0,
-    0,
-    NULL,
-    NULL,
-    gpumpi_context_pool_check_config,
-    gpumpi_context_pool_bytes,
-    gpumpi_context_pool_bits,
-    NULL,
-    gpumpi_context_pool_set_up,
-    gpumpi_context_pool_fits,
-    gpumpi_context_pool_check,
-    gpumpi_context_pool_hash,
+    "context_pool", "context", GPUMPI_CONTEXT_POOL_MAGIC, GPUMP_LAYOUT_CONTEXT, sizeof(gpump_context_pool_config),
+    offsetof(gpump_context_pool, config), 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    NULL, gpumpi_context_pool_check_config, gpumpi_context_pool_bytes, gpumpi_context_pool_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_context_pool_set_up, gpumpi_context_pool_unfit, gpumpi_context_pool_check, gpumpi_context_pool_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_context_pool_methods(void) { return &gpumpi_context_pool_hooks; }

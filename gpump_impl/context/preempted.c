@@ -206,24 +206,14 @@ GPUMP_API gpump_result gpump_preempted_order(const gpump_preempted *preempted, c
     return GPUMP_OK;
 }
 
+/* clang-format off */
 static const gpumpi_methods gpumpi_preempted_hooks = {
-    "preempted",
-    "context",
-    GPUMPI_PREEMPTED_MAGIC,
-    GPUMP_LAYOUT_CONTEXT,
-    sizeof(gpump_preempted_config),
-    offsetof(gpump_preempted, config),
-    0,
-    0,
-    NULL,
-    NULL,
-    gpumpi_preempted_check_config,
-    gpumpi_preempted_bytes,
-    gpumpi_preempted_bits,
-    NULL,
-    gpumpi_preempted_set_up,
-    NULL,
-    gpumpi_preempted_check,
-    gpumpi_preempted_hash,
+    "preempted", "context", GPUMPI_PREEMPTED_MAGIC, GPUMP_LAYOUT_CONTEXT, sizeof(gpump_preempted_config),
+    offsetof(gpump_preempted, config), 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    NULL, gpumpi_preempted_check_config, gpumpi_preempted_bytes, gpumpi_preempted_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_preempted_set_up, NULL, gpumpi_preempted_check, gpumpi_preempted_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_preempted_methods(void) { return &gpumpi_preempted_hooks; }

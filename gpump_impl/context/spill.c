@@ -758,24 +758,14 @@ static const char *const gpumpi_spill_counters[][3] = {
     GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
+/* clang-format off */
 static const gpumpi_methods gpumpi_spill_hooks = {
-    "spill",
-    "context",
-    GPUMPI_SPILL_MAGIC,
-    GPUMP_LAYOUT_CONTEXT,
-    sizeof(gpump_spill_config),
-    offsetof(gpump_spill, config),
-    offsetof(gpump_spill, statistics),
-    sizeof gpumpi_spill_counters / sizeof *gpumpi_spill_counters,
-    gpumpi_spill_counters,
-    gpumpi_spill_preset,
-    gpumpi_spill_check_config,
-    gpumpi_spill_bytes,
-    gpumpi_spill_bits,
-    NULL,
-    NULL,
-    NULL,
-    gpumpi_spill_check,
-    gpumpi_spill_hash,
+    "spill", "context", GPUMPI_SPILL_MAGIC, GPUMP_LAYOUT_CONTEXT, sizeof(gpump_spill_config),
+    offsetof(gpump_spill, config), offsetof(gpump_spill, statistics), sizeof gpumpi_spill_counters / sizeof *gpumpi_spill_counters, gpumpi_spill_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_spill_preset, gpumpi_spill_check_config, gpumpi_spill_bytes, gpumpi_spill_bits, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, gpumpi_spill_check, gpumpi_spill_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_spill_methods(void) { return &gpumpi_spill_hooks; }

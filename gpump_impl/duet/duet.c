@@ -659,24 +659,15 @@ static const char *const gpumpi_duet_counters[][3] = {
     GPUMP_DUET_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
+#define GPUMPI_DUET_PEAKS (UINT64_C(1) << (offsetof(gpump_duet_statistics, most_blocks) / 8))
+/* clang-format off */
 static const gpumpi_methods gpumpi_duet_hooks = {
-    "duet",
-    "duet",
-    GPUMPI_DUET_MAGIC,
-    GPUMP_LAYOUT_DUET,
-    sizeof(gpump_duet_config),
-    offsetof(gpump_duet, config),
-    offsetof(gpump_duet, statistics),
-    sizeof gpumpi_duet_counters / sizeof *gpumpi_duet_counters,
-    gpumpi_duet_counters,
-    gpumpi_duet_preset,
-    gpumpi_duet_check_config,
-    gpumpi_duet_bytes,
-    NULL,
-    gpumpi_duet_tables,
-    gpumpi_duet_set_up,
-    NULL,
-    gpumpi_duet_check,
-    gpumpi_duet_hash,
+    "duet", "duet", GPUMPI_DUET_MAGIC, GPUMP_LAYOUT_DUET, sizeof(gpump_duet_config),
+    offsetof(gpump_duet, config), offsetof(gpump_duet, statistics), sizeof gpumpi_duet_counters / sizeof *gpumpi_duet_counters, gpumpi_duet_counters, GPUMPI_DUET_PEAKS,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_duet_preset, gpumpi_duet_check_config, gpumpi_duet_bytes, NULL, gpumpi_duet_tables,
+    /* set_up, unfit, check, hash */
+    gpumpi_duet_set_up, NULL, gpumpi_duet_check, gpumpi_duet_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_duet_methods(void) { return &gpumpi_duet_hooks; }

@@ -147,9 +147,9 @@ static void gpumpi_fault_set_up(void *object) {
     }
 }
 
-static int gpumpi_fault_fits(const void *object) {
+static const char *gpumpi_fault_unfit(const void *object) {
     const gpump_fault *fault = (const gpump_fault *)object;
-    return fault->granule_shift == (uint32_t)gpumpi_bits_for(fault->config.granule_pages);
+    return fault->granule_shift == (uint32_t)gpumpi_bits_for(fault->config.granule_pages) ? NULL : "granule_shift";
 }
 
 /* ---- checks ---- */
@@ -360,24 +360,14 @@ static const char *const gpumpi_fault_counters[][3] = {
     GPUMP_FAULT_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
+/* clang-format off */
 static const gpumpi_methods gpumpi_fault_hooks = {
-    "fault",
-    "fault",
-    GPUMPI_FAULT_MAGIC,
-    GPUMP_LAYOUT_FAULT,
-    sizeof(gpump_fault_config),
-    offsetof(gpump_fault, config),
-    offsetof(gpump_fault, statistics),
-    sizeof gpumpi_fault_counters / sizeof *gpumpi_fault_counters,
-    gpumpi_fault_counters,
-    gpumpi_fault_preset,
-    gpumpi_fault_check_config,
-    gpumpi_fault_bytes,
-    gpumpi_fault_bits,
-    NULL,
-    gpumpi_fault_set_up,
-    gpumpi_fault_fits,
-    gpumpi_fault_check,
-    gpumpi_fault_hash,
+    "fault", "fault", GPUMPI_FAULT_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_fault_config),
+    offsetof(gpump_fault, config), offsetof(gpump_fault, statistics), sizeof gpumpi_fault_counters / sizeof *gpumpi_fault_counters, gpumpi_fault_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_fault_preset, gpumpi_fault_check_config, gpumpi_fault_bytes, gpumpi_fault_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_fault_set_up, gpumpi_fault_unfit, gpumpi_fault_check, gpumpi_fault_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_fault_methods(void) { return &gpumpi_fault_hooks; }

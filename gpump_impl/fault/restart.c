@@ -493,24 +493,14 @@ static const char *const gpumpi_restart_counters[][3] = {
     GPUMP_RESTART_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
+/* clang-format off */
 static const gpumpi_methods gpumpi_restart_hooks = {
-    "restart",
-    "fault",
-    GPUMPI_RESTART_MAGIC,
-    GPUMP_LAYOUT_FAULT,
-    sizeof(gpump_restart_config),
-    offsetof(gpump_restart, config),
-    offsetof(gpump_restart, statistics),
-    sizeof gpumpi_restart_counters / sizeof *gpumpi_restart_counters,
-    gpumpi_restart_counters,
-    gpumpi_restart_preset,
-    gpumpi_restart_check_config,
-    gpumpi_restart_bytes,
-    gpumpi_restart_bits,
-    NULL,
-    gpumpi_restart_set_up,
-    NULL,
-    gpumpi_restart_check,
-    gpumpi_restart_hash,
+    "restart", "fault", GPUMPI_RESTART_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_restart_config),
+    offsetof(gpump_restart, config), offsetof(gpump_restart, statistics), sizeof gpumpi_restart_counters / sizeof *gpumpi_restart_counters, gpumpi_restart_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_restart_preset, gpumpi_restart_check_config, gpumpi_restart_bytes, gpumpi_restart_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_restart_set_up, NULL, gpumpi_restart_check, gpumpi_restart_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_restart_methods(void) { return &gpumpi_restart_hooks; }

@@ -110,9 +110,9 @@ static void gpumpi_tlb_set_up(void *object) {
     for (uint32_t i = 0; i < fresh->sets; i++) gpumpi_tlb_lists(fresh)[i] = GPUMP_NONE;
 }
 
-static int gpumpi_tlb_fits(const void *object) {
+static const char *gpumpi_tlb_unfit(const void *object) {
     const gpump_tlb *tlb = (const gpump_tlb *)object;
-    return tlb->sets == tlb->config.entries / tlb->config.ways;
+    return tlb->sets == tlb->config.entries / tlb->config.ways ? NULL : "sets";
 }
 
 /* Walks one list of waiters: `count` of them, all of `owner`; sets *last. */
@@ -351,24 +351,14 @@ static const char *const gpumpi_tlb_counters[][3] = {
     GPUMP_TLB_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
+/* clang-format off */
 static const gpumpi_methods gpumpi_tlb_hooks = {
-    "tlb",
-    "fault",
-    GPUMPI_TLB_MAGIC,
-    GPUMP_LAYOUT_FAULT,
-    sizeof(gpump_tlb_config),
-    offsetof(gpump_tlb, config),
-    offsetof(gpump_tlb, statistics),
-    sizeof gpumpi_tlb_counters / sizeof *gpumpi_tlb_counters,
-    gpumpi_tlb_counters,
-    gpumpi_tlb_preset,
-    gpumpi_tlb_check_config,
-    gpumpi_tlb_bytes,
-    gpumpi_tlb_bits,
-    NULL,
-    gpumpi_tlb_set_up,
-    gpumpi_tlb_fits,
-    gpumpi_tlb_check,
-    gpumpi_tlb_hash,
+    "tlb", "fault", GPUMPI_TLB_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_tlb_config),
+    offsetof(gpump_tlb, config), offsetof(gpump_tlb, statistics), sizeof gpumpi_tlb_counters / sizeof *gpumpi_tlb_counters, gpumpi_tlb_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_tlb_preset, gpumpi_tlb_check_config, gpumpi_tlb_bytes, gpumpi_tlb_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_tlb_set_up, gpumpi_tlb_unfit, gpumpi_tlb_check, gpumpi_tlb_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_tlb_methods(void) { return &gpumpi_tlb_hooks; }

@@ -568,25 +568,15 @@ end:
     gpumpi_arena_free(&scratch);
     return result;
 }
+/* clang-format off */
 static const gpumpi_methods gpumpi_page_checks_hooks = {
-    "page_checks",
-    "program",
-    0,
-    GPUMP_LAYOUT_PROGRAM,
-    sizeof(gpump_page_checks_config),
-    0,
-    0,
-    0,
-    NULL,
-    gpumpi_page_checks_preset,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
+    "page_checks", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_page_checks_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_page_checks_preset, NULL, NULL, NULL, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_page_checks_methods(void) { return &gpumpi_page_checks_hooks; }
 #endif

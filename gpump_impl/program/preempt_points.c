@@ -262,25 +262,15 @@ end:
     gpumpi_arena_free(&scratch);
     return result;
 }
+/* clang-format off */
 static const gpumpi_methods gpumpi_preempt_points_hooks = {
-    "preempt_points",
-    "program",
-    0,
-    GPUMP_LAYOUT_PROGRAM,
-    sizeof(gpump_preempt_points_config),
-    0,
-    0,
-    0,
-    NULL,
-    gpumpi_preempt_points_preset,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
+    "preempt_points", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_preempt_points_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_preempt_points_preset, NULL, NULL, NULL, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_preempt_points_methods(void) { return &gpumpi_preempt_points_hooks; }
 #endif

@@ -733,25 +733,15 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     *allocated = at;
     return GPUMP_OK;
 }
+/* clang-format off */
 static const gpumpi_methods gpumpi_registers_hooks = {
-    "registers",
-    "program",
-    0,
-    GPUMP_LAYOUT_PROGRAM,
-    sizeof(gpump_registers_config),
-    0,
-    0,
-    0,
-    NULL,
-    gpumpi_registers_preset,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
+    "registers", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_registers_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_registers_preset, NULL, NULL, NULL, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_registers_methods(void) { return &gpumpi_registers_hooks; }
 #endif

@@ -82,11 +82,12 @@ static void gpumpi_scheduler_set_up(void *object) {
     }
 }
 
-static int gpumpi_scheduler_fits(const void *object) {
+static const char *gpumpi_scheduler_unfit(const void *object) {
     const gpump_scheduler *s = (const gpump_scheduler *)object;
     gpump_scheduler layout;
     gpumpi_scheduler_layout(&layout, &s->config);
-    return !memcmp(&s->processes_at, &layout.processes_at, GPUMPI_SCHEDULER_OFFSETS * sizeof(uint64_t));
+    return memcmp(&s->processes_at, &layout.processes_at, GPUMPI_SCHEDULER_OFFSETS * sizeof(uint64_t)) ? "offsets"
+                                                                                                       : NULL;
 }
 
 static uint64_t gpumpi_scheduler_hash(const void *object) {
@@ -420,24 +421,14 @@ static const char *const gpumpi_scheduler_counters[][3] = {
     GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
+/* clang-format off */
 static const gpumpi_methods gpumpi_scheduler_hooks = {
-    "scheduler",
-    "scheduler",
-    GPUMPI_SCHEDULER_MAGIC,
-    GPUMP_LAYOUT_SCHEDULER,
-    sizeof(gpump_scheduler_config),
-    offsetof(gpump_scheduler, config),
-    offsetof(gpump_scheduler, statistics),
-    sizeof gpumpi_scheduler_counters / sizeof *gpumpi_scheduler_counters,
-    gpumpi_scheduler_counters,
-    gpumpi_scheduler_preset,
-    gpumpi_scheduler_check_config,
-    gpumpi_scheduler_bytes,
-    NULL,
-    gpumpi_scheduler_tables,
-    gpumpi_scheduler_set_up,
-    gpumpi_scheduler_fits,
-    gpumpi_scheduler_check,
-    gpumpi_scheduler_hash,
+    "scheduler", "scheduler", GPUMPI_SCHEDULER_MAGIC, GPUMP_LAYOUT_SCHEDULER, sizeof(gpump_scheduler_config),
+    offsetof(gpump_scheduler, config), offsetof(gpump_scheduler, statistics), sizeof gpumpi_scheduler_counters / sizeof *gpumpi_scheduler_counters, gpumpi_scheduler_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_scheduler_preset, gpumpi_scheduler_check_config, gpumpi_scheduler_bytes, NULL, gpumpi_scheduler_tables,
+    /* set_up, unfit, check, hash */
+    gpumpi_scheduler_set_up, gpumpi_scheduler_unfit, gpumpi_scheduler_check, gpumpi_scheduler_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_scheduler_methods(void) { return &gpumpi_scheduler_hooks; }

@@ -270,24 +270,14 @@ static const char *const gpumpi_rate_counters[][3] = {
     GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
+/* clang-format off */
 static const gpumpi_methods gpumpi_rate_hooks = {
-    "rate",
-    "sharing",
-    GPUMPI_RATE_MAGIC,
-    GPUMP_LAYOUT_SHARING,
-    sizeof(gpump_rate_config),
-    offsetof(gpump_rate, config),
-    0,
-    sizeof gpumpi_rate_counters / sizeof *gpumpi_rate_counters,
-    gpumpi_rate_counters,
-    gpumpi_rate_preset,
-    gpumpi_rate_check_config,
-    gpumpi_rate_bytes,
-    NULL,
-    gpumpi_rate_tables,
-    gpumpi_rate_set_up,
-    NULL,
-    gpumpi_rate_check,
-    gpumpi_rate_hash,
+    "rate", "sharing", GPUMPI_RATE_MAGIC, GPUMP_LAYOUT_SHARING, sizeof(gpump_rate_config),
+    offsetof(gpump_rate, config), 0, sizeof gpumpi_rate_counters / sizeof *gpumpi_rate_counters, gpumpi_rate_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_rate_preset, gpumpi_rate_check_config, gpumpi_rate_bytes, NULL, gpumpi_rate_tables,
+    /* set_up, unfit, check, hash */
+    gpumpi_rate_set_up, NULL, gpumpi_rate_check, gpumpi_rate_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_rate_methods(void) { return &gpumpi_rate_hooks; }

@@ -597,24 +597,14 @@ GPUMP_API uint64_t gpump_sharing_next_cycle(const gpump_sharing *sharing) {
     }
 }
 
+/* clang-format off */
 static const gpumpi_methods gpumpi_sharing_hooks = {
-    "sharing",
-    "sharing",
-    GPUMPI_SHARING_MAGIC,
-    GPUMP_LAYOUT_SHARING,
-    sizeof(gpump_sharing_config),
-    offsetof(gpump_sharing, config),
-    0,
-    0,
-    NULL,
-    gpumpi_sharing_preset,
-    gpumpi_sharing_check_config,
-    gpumpi_sharing_bytes,
-    gpumpi_sharing_bits,
-    NULL,
-    gpumpi_sharing_set_up,
-    NULL,
-    gpumpi_sharing_check,
-    gpumpi_sharing_hash,
+    "sharing", "sharing", GPUMPI_SHARING_MAGIC, GPUMP_LAYOUT_SHARING, sizeof(gpump_sharing_config),
+    offsetof(gpump_sharing, config), 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_sharing_preset, gpumpi_sharing_check_config, gpumpi_sharing_bytes, gpumpi_sharing_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_sharing_set_up, NULL, gpumpi_sharing_check, gpumpi_sharing_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_sharing_methods(void) { return &gpumpi_sharing_hooks; }

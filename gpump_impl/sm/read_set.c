@@ -180,24 +180,14 @@ GPUMP_API gpump_result gpump_read_set_restore(gpump_read_set *set, const gpump_r
     return GPUMP_OK;
 }
 
+/* clang-format off */
 static const gpumpi_methods gpumpi_read_set_hooks = {
-    "read_set",
-    "sm",
-    GPUMPI_READ_SET_MAGIC,
-    GPUMP_LAYOUT_SM,
-    sizeof(gpump_read_set_config),
-    offsetof(gpump_read_set, config),
-    0,
-    0,
-    NULL,
-    gpumpi_read_set_preset,
-    gpumpi_read_set_check_config,
-    gpumpi_read_set_bytes,
-    gpumpi_read_set_bits,
-    NULL,
-    gpumpi_read_set_set_up,
-    NULL,
-    gpumpi_read_set_check,
-    gpumpi_read_set_hash,
+    "read_set", "sm", GPUMPI_READ_SET_MAGIC, GPUMP_LAYOUT_SM, sizeof(gpump_read_set_config),
+    offsetof(gpump_read_set, config), 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_read_set_preset, gpumpi_read_set_check_config, gpumpi_read_set_bytes, gpumpi_read_set_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_read_set_set_up, NULL, gpumpi_read_set_check, gpumpi_read_set_hash,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_read_set_methods(void) { return &gpumpi_read_set_hooks; }

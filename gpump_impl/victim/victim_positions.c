@@ -123,24 +123,14 @@ static uint64_t gpumpi_victim_tables(const void *of, void *filled) {
     return storage->sm_bits * config->sms + storage->gpu_bits;
 }
 
+/* clang-format off */
 static const gpumpi_methods gpumpi_victim_hooks = {
-    "victim",
-    "victim",
-    0,
-    GPUMP_LAYOUT_VICTIM,
-    sizeof(gpump_victim_config),
-    0,
-    0,
-    0,
-    NULL,
-    gpumpi_victim_preset,
-    gpumpi_victim_check_config,
-    NULL,
-    NULL,
-    gpumpi_victim_tables,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
+    "victim", "victim", 0, GPUMP_LAYOUT_VICTIM, sizeof(gpump_victim_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_victim_preset, gpumpi_victim_check_config, NULL, NULL, gpumpi_victim_tables,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
 };
+/* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_victim_methods(void) { return &gpumpi_victim_hooks; }

@@ -120,17 +120,17 @@ static void memory_of_components(void **state) {
         assert_int_equal(gpump_bytes(&gpump_context_pool_component, &other, &small, NULL), GPUMP_OK);
         assert_int_equal(small - bytes, 2 * 8 + 2 * 8); /* owner and count; two words of bits */
     }
-    diagnosed_null(gpump_init(&gpump_context_pool_component, memory, bytes, &pool_config, NULL, DIAG), "pool");
+    diagnosed_null(gpump_init(&gpump_context_pool_component, memory, bytes, &pool_config, NULL, DIAG), "context_pool");
     diagnosed(gpump_init(&gpump_context_pool_component, memory, bytes - 1, &pool_config, &pool, DIAG),
               GPUMP_ERROR_CAPACITY, "bytes", 0, bytes - 1, bytes, UINT64_MAX);
     assert_null(pool);
     memset(memory, 0x77, sizeof memory);
     assert_int_equal(gpump_init(&gpump_context_pool_component, memory, bytes, &pool_config, &pool, NULL), GPUMP_OK);
     assert_true(memory[(bytes + 7) / 8] == UINT64_C(0x7777777777777777));
-    diagnosed_null(gpump_adopt(&gpump_context_pool_component, memory, bytes, &pool_config, NULL, DIAG), "pool");
+    diagnosed_null(gpump_adopt(&gpump_context_pool_component, memory, bytes, &pool_config, NULL, DIAG), "context_pool");
     diagnosed(gpump_adopt(&gpump_context_pool_component, memory, bytes - 8, &pool_config, &pool, DIAG),
               GPUMP_ERROR_FORMAT, "bytes", 0, bytes - 8, bytes, UINT64_MAX);
-    diagnosed_null(gpump_check(&gpump_context_pool_component, NULL, DIAG), "pool");
+    diagnosed_null(gpump_check(&gpump_context_pool_component, NULL, DIAG), "context_pool");
     assert_int_equal(gpump_context_pool_open(NULL, 1), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_context_pool_close(NULL, 1), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_context_pool_give(NULL, 1), GPUMP_ERROR_ARGUMENT);

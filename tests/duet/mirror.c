@@ -684,14 +684,14 @@ static void memory_and_places(void **state) {
     diagnosed_null(gpump_adopt(&gpump_duet_component, duet, bytes, &config, NULL, DIAG), "duet");
     diagnosed_null(gpump_adopt(&gpump_duet_component, duet, bytes, NULL, &none, DIAG), "config");
     diagnosed_null(gpump_adopt(&gpump_duet_component, NULL, bytes, &config, &none, DIAG), "memory");
-    for (field = 1; field < sizeof config / 4; field++) { /* every field is part of the layout */
+    for (field = 1; field < sizeof config / 4; field++) { /* every field is compared */
         uint32_t *value = &(&other.struct_size)[field];
         other = config;
         *value += 1;
         if (*value > 1 && (value == &other.barriers_leave || value == &other.leaves_early)) *value = 0;
         if (value == &other.block_slots) *value = 1;
         assert_int_equal(gpump_adopt(&gpump_duet_component, duet, bytes, &other, &none, DIAG), GPUMP_ERROR_FORMAT);
-        assert_string_equal(diagnosed_diag.field, "layout");
+        assert_string_equal(diagnosed_diag.field, "config");
     }
     duet->head.magic ^= 1;
     assert_int_equal(gpump_adopt(&gpump_duet_component, duet, bytes, &config, &none, DIAG), GPUMP_ERROR_FORMAT);

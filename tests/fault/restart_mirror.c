@@ -540,7 +540,7 @@ static void test_refusals(void **state) {
     }
     restart->config.most_restarts++; /* altered behind the layout's back */
     diagnosed(gpump_adopt(&gpump_restart_component, memory[0], bytes, &config, &adopted, DIAG), GPUMP_ERROR_FORMAT,
-              "config", 0, 0, 0, 0);
+              "config", offsetof(gpump_restart, config), 0, 0, 0);
     restart->config.most_restarts--;
     /* No component, no warp there, no such warp, no such region. */
     assert_int_equal(gpump_restart_open(NULL, 0), GPUMP_ERROR_ARGUMENT);

@@ -71,8 +71,8 @@ static void refusals(void **state) {
         memcpy(&value, (char *)&config + fields[i].offset, sizeof value);
         diagnosed_set(&other, &fields[i], value - 1 ? value - 1 : value + 1);
         assert_int_equal(gpump_adopt(&gpump_meter_component, memory, bytes, &other, &meter, DIAG), GPUMP_ERROR_FORMAT);
-        assert_string_equal(diagnosed_diag.field, "layout");
-        assert_int_equal(diagnosed_diag.index, 8); /* the byte of the head */
+        assert_string_equal(diagnosed_diag.field, "config");
+        assert_int_equal(diagnosed_diag.index, offsetof(gpump_meter, config));
     }
     ((uint64_t *)(void *)meter)[2]++; /* the size in the head */
     diagnosed(gpump_adopt(&gpump_meter_component, memory, bytes, &config, &meter, DIAG), GPUMP_ERROR_FORMAT, "bytes",
@@ -80,7 +80,7 @@ static void refusals(void **state) {
     ((uint64_t *)(void *)meter)[2]--;
     meter->config.sms++; /* altered since it was made */
     diagnosed(gpump_adopt(&gpump_meter_component, memory, bytes, &config, &meter, DIAG), GPUMP_ERROR_FORMAT, "config",
-              0, 0, 0, 0);
+              offsetof(gpump_meter, config), 0, 0, 0);
     meter->config.sms--;
     hash = gpump_hash(&gpump_meter_component, meter);
     meter->now++; /* the time is part of the state */

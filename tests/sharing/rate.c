@@ -55,11 +55,11 @@ static void wrong_arguments(void **state) {
     config.unit_cycles = 200;
     config.epoch_cycles++;
     assert_int_equal(gpump_adopt(&gpump_rate_component, rate, bytes, &config, &adopted, &diag), GPUMP_ERROR_FORMAT);
-    assert_string_equal(diag.field, "layout");
+    assert_string_equal(diag.field, "config");
     config.epoch_cycles--;
     rate->config.epoch_cycles++; /* altered since it was made */
-    diagnosed(gpump_adopt(&gpump_rate_component, rate, bytes, &config, &adopted, DIAG), GPUMP_ERROR_FORMAT, "config", 0,
-              0, 0, 0);
+    diagnosed(gpump_adopt(&gpump_rate_component, rate, bytes, &config, &adopted, DIAG), GPUMP_ERROR_FORMAT, "config",
+              offsetof(gpump_rate, config), 0, 0, 0);
     free(rate);
 }
 

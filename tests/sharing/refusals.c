@@ -89,7 +89,7 @@ static void configurations(void **state) {
     assert_int_equal(gpump_preset(&gpump_partition_component, &p, "maxwell_ccbp", NULL), GPUMP_OK);
     assert_int_equal(p.threshold_percent, 75);
     diagnosed_fields(&p, sizeof p, partition, sizeof partition / sizeof partition[0], check_partition);
-    diagnosed_null(gpump_check(&gpump_partition_component, NULL, DIAG), "config");
+    diagnosed_null(gpump_check(&gpump_partition_component, NULL, DIAG), "partition");
     p.gpu.sms = 0; /* the parts are checked, too */
     assert_int_equal(check_partition(&p, NULL), GPUMP_ERROR_CONFIG);
     p.gpu.sms = 16;

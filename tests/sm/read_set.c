@@ -182,7 +182,7 @@ static void refusals(void **state) {
               sizeof config + 1, sizeof config, sizeof config);
     config.struct_size--;
     assert_int_equal(gpump_bytes(&gpump_read_set_component, &config, &bytes, NULL), GPUMP_OK);
-    diagnosed_null(gpump_init(&gpump_read_set_component, memory, bytes, &config, NULL, DIAG), "set");
+    diagnosed_null(gpump_init(&gpump_read_set_component, memory, bytes, &config, NULL, DIAG), "read_set");
     diagnosed_null(gpump_init(&gpump_read_set_component, NULL, bytes, &config, &set, DIAG), "memory");
     diagnosed(gpump_init(&gpump_read_set_component, memory, bytes - 1, &config, &set, DIAG), GPUMP_ERROR_CAPACITY,
               "bytes", 0, bytes - 1, bytes, UINT64_MAX);
@@ -190,10 +190,10 @@ static void refusals(void **state) {
     memset(memory, 0x7f, sizeof memory); /* what lies behind the set is none of its business */
     assert_int_equal(gpump_init(&gpump_read_set_component, memory, bytes, &config, &set, NULL), GPUMP_OK);
     assert_int_equal(gpump_check(&gpump_read_set_component, set, NULL), GPUMP_OK);
-    diagnosed_null(gpump_adopt(&gpump_read_set_component, memory, bytes, &config, NULL, DIAG), "set");
+    diagnosed_null(gpump_adopt(&gpump_read_set_component, memory, bytes, &config, NULL, DIAG), "read_set");
     diagnosed(gpump_adopt(&gpump_read_set_component, memory, bytes - 8, &config, &set, DIAG), GPUMP_ERROR_FORMAT,
               "bytes", 0, bytes - 8, bytes, UINT64_MAX);
-    diagnosed_null(gpump_check(&gpump_read_set_component, NULL, DIAG), "set");
+    diagnosed_null(gpump_check(&gpump_read_set_component, NULL, DIAG), "read_set");
     gpump_read_set_load(set, 0, 1);
     gpump_read_set_load(set, 128, 1);
     memcpy(before, memory, sizeof before);
@@ -211,8 +211,8 @@ static void refusals(void **state) {
     {
         uint32_t *words = (uint32_t *)((char *)memory + sizeof(gpumpi_head));
         words[1] = 32;
-        diagnosed(gpump_check(&gpump_read_set_component, set, DIAG), GPUMP_ERROR_FORMAT,
-                  "the configuration has changed", 0, 0, 0, 0);
+        diagnosed(gpump_check(&gpump_read_set_component, set, DIAG), GPUMP_ERROR_FORMAT, "config", sizeof(gpumpi_head),
+                  0, 0, 0);
         words[1] = 64;
         words[2] = 0;
         diagnosed(gpump_check(&gpump_read_set_component, set, DIAG), GPUMP_ERROR_FORMAT, "epoch, lost or unused", 0, 0,
