@@ -682,6 +682,8 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
         snprintf(error, LAUNCH_ERROR_BYTES, "minigpu: --gpu wants one of %s, not \"%s\"", names, preset);
         return -1;
     }
+    /* A group divides the bandwidth of the queued memory: model 1, unless the launch or --config names another. */
+    if (options->sharing.policy) config->memory_model = 1;
     for (i = 0; i < launch->number_count; i++) {
         const launch_number *number = &launch->numbers[i];
         if (minigpu_config_set(config, number->name, number->value)) {
@@ -718,7 +720,8 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
         config->in_flight_records += LOG_UNITS_MAX;
     config->switch_stalls = options->switch_stalls;
     /* A policy decides block by block, so blocks of two kernels meet on an SM. */
-    if (options->policy && !options->duet && config->kernels_per_sm < 2) config->kernels_per_sm = 2;
+    if (options->policy && !options->schedule && !options->duet && config->kernels_per_sm < 2)
+        config->kernels_per_sm = 2;
     if (options->sharing.policy && config->kernels_per_sm < launch->kernel_count)
         config->kernels_per_sm = launch->kernel_count;
     if ((why = minigpu_config_check(config))) {
@@ -941,7 +944,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->config = config;
     m->programs = p;
     m->preempt_cycle = options->preempt_cycle;
-    m->policy = options->policy;
+    m->policy = options->schedule ? NULL : options->policy; /* the scheduler empties SMs by it */
     m->limit_cycles = options->limit_cycles;
     m->ask_again = NEVER;
     m->threads = options->threads;
@@ -998,8 +1001,8 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         machine_free(m);
         return NULL;
     }
-    if (options->schedule && preemption_schedule_make(m, launch, options->schedule, options->vacate, options->slice_ns,
-                                                      options->faults.extra, error)) {
+    if (options->schedule && preemption_schedule_make(m, launch, options->schedule, options->vacate, options->policy,
+                                                      options->slice_ns, options->faults.extra, error)) {
         machine_free(m);
         return NULL;
     }
