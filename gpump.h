@@ -37,7 +37,7 @@
  *   gpu                 calculation  gpump_gpu_occupancy             Tanasic 5.1 Table 5.2, Lin Table 2.2,
  *                                                                    Shieh Table 4.2, AMD's CWSR
  *   port                calculation  gpump_gpu_port                  how long bytes take to memory or back
- *   block               calculation  gpump_block_leaves              a block as decisions see it; predicates
+ *   block               calculation  gpump_block_stays                a block as decisions see it; predicates
  *   technique           calculation  gpump_technique_at              how a block leaves an SM; one of your own
  *   metrics             calculation  gpump_metrics_compute           Tanasic 5.3, Lin 4.1
  *
@@ -198,15 +198,15 @@
 
 #define GPUMP_LAYOUT_BASE 0x794720d4u
 #define GPUMP_LAYOUT_GPU 0xbeb8b7fdu
-#define GPUMP_LAYOUT_MEMORY 0x3cb0cdd6u
-#define GPUMP_LAYOUT_FAULT 0xa637c644u
+#define GPUMP_LAYOUT_MEMORY 0x80c6aeb4u
+#define GPUMP_LAYOUT_FAULT 0x80bba4c1u
 #define GPUMP_LAYOUT_PROGRAM 0x8e94862au
-#define GPUMP_LAYOUT_CONTEXT 0x752bf753u
-#define GPUMP_LAYOUT_SM 0xa8ed8093u
+#define GPUMP_LAYOUT_CONTEXT 0x9b0e4d5cu
+#define GPUMP_LAYOUT_SM 0x3c2f8d3au
 #define GPUMP_LAYOUT_VICTIM 0xc5776738u
-#define GPUMP_LAYOUT_SHARING 0x9beb2017u
-#define GPUMP_LAYOUT_SCHEDULER 0x0b472416u
-#define GPUMP_LAYOUT_DUET 0xec010394u
+#define GPUMP_LAYOUT_SHARING 0xeda350a9u
+#define GPUMP_LAYOUT_SCHEDULER 0x967cb7a7u
+#define GPUMP_LAYOUT_DUET 0x270ba0e4u
 
 /* X(reference, exported constant) for each room that this file compiles */
 #ifdef GPUMP_NO_BASE
@@ -222,12 +222,12 @@
 #ifdef GPUMP_NO_MEMORY
 #define GPUMPI_LAYOUT_OF_MEMORY(X)
 #else
-#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_3cb0cdd6)
+#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_80c6aeb4)
 #endif
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_a637c644)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_80bba4c1)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)
@@ -237,12 +237,12 @@
 #ifdef GPUMP_NO_CONTEXT
 #define GPUMPI_LAYOUT_OF_CONTEXT(X)
 #else
-#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_752bf753)
+#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_9b0e4d5c)
 #endif
 #ifdef GPUMP_NO_SM
 #define GPUMPI_LAYOUT_OF_SM(X)
 #else
-#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_a8ed8093)
+#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_3c2f8d3a)
 #endif
 #ifdef GPUMP_NO_VICTIM
 #define GPUMPI_LAYOUT_OF_VICTIM(X)
@@ -252,17 +252,17 @@
 #ifdef GPUMP_NO_SHARING
 #define GPUMPI_LAYOUT_OF_SHARING(X)
 #else
-#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_9beb2017)
+#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_eda350a9)
 #endif
 #ifdef GPUMP_NO_SCHEDULER
 #define GPUMPI_LAYOUT_OF_SCHEDULER(X)
 #else
-#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_0b472416)
+#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_967cb7a7)
 #endif
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)
 #else
-#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_ec010394)
+#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_270ba0e4)
 #endif
 #define GPUMPI_LAYOUTS(X) \
     GPUMPI_LAYOUT_OF_BASE(X) \
@@ -537,7 +537,7 @@ GPUMP_API uint64_t gpump_muldiv_down(uint64_t a, uint64_t b, uint64_t c);
 /* Returns ceil(a*b/c), saturated at UINT64_MAX; c = 0 gives UINT64_MAX. */
 GPUMP_API uint64_t gpump_muldiv_up(uint64_t a, uint64_t b, uint64_t c);
 /* Compares a*b with c*d exactly; returns -1, 0 or 1. */
-GPUMP_API int gpump_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+GPUMP_API int gpumpi_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 /* Returns a+b, saturated at UINT64_MAX, so that GPUMP_UNKNOWN stays unknown. */
 GPUMP_INLINE uint64_t gpump_add_saturated(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
 
@@ -1005,26 +1005,26 @@ GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, ui
 /* ---- predicates ---- */
 
 /* Returns 1 when `state` is in `states` (bit s stands for gpump_block_state s). Hot. */
-GPUMP_INLINE int gpump_block_state_in(uint32_t state, uint32_t states) {
+GPUMP_INLINE int gpumpi_block_state_in(uint32_t state, uint32_t states) {
     return state < GPUMP_BLOCK_STATES && (states >> state & 1u);
 }
 /* Returns 1 when a block in `state` holds its slots and is not leaving: RUNNING, BLOCKED or RESTORING. Hot. */
 GPUMP_INLINE int gpump_block_stays(uint32_t state) {
-    return gpump_block_state_in(state,
+    return gpumpi_block_state_in(state,
                                 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_RESTORING);
 }
 /* Returns 1 when a block in `state` gives up its slots, and the parts that it does not keep, without a further
  * decision. Returns 0 for PARKED, because a parked block keeps its parts until a decision names the block. Hot. */
-GPUMP_INLINE int gpump_block_leaves(uint32_t state) {
-    return gpump_block_state_in(state, 1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING |
+GPUMP_INLINE int gpumpi_block_leaves(uint32_t state) {
+    return gpumpi_block_state_in(state, 1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING |
                                            1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
                                            1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_DONE |
                                            1u << GPUMP_BLOCK_KILLED);
 }
 /* Returns 1 when the cycles of a block in `state` are counted: from the block's start until its state is complete.
  * Hot. */
-GPUMP_INLINE int gpump_block_executes(uint32_t state) {
-    return gpump_block_state_in(state, 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED |
+GPUMP_INLINE int gpumpi_block_executes(uint32_t state) {
+    return gpumpi_block_state_in(state, 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED |
                                            1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING);
 }
 /* Returns 1 when a block in `state` is about to be saved, or is being saved. gpump_block_view.technique and .keep then
@@ -1035,26 +1035,26 @@ GPUMP_INLINE int gpump_block_is_saved_now(uint32_t state) {
 
 /* Returns the number by which histories of the block's function are kept (gpump_cost_estimate_blocks): its function, or
  * its kernel where the view names no function. Hot. */
-GPUMP_INLINE uint32_t gpump_block_function(const gpump_block_view *view) {
+GPUMP_INLINE uint32_t gpumpi_block_function(const gpump_block_view *view) {
     return view->function ? view->function : view->kernel;
 }
 /* Returns the gpump_part bits that the block of a view holds on its SM now. Hot. */
-GPUMP_INLINE uint32_t gpump_block_parts_held(const gpump_block_view *view) {
+GPUMP_INLINE uint32_t gpumpi_block_parts_held(const gpump_block_view *view) {
     return (view->registers ? (uint32_t)GPUMP_PART_REGISTERS : 0u) |
            (view->shared_bytes ? (uint32_t)GPUMP_PART_SHARED_MEMORY : 0u) |
            (view->state != GPUMP_BLOCK_PARKED && (view->threads | view->warps) ? (uint32_t)GPUMP_PART_SLOTS : 0u);
 }
-/* Returns the gpump_part bits that the block of a view gives up without a further decision; gpump_block_freed_after
+/* Returns the gpump_part bits that the block of a view gives up without a further decision; gpumpi_block_freed_after
  * returns the time. 0 for a block that stays or is parked. Hot. */
-GPUMP_INLINE uint32_t gpump_block_parts_freed(const gpump_block_view *view) {
+GPUMP_INLINE uint32_t gpumpi_block_parts_freed(const gpump_block_view *view) {
     uint32_t keep = gpump_block_is_saved_now(view->state) ? view->keep : 0;
-    return gpump_block_leaves(view->state) ? gpump_block_parts_held(view) & ~keep : 0;
+    return gpumpi_block_leaves(view->state) ? gpumpi_block_parts_held(view) & ~keep : 0;
 }
-/* Returns the cycles until what the block of a view gives up (gpump_block_parts_freed) is free:
+/* Returns the cycles until what the block of a view gives up (gpumpi_block_parts_freed) is free:
  * latency[GPUMP_TECHNIQUES] are the estimates of this block (gpump_cost_estimate.latency). 0: at once, as for a block
  * that has ended. GPUMP_UNKNOWN for a block that stays or is parked. Hot. */
-GPUMP_INLINE uint64_t gpump_block_freed_after(const gpump_block_view *view, const uint64_t *latency) {
-    if (!gpump_block_leaves(view->state)) return GPUMP_UNKNOWN;
+GPUMP_INLINE uint64_t gpumpi_block_freed_after(const gpump_block_view *view, const uint64_t *latency) {
+    if (!gpumpi_block_leaves(view->state)) return GPUMP_UNKNOWN;
     if (view->state == GPUMP_BLOCK_DRAINING) return latency[GPUMP_TECHNIQUE_DRAIN];
     if (!gpump_block_is_saved_now(view->state)) return 0;
     return latency[view->technique - GPUMP_TECHNIQUE_REWIND < GPUMP_TECHNIQUES - GPUMP_TECHNIQUE_REWIND
@@ -1260,7 +1260,7 @@ typedef enum gpump_meter_access {
 } gpump_meter_access;
 
 /* clang-format off */
-#define GPUMP_TRAFFIC(X)                                                            \
+#define GPUMPI_TRAFFIC(X)                                                            \
     X(cycles, "cycles", "SM clock cycles that the counters cover")                  \
     X(issued, "warp instructions", "issued")                                        \
     X(resident_cycles, "cycles", "summed over SMs: with a block of the kernel")     \
@@ -1290,9 +1290,32 @@ typedef enum gpump_meter_access {
 /* clang-format on */
 /* The traffic of one kernel. */
 typedef struct gpump_traffic {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_TRAFFIC(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t cycles; /* SM clock cycles that the counters cover (cycles) */
+    uint64_t issued; /* issued (warp instructions) */
+    uint64_t resident_cycles; /* summed over SMs: with a block of the kernel (cycles) */
+    uint64_t l1_load_hits; /* loads that L1 served (lines) */
+    uint64_t l1_load_misses; /* loads that left L1 (lines) */
+    uint64_t l1_store_hits; /* stores that L1 kept (lines) */
+    uint64_t l1_store_misses; /* stores that left L1 (lines) */
+    uint64_t l1_atomics; /* atomics; they always leave L1 (lines) */
+    uint64_t flits_up; /* from SMs to L2 (flits) */
+    uint64_t flits_down; /* from L2 to SMs (flits) */
+    uint64_t l2_load_hits; /* loads whose line was in L2 (lines) */
+    uint64_t l2_load_misses; /* loads whose line was not, or was on its way (lines) */
+    uint64_t l2_store_hits; /* stores likewise (lines) */
+    uint64_t l2_store_misses; /* stores likewise (lines) */
+    uint64_t l2_atomic_hits; /* atomics likewise (lines) */
+    uint64_t l2_atomic_misses; /* atomics likewise (lines) */
+    uint64_t dram_read_bytes; /* read from DRAM (bytes) */
+    uint64_t dram_written_bytes; /* written back by the kernel's misses (bytes) */
+    uint64_t up_requests; /* that have left the hop up (requests) */
+    uint64_t up_latency_cycles; /* their latencies, summed (network cycles) */
+    uint64_t l2_requests; /* that have left the L2 (requests) */
+    uint64_t l2_latency_cycles; /* their latencies, summed (network cycles) */
+    uint64_t dram_requests; /* lines read that have left DRAM (requests) */
+    uint64_t dram_latency_cycles; /* their latencies, summed (network cycles) */
+    uint64_t down_requests; /* that have left the hop down (requests) */
+    uint64_t down_latency_cycles; /* their latencies, summed (network cycles) */
     uint64_t in_flight_cycles[GPUMP_METER_HOPS]; /* integral of the requests in flight in each hop, network cycles */
     uint64_t latencies[GPUMP_METER_HOPS][GPUMP_METER_BUCKETS]; /* requests by the logarithm of their latency */
 } gpump_traffic;
@@ -1468,7 +1491,7 @@ typedef struct gpump_tlb_config {
 } gpump_tlb_config;
 
 /* clang-format off */
-#define GPUMP_TLB_STATISTICS(X)                                                          \
+#define GPUMPI_TLB_STATISTICS(X)                                                          \
     X(hits, "look-ups", "that found the page and the right")                             \
     X(misses, "look-ups", "that opened a miss")                                          \
     X(merged, "look-ups", "that joined a miss under way")                                \
@@ -1480,9 +1503,15 @@ typedef struct gpump_tlb_config {
     X(invalidated, "pages", "forgotten because the host said so")
 /* clang-format on */
 typedef struct gpump_tlb_statistics {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_TLB_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t hits; /* that found the page and the right (look-ups) */
+    uint64_t misses; /* that opened a miss (look-ups) */
+    uint64_t merged; /* that joined a miss under way (look-ups) */
+    uint64_t denied; /* that found the page without the right (look-ups) */
+    uint64_t busy; /* refused: no miss, or no waiter, was free (look-ups) */
+    uint64_t fills; /* filled with some right (pages) */
+    uint64_t failed; /* filled without any right: the walk found no page (pages) */
+    uint64_t evictions; /* forgotten because a fill needed their place (pages) */
+    uint64_t invalidated; /* forgotten because the host said so (pages) */
 } gpump_tlb_statistics;
 
 typedef struct gpump_tlb gpump_tlb;
@@ -1657,7 +1686,7 @@ typedef struct gpump_replay_config {
 } gpump_replay_config;
 
 /* clang-format off */
-#define GPUMP_REPLAY_STATISTICS(X)                                                                          \
+#define GPUMPI_REPLAY_STATISTICS(X)                                                                          \
     X(issued, "memory instructions", "issued for the first time")                                           \
     X(effects, "memory instructions", "that took effect")                                                   \
     X(committed, "memory instructions", "committed")                                                        \
@@ -1675,9 +1704,21 @@ typedef struct gpump_replay_config {
     X(restored, "warps", "that came back with a saved queue")
 /* clang-format on */
 typedef struct gpump_replay_statistics {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_REPLAY_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t issued; /* issued for the first time (memory instructions) */
+    uint64_t effects; /* that took effect (memory instructions) */
+    uint64_t committed; /* committed (memory instructions) */
+    uint64_t waits; /* whose effect had to wait for an older one (memory instructions) */
+    uint64_t faults; /* of a check that failed (reports) */
+    uint64_t drains; /* that began to drain (warps) */
+    uint64_t squashed; /* squashed into the queue because they faulted, or their warp leaves (memory instructions) */
+    uint64_t nacked; /* squashed into the queue because an older one had faulted (memory instructions) */
+    uint64_t refetched; /* squashed and fetched again (memory instructions) */
+    uint64_t unissued; /* that joined the queue without having been issued (instructions) */
+    uint64_t replays; /* that began to replay (warps) */
+    uint64_t reissued; /* issued out of the queue (instructions) */
+    uint64_t logged; /* given to memory instructions (log entries) */
+    uint64_t held; /* too wide for the log, with sources held (memory instructions) */
+    uint64_t restored; /* that came back with a saved queue (warps) */
 } gpump_replay_statistics;
 
 /* An entry of the queue: bit `slot` of its warp's sets. */
@@ -1778,7 +1819,7 @@ GPUMP_INLINE int gpump_replay_releases_sources(const gpump_replay *replay, uint3
 /* Returns GPUMP_REASON_YES when no older instruction prevents the effect of memory instruction `entry` once its checks
  * have passed. MEMORY_ORDER: an older instruction has not taken effect. FAULTED: an older instruction is squashed, so
  * `entry` will be squashed too. Cost: ADDRESS may compare it with each older one. */
-GPUMP_INLINE gpump_reason gpump_replay_may_take_effect(const gpump_replay *replay, uint32_t entry);
+GPUMP_INLINE gpump_reason gpumpi_replay_may_take_effect(const gpump_replay *replay, uint32_t entry);
 /* Returns GPUMP_REASON_YES when the warp may pass a barrier or fence, or exit: all its memory instructions have taken
  * effect. Else MEMORY_ORDER, FAULTED or REPLAYING. */
 GPUMP_INLINE gpump_reason gpump_replay_may_synchronise(const gpump_replay *replay, uint32_t warp) {
@@ -1834,7 +1875,7 @@ GPUMP_API gpump_result gpump_replay_report_issued(gpump_replay *replay, uint32_t
 GPUMP_API gpump_result gpump_replay_report_segments(gpump_replay *replay, uint32_t entry, const uint64_t *segments,
                                                     uint32_t count);
 /* Reports that the last check of memory instruction `entry` has passed. *answer GPUMP_REASON_YES: it takes effect now,
- * and its sources are released. Else (see gpump_replay_may_take_effect) it waits for the action EFFECT or SQUASH.
+ * and its sources are released. Else (see gpumpi_replay_may_take_effect) it waits for the action EFFECT or SQUASH.
  * GPUMP_ERROR_STATE when that has been reported already, or it is not in the pipeline. */
 GPUMP_API gpump_result gpump_replay_report_checked(gpump_replay *replay, uint32_t entry, gpump_reason *answer);
 /* Reports that a check of memory instruction `entry` has failed: once per page. Under EAGER the warp drains, and SQUASH
@@ -1908,7 +1949,7 @@ GPUMP_INLINE uint64_t gpumpi_replay_blockers(const gpump_replay *replay, uint32_
     return replay->config.order == GPUMP_REPLAY_ADDRESS ? gpumpi_replay_common(replay, entry, older) : older;
 }
 /* May `entry` take effect? Declared above. */
-GPUMP_INLINE gpump_reason gpump_replay_may_take_effect(const gpump_replay *replay, uint32_t entry) {
+GPUMP_INLINE gpump_reason gpumpi_replay_may_take_effect(const gpump_replay *replay, uint32_t entry) {
     const gpumpi_replay_warp *w = gpumpi_replay_at(replay, entry / GPUMP_REPLAY_WINDOW);
     uint64_t blockers = gpumpi_replay_blockers(replay, entry);
     if (!blockers) return GPUMP_REASON_YES;
@@ -2047,7 +2088,7 @@ typedef struct gpump_restart_config {
 } gpump_restart_config;
 
 /* clang-format off */
-#define GPUMP_RESTART_STATISTICS(X)                                                                  \
+#define GPUMPI_RESTART_STATISTICS(X)                                                                  \
     X(boundaries, "boundaries", "crossed, starts of warps among them")                               \
     X(restarts, "warps", "that went back")                                                           \
     X(given_up, "warp instructions", "executed since the restart PC by warps that went back")        \
@@ -2064,9 +2105,20 @@ typedef struct gpump_restart_config {
     X(restored, "warps", "that came back with their restart PCs")
 /* clang-format on */
 typedef struct gpump_restart_statistics {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_RESTART_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t boundaries; /* crossed, starts of warps among them (boundaries) */
+    uint64_t restarts; /* that went back (warps) */
+    uint64_t given_up; /* executed since the restart PC by warps that went back (warp instructions) */
+    uint64_t errors; /* of instructions (errors) */
+    uint64_t detected; /* detected, later ones of the same restart not counted (errors) */
+    uint64_t exceptions; /* reported and repaired by emulation (exceptions) */
+    uint64_t faults; /* reported and served by somebody else (exceptions) */
+    uint64_t ignored; /* that an undetected error may have raised (exceptions) */
+    uint64_t stuck; /* of warps that had to go on to their next boundary (exceptions) */
+    uint64_t emulated; /* emulated (warp instructions) */
+    uint64_t live_locks; /* detected (live-locks) */
+    uint64_t steps; /* executed in single steps (warp instructions) */
+    uint64_t stores; /* that waited in the store queue (stores) */
+    uint64_t restored; /* that came back with their restart PCs (warps) */
 } gpump_restart_statistics;
 
 /* A warp slot. */
@@ -2399,7 +2451,7 @@ typedef struct gpump_fault_config {
 } gpump_fault_config;
 
 /* clang-format off */
-#define GPUMP_FAULT_STATISTICS(X)                                                             \
+#define GPUMPI_FAULT_STATISTICS(X)                                                             \
     X(reported, "accesses", "reported; the sum of the next four")                             \
     X(opened, "accesses", "that opened a fault")                                              \
     X(merged, "accesses", "that joined one")                                                  \
@@ -2424,9 +2476,28 @@ typedef struct gpump_fault_config {
     X(releases, "instructions", "that were released")
 /* clang-format on */
 typedef struct gpump_fault_statistics {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_FAULT_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t reported; /* reported; the sum of the next four (accesses) */
+    uint64_t opened; /* that opened a fault (accesses) */
+    uint64_t merged; /* that joined one (accesses) */
+    uint64_t retried; /* whose granule was there (accesses) */
+    uint64_t invalid; /* outside all buffers, or not allowed (accesses) */
+    uint64_t migrated; /* served by a migration from the CPU (faults) */
+    uint64_t allocated; /* served by an allocation on the CPU (faults) */
+    uint64_t local; /* served by an SM (faults) */
+    uint64_t waits; /* of a block for a granule that began (waits) */
+    uint64_t woken; /* that ended with the granule (waits) */
+    uint64_t cancelled; /* that ended because the block was dropped (waits) */
+    uint64_t busy_cycles; /* that the CPU and the link were occupied (cycles) */
+    uint64_t served; /* whose granule was mapped (faults) */
+    uint64_t prefetched; /* that no access opened: by density, or by an access counter (faults) */
+    uint64_t remote; /* served by a remote mapping (faults) */
+    uint64_t evicted; /* that were taken away (granules) */
+    uint64_t written; /* of these, written back (granules) */
+    uint64_t batches; /* that the driver served (batches) */
+    uint64_t fetched; /* fetched from the fault buffer (accesses) */
+    uint64_t delayed; /* delayed because their granule thrashed (faults) */
+    uint64_t pinned; /* pinned, or mapped remotely, because they thrashed (granules) */
+    uint64_t releases; /* that were released (instructions) */
 } gpump_fault_statistics;
 
 typedef struct gpump_fault gpump_fault;
@@ -2581,7 +2652,7 @@ typedef struct gpump_block_switch_config {
 } gpump_block_switch_config;
 
 /* clang-format off */
-#define GPUMP_BLOCK_SWITCH_STATISTICS(X)                                                           \
+#define GPUMPI_BLOCK_SWITCH_STATISTICS(X)                                                           \
     X(placed, "blocks", "new blocks that were placed")                                             \
     X(ended, "blocks", "that ended, or were taken away")                                           \
     X(outs, "blocks", "told to leave because of faults")                                           \
@@ -2595,9 +2666,17 @@ typedef struct gpump_block_switch_config {
     X(ready_cycles, "cycles", "of these, with all pages there")
 /* clang-format on */
 typedef struct gpump_block_switch_statistics {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t placed; /* new blocks that were placed (blocks) */
+    uint64_t ended; /* that ended, or were taken away (blocks) */
+    uint64_t outs; /* told to leave because of faults (blocks) */
+    uint64_t fair_outs; /* told to leave because another had been ready for long (blocks) */
+    uint64_t ins; /* told to come back (blocks) */
+    uint64_t news; /* asked for from the SM driver (blocks) */
+    uint64_t stayed; /* told to leave whose context found no room (blocks) */
+    uint64_t none; /* asked for that the SM driver did not have (blocks) */
+    uint64_t blocked_cycles; /* summed over blocks: blocked on the SM (cycles) */
+    uint64_t off_cycles; /* summed over blocks: from having left to being told to come back (cycles) */
+    uint64_t ready_cycles; /* of these, with all pages there (cycles) */
 } gpump_block_switch_statistics;
 
 typedef struct gpump_block_switch gpump_block_switch;
@@ -3956,7 +4035,7 @@ typedef struct gpump_spill_action {
 } gpump_spill_action;
 
 /* clang-format off */
-#define GPUMP_SPILL_STATISTICS(X)                                                                                \
+#define GPUMPI_SPILL_STATISTICS(X)                                                                                \
     X(saves, "blocks", "blocks saved")                                                                           \
     X(restores, "blocks", "blocks restored")                                                                     \
     X(segments, "segments", "segments handed over")                                                              \
@@ -3968,9 +4047,15 @@ typedef struct gpump_spill_action {
     X(restore_cycles, "cycles", "summed over blocks: from job to done")
 /* clang-format on */
 typedef struct gpump_spill_statistics {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t saves; /* blocks saved (blocks) */
+    uint64_t restores; /* blocks restored (blocks) */
+    uint64_t segments; /* segments handed over (segments) */
+    uint64_t bytes; /* bytes in them (bytes) */
+    uint64_t warps; /* warps whose registers went out (warps) */
+    uint64_t drain_cycles; /* summed over warps: from preemption point to drained (cycles) */
+    uint64_t spill_cycles; /* summed over warps: from preemption point to its last register handed over (Lin 2.5.2) (cycles) */
+    uint64_t save_cycles; /* summed over blocks: from job to done (cycles) */
+    uint64_t restore_cycles; /* summed over blocks: from job to done (cycles) */
 } gpump_spill_statistics;
 
 /* The pipeline for the verbs of base/component.h: gpump_init makes a pipeline without jobs. Presets are those of
@@ -4443,7 +4528,7 @@ typedef struct gpump_sm_action {
 
 /* Counters since gpump_init; names, units and descriptions by gpump_statistics_field. */
 /* clang-format off */
-#define GPUMP_SM_STATISTICS(X)                                                                          \
+#define GPUMPI_SM_STATISTICS(X)                                                                          \
     X(placed, "blocks", "new blocks placed")                                                            \
     X(restored, "blocks", "saved blocks placed again")                                                  \
     X(unparked, "blocks", "parked blocks brought back")                                                 \
@@ -4468,9 +4553,27 @@ typedef struct gpump_sm_action {
     X(port_returned_cycles, "cycles", "of these, given back because a transfer ended early")
 /* clang-format on */
 typedef struct gpump_sm_statistics {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_SM_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t placed; /* new blocks placed (blocks) */
+    uint64_t restored; /* saved blocks placed again (blocks) */
+    uint64_t unparked; /* parked blocks brought back (blocks) */
+    uint64_t done; /* blocks that ran to their end, drained ones included (blocks) */
+    uint64_t drained; /* blocks that ran to their end after being told to (blocks) */
+    uint64_t flushed; /* blocks dropped (blocks) */
+    uint64_t saved; /* blocks whose context was written (blocks) */
+    uint64_t killed; /* blocks dropped for good (blocks) */
+    uint64_t rewound; /* blocks told to go back to their last region boundaries and be saved there (blocks) */
+    uint64_t parked; /* blocks of which a part stayed in place (blocks) */
+    uint64_t executed; /* instructions executed here by blocks that have left; those before a restore not again (warp instructions) */
+    uint64_t wasted; /* instructions thrown away by flushes and rewinds (warp instructions) */
+    uint64_t bytes_saved; /* context bytes written (bytes) */
+    uint64_t bytes_restored; /* context bytes read (bytes) */
+    uint64_t stop_cycles; /* summed over blocks: from being told to switch to the state being complete (cycles) */
+    uint64_t save_cycles; /* summed over blocks: from complete state to saved, or to its end (cycles) */
+    uint64_t restore_cycles; /* summed over blocks: from placed to running again (cycles) */
+    uint64_t drain_cycles; /* summed over blocks: from being told to drain to done (cycles) */
+    uint64_t drop_cycles; /* summed over blocks: from being told to flush or killed to dropped, or to its end (cycles) */
+    uint64_t port_cycles; /* cycles the memory port was reserved for contexts (cycles) */
+    uint64_t port_returned_cycles; /* of these, given back because a transfer ended early (cycles) */
 } gpump_sm_statistics;
 
 /* ---- private, here so that hot facts and questions can be inline ---- */
@@ -4780,9 +4883,9 @@ typedef struct gpump_cost_estimate {
  * stalls for a switch. A block without instructions is not recorded. Cost: a division. */
 GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t instructions, uint64_t cycles);
 /* Returns how many blocks the window holds, 0 to GPUMP_COST_WINDOW. */
-GPUMP_API uint32_t gpump_cost_history_count(const gpump_cost_history *history);
+GPUMP_API uint32_t gpumpi_cost_history_count(const gpump_cost_history *history);
 /* Returns the mean instructions of a finished block, rounded up; GPUMP_UNKNOWN when none has finished. */
-GPUMP_API uint64_t gpump_cost_history_instructions(const gpump_cost_history *history);
+GPUMP_API uint64_t gpumpi_cost_history_instructions(const gpump_cost_history *history);
 /* Returns a hash of the table, the same on every machine. Cost: linear in the window. */
 GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history);
 /* Returns the table's size, bits: per entry instructions and CPI, 32 bits each, and the five sums. */
@@ -4790,12 +4893,12 @@ GPUMP_API uint64_t gpump_cost_history_bits(void);
 
 /* Returns the cycles per warp instruction of a block so far, Q16.16, rounded up; GPUMP_UNKNOWN when it has executed
  * nothing. */
-GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
+GPUMP_API uint64_t gpumpi_cost_cpi_of(uint64_t executed, uint64_t cycles);
 
 /* Estimates every block of one SM by every technique (Shieh 3.3.2).
  *
  *   port       the port of the SM (gpump_gpu_port): a switch moves context_bytes through it. free_cycle is ignored
- *   histories  histories[history_count], by function (gpump_block_function); NULL or a missing entry: empty history
+ *   histories  histories[history_count], by function (gpumpi_block_function); NULL or a missing entry: empty history
  *   blocks     the SM's resident blocks, count up to 64
  *   rewind     parallel to blocks, or NULL: no rewind
  *   options    NULL: Shieh's estimates
@@ -5214,7 +5317,7 @@ typedef struct gpump_rate_limits {
 } gpump_rate_limits;
 
 /* clang-format off */
-#define GPUMP_RATE_STATISTICS(X)                                                \
+#define GPUMPI_RATE_STATISTICS(X)                                                \
     X(instructions, "warp instructions", "issued")                              \
     X(memory_instructions, "warp instructions", "of these, memory instructions") \
     X(misses, "lines", "L1 misses sent")                                        \
@@ -5223,9 +5326,11 @@ typedef struct gpump_rate_limits {
 /* clang-format on */
 /* What has passed the gates of one kernel since the first cycle. */
 typedef struct gpump_rate_statistics {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t instructions; /* issued (warp instructions) */
+    uint64_t memory_instructions; /* of these, memory instructions (warp instructions) */
+    uint64_t misses; /* L1 misses sent (lines) */
+    uint64_t epochs; /* begun while the kernel had a quota, early ones included (epochs) */
+    uint64_t units; /* begun while the kernel had a rate (units) */
 } gpump_rate_statistics;
 
 /* Bits of gpumpi_rate_kernel.closed. */
@@ -5539,7 +5644,7 @@ GPUMP_API uint32_t gpump_partition_rate(const gpump_partition_config *config, co
 
 /* Returns 1 when blocks[request->count] blocks of each kernel fit one SM together, else 0: slots, warps, threads,
  * registers, shared memory. Cost: linear in kernels. */
-GPUMP_API int gpump_partition_fits(const gpump_partition_request *request, const uint32_t *blocks);
+GPUMP_API int gpumpi_partition_fits(const gpump_partition_request *request, const uint32_t *blocks);
 /* Decides the blocks and limits of each kernel by a policy and writes them to shares[request->count]. Algorithm 1 of
  * Lin 4.5.2 is policy "ccbp". GPUMP_ERROR_ARGUMENT, also for a kernel whose block fits no SM; GPUMP_ERROR_CONFIG;
  * GPUMP_ERROR_REFUSED: the result of a host's own policy does not fit. Cost: ccbp takes 100 steps per kernel and number
@@ -6073,7 +6178,7 @@ typedef struct gpump_scheduler_action {
 } gpump_scheduler_action;
 
 /* clang-format off */
-#define GPUMP_SCHEDULER_STATISTICS(X)                                                                             \
+#define GPUMPI_SCHEDULER_STATISTICS(X)                                                                             \
     X(submitted, "commands", "commands taken into a buffer")                                                      \
     X(kernels_started, "kernels", "kernels that entered the active queue")                                        \
     X(kernels_done, "kernels", "kernels that ended")                                                              \
@@ -6094,9 +6199,24 @@ typedef struct gpump_scheduler_action {
     X(policy_errors, "steps", "steps refused because the policy's answer made no sense")
 /* clang-format on */
 typedef struct gpump_scheduler_statistics {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t submitted; /* commands taken into a buffer (commands) */
+    uint64_t kernels_started; /* kernels that entered the active queue (kernels) */
+    uint64_t kernels_done; /* kernels that ended (kernels) */
+    uint64_t blocks_new; /* blocks issued for the first time (blocks) */
+    uint64_t blocks_resumed; /* saved blocks issued again (blocks) */
+    uint64_t blocks_finished; /* blocks that ran to their end (blocks) */
+    uint64_t blocks_preempted; /* blocks that went to a PTBQ (blocks) */
+    uint64_t blocks_killed; /* blocks of aborted processes that left their SMs (blocks) */
+    uint64_t commands_cancelled; /* commands of aborted processes that never started (commands) */
+    uint64_t aborts; /* processes that were aborted (processes) */
+    uint64_t preemptions; /* SMs reserved by the policy (SMs) */
+    uint64_t next_changes; /* reserved SMs given to another kernel before they were vacant (SMs) */
+    uint64_t drained_instead; /* SMs drained because saved contexts had no room (SMs) */
+    uint64_t setups; /* SMs set up for a kernel (SMs) */
+    uint64_t process_changes; /* of these, with a change of process (SMs) */
+    uint64_t policy_runs; /* runs of the policy (runs) */
+    uint64_t policy_steps; /* steps it took (steps) */
+    uint64_t policy_errors; /* steps refused because the policy's answer made no sense (steps) */
 } gpump_scheduler_statistics;
 
 typedef struct gpump_scheduler gpump_scheduler;
@@ -6435,7 +6555,7 @@ typedef struct gpump_duet_place {
 } gpump_duet_place;
 
 /* clang-format off */
-#define GPUMP_DUET_STATISTICS(X)                                                   \
+#define GPUMPI_DUET_STATISTICS(X)                                                   \
     X(outs, "moves", "to a frame that was free")                                   \
     X(ins, "moves", "to a home that was free")                                     \
     X(swaps, "moves", "that exchanged two warps or blocks")                        \
@@ -6449,9 +6569,17 @@ typedef struct gpump_duet_place {
     X(most_blocks, "blocks", "resident at once at most")
 /* clang-format on */
 typedef struct gpump_duet_statistics {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_DUET_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t outs; /* to a frame that was free (moves) */
+    uint64_t ins; /* to a home that was free (moves) */
+    uint64_t swaps; /* that exchanged two warps or blocks (moves) */
+    uint64_t granules; /* moved (granules) */
+    uint64_t move_cycles; /* of the port, for moves (cycles) */
+    uint64_t frame_replies; /* to loads of switched-out warps: one cycle of the port each (replies) */
+    uint64_t stalls; /* reported (stalls) */
+    uint64_t refused; /* of warps or blocks that could not be switched out at first (stalls) */
+    uint64_t queue_overflows; /* for which a queue had no room (entries) */
+    uint64_t decisions; /* of the monitor (periods) */
+    uint64_t most_blocks; /* resident at once at most (blocks) */
 } gpump_duet_statistics;
 
 #define GPUMPI_DUET_WORDS (GPUMP_DUET_WARPS / 64)
@@ -7791,7 +7919,7 @@ static uint64_t gpumpi_muldiv(uint64_t a, uint64_t b, uint64_t c, int round_up) 
 GPUMP_API uint64_t gpump_muldiv_down(uint64_t a, uint64_t b, uint64_t c) { return gpumpi_muldiv(a, b, c, 0); }
 GPUMP_API uint64_t gpump_muldiv_up(uint64_t a, uint64_t b, uint64_t c) { return gpumpi_muldiv(a, b, c, 1); }
 
-GPUMP_API int gpump_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+GPUMP_API int gpumpi_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
     uint64_t left_high, left_low, right_high, right_low;
     gpumpi_multiply(a, b, &left_high, &left_low);
     gpumpi_multiply(c, d, &right_high, &right_low);
@@ -8125,7 +8253,7 @@ GPUMP_API gpump_result gpump_statistics_field(const gpump_component *component, 
     const gpumpi_methods *methods;
     if (!component || !statistics) return GPUMP_ERROR_ARGUMENT;
     methods = component->methods();
-    if (index >= methods->statistics_count) return GPUMP_EMPTY;
+    if (index >= methods->statistics_count || !methods->statistics[index][0]) return GPUMP_EMPTY;
     if (name) *name = methods->statistics[index][0];
     if (unit) *unit = methods->statistics[index][1];
     if (description) *description = methods->statistics[index][2];
@@ -9011,9 +9139,10 @@ GPUMP_API gpump_result gpump_meter_utilisation(const gpump_meter_config *config,
     return GPUMP_OK;
 }
 
-static const char *const gpumpi_meter_counters[][3] = {
+/* The arrays at the end of a gpump_traffic have no names. */
+static const char *const gpumpi_meter_counters[sizeof(gpump_traffic) / sizeof(uint64_t)][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_TRAFFIC(GPUMPI_FIELD)
+    GPUMPI_TRAFFIC(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 /* clang-format off */
@@ -9383,7 +9512,7 @@ GPUMP_API uint32_t gpump_tlb_in_flight(const gpump_tlb *tlb) { return tlb->in_fl
 
 static const char *const gpumpi_tlb_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_TLB_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_TLB_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 /* clang-format off */
@@ -9872,7 +10001,7 @@ GPUMP_API gpump_result gpump_replay_report_checked(gpump_replay *replay, uint32_
         return GPUMP_OK;
     }
     w->faulted &= ~bit;
-    *answer = gpump_replay_may_take_effect(replay, entry);
+    *answer = gpumpi_replay_may_take_effect(replay, entry);
     if (*answer == GPUMP_REASON_YES) {
         gpumpi_replay_take_effect(replay, entry);
     } else {
@@ -10026,7 +10155,7 @@ static uint64_t gpumpi_replay_to_squash(const gpump_replay *replay, uint32_t war
     uint64_t squash = w->faulted, dead;
     if ((w->flags & GPUMPI_REPLAY_LEAVES) || replay->config.scheme == GPUMP_REPLAY_REGIONS) return in_flight;
     for (dead = replay->config.probe ? w->waiting : in_flight & ~squash; dead; dead &= dead - 1)
-        if (gpump_replay_may_take_effect(replay, warp * GPUMP_REPLAY_WINDOW + gpump_bits_lowest64(dead)) ==
+        if (gpumpi_replay_may_take_effect(replay, warp * GPUMP_REPLAY_WINDOW + gpump_bits_lowest64(dead)) ==
             GPUMP_REASON_FAULTED)
             squash |= dead & (0u - dead);
     return squash;
@@ -10227,7 +10356,7 @@ GPUMP_API uint64_t gpump_replay_context_bytes(const gpump_replay_config *config,
 
 static const char *const gpumpi_replay_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_REPLAY_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_REPLAY_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 /* clang-format off */
@@ -10735,7 +10864,7 @@ GPUMP_API uint64_t gpump_restart_energy(uint32_t voltage_q16, uint64_t time_q16)
 
 static const char *const gpumpi_restart_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_RESTART_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_RESTART_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 /* clang-format off */
@@ -11186,7 +11315,7 @@ static uint64_t gpumpi_fault_bits(const void *of) {
 
 static const char *const gpumpi_fault_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_FAULT_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_FAULT_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 /* clang-format off */
@@ -12540,7 +12669,7 @@ GPUMP_API gpump_result gpump_block_switch_blocks(const gpump_block_switch *u, gp
 
 static const char *const gpumpi_block_switch_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 /* clang-format off */
@@ -21653,7 +21782,7 @@ GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t 
 
 static const char *const gpumpi_spill_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_SPILL_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 /* clang-format off */
@@ -22284,7 +22413,7 @@ static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
     if (!slot->threads || slot->threads > sm->config.thread_slots ||
         slot->warps != (slot->threads - 1u) / sm->config.lanes + 1u)
         return "threads and warps differ";
-    if (!slot->active && !gpump_block_state_in(slot->state, outside)) return "a block without warp slots";
+    if (!slot->active && !gpumpi_block_state_in(slot->state, outside)) return "a block without warp slots";
     if (slot->active && slot->state == GPUMP_BLOCK_PARKED && !slot->pending) return "a parked block with warp slots";
     if ((slot->held | slot->keep | slot->parts) & ~in_place) return "a part that does not exist";
     if (slot->active && slot->held != in_place) return "an active block without its ranges";
@@ -22764,7 +22893,7 @@ GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_r
     if (!sm) return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
     slot = &gpumpi_sm_slots(sm)[block.slot];
-    if (!gpump_block_executes(slot->state)) return GPUMP_ERROR_STATE;
+    if (!gpumpi_block_executes(slot->state)) return GPUMP_ERROR_STATE;
     probe = *slot;
     probe.register_bytes = register_bytes;
     probe.shared_context_bytes = shared_bytes;
@@ -22860,7 +22989,7 @@ GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_bl
         (slot->state == GPUMP_BLOCK_SAVING && gpumpi_sm_transfer_ends(sm, slot, now)))
         return GPUMP_ERROR_STATE;
     gpump_sm_advance(sm, now);
-    if (gpump_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
+    if (gpumpi_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
     if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
     if (slot->state == GPUMP_BLOCK_DRAINING) {
         sm->statistics.drained++;
@@ -22967,7 +23096,7 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
     view->executed = slot->executed;
     view->start_cycle = slot->start_cycle;
     view->cycles = slot->cycles;
-    if (gpump_block_executes(slot->state) && now > slot->start_cycle) view->cycles += now - slot->start_cycle;
+    if (gpumpi_block_executes(slot->state) && now > slot->start_cycle) view->cycles += now - slot->start_cycle;
     view->context_bytes = gpumpi_sm_part_bytes(slot, slot->held);
     view->block = ref;
     view->kernel = slot->kernel;
@@ -23084,7 +23213,7 @@ static gpump_result gpumpi_sm_check_choices(const gpump_sm *sm, const gpump_bloc
 /* Tells the host to drop a block, whose state then is `state`. */
 static void gpumpi_sm_drop(gpump_sm *sm, uint32_t index, uint32_t state, uint64_t now) {
     gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
-    if (gpump_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
+    if (gpumpi_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
     gpumpi_sm_give_room(sm, slot);
     slot->state = state;
     gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_DROP);
@@ -23275,7 +23404,7 @@ GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm) {
 
 static const char *const gpumpi_sm_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_SM_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_SM_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 /* clang-format off */
@@ -23313,20 +23442,20 @@ GPUMP_INLINE uint64_t gpumpi_cost_cpi(uint64_t executed, uint64_t cycles) {
     return (uint64_t)(a / b) + (a % b != 0);
 }
 
-GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles) { return gpumpi_cost_cpi(executed, cycles); }
+GPUMP_API uint64_t gpumpi_cost_cpi_of(uint64_t executed, uint64_t cycles) { return gpumpi_cost_cpi(executed, cycles); }
 
 /* CPI in steps of 1/256 cycle, limited so that 64 squares and their products fit 64 bits. */
 static uint64_t gpumpi_cost_steps(uint64_t cpi) {
     return (cpi >> 8) < GPUMPI_COST_STEPS_MAX ? cpi >> 8 : GPUMPI_COST_STEPS_MAX;
 }
 
-GPUMP_API uint32_t gpump_cost_history_count(const gpump_cost_history *history) {
+GPUMP_API uint32_t gpumpi_cost_history_count(const gpump_cost_history *history) {
     return history->finished < GPUMP_COST_WINDOW ? (uint32_t)history->finished : GPUMP_COST_WINDOW;
 }
 
 GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t instructions, uint64_t cycles) {
     uint32_t at = (uint32_t)(history->finished % GPUMP_COST_WINDOW);
-    uint64_t cpi = gpump_cost_cpi_of(instructions, cycles), steps;
+    uint64_t cpi = gpumpi_cost_cpi_of(instructions, cycles), steps;
     if (instructions == 0) return;
     if (instructions > (uint64_t)1 << 56) instructions = (uint64_t)1 << 56; /* so that the sum cannot wrap */
     if (cpi > GPUMPI_COST_CPI_MAX) cpi = GPUMPI_COST_CPI_MAX;
@@ -23352,13 +23481,13 @@ static uint64_t gpumpi_cost_mean(uint64_t sum, uint32_t n) {
     return n == GPUMP_COST_WINDOW ? (sum + GPUMP_COST_WINDOW - 1) / GPUMP_COST_WINDOW : (sum + n - 1) / n;
 }
 
-GPUMP_API uint64_t gpump_cost_history_instructions(const gpump_cost_history *history) {
-    return history->finished ? gpumpi_cost_mean(history->instructions_sum, gpump_cost_history_count(history))
+GPUMP_API uint64_t gpumpi_cost_history_instructions(const gpump_cost_history *history) {
+    return history->finished ? gpumpi_cost_mean(history->instructions_sum, gpumpi_cost_history_count(history))
                              : GPUMP_UNKNOWN;
 }
 
 GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history) {
-    uint32_t n = gpump_cost_history_count(history);
+    uint32_t n = gpumpi_cost_history_count(history);
     uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, history->finished);
     hash = gpump_hash_u64s(hash, history->instructions, n);
     return gpump_hash_u32s(hash, history->cpi, n);
@@ -23374,14 +23503,14 @@ typedef struct gpumpi_cost_running {
 /* Compares the sample variances of two sets of 2 to 64 steps by cross-multiplication: (n S2 - S1^2) / (n (n - 1)). */
 static int gpumpi_cost_compare_variance(uint64_t na, uint64_t a1, uint64_t a2, uint64_t nb, uint64_t b1, uint64_t b2) {
     uint64_t a = na * a2 - a1 * a1, b = nb * b2 - b1 * b1;
-    if ((a | b) >> 52) return gpump_compare_products(a, nb * (nb - 1), b, na * (na - 1));
+    if ((a | b) >> 52) return gpumpi_compare_products(a, nb * (nb - 1), b, na * (na - 1));
     a *= nb * (nb - 1);
     b *= na * (na - 1);
     return a < b ? -1 : a > b;
 }
 
 static gpump_cost_cpi gpumpi_cost_source(const gpump_cost_history *history, const gpumpi_cost_running *running) {
-    uint32_t finished = history ? gpump_cost_history_count(history) : 0;
+    uint32_t finished = history ? gpumpi_cost_history_count(history) : 0;
     if (running->count < 2) return finished < 2 ? GPUMP_COST_CPI_SOURCES : GPUMP_COST_CPI_FINISHED;
     if (finished < 2) return GPUMP_COST_CPI_RUNNING;
     return gpumpi_cost_compare_variance(running->count, running->deviation_sum, running->deviation_squares, finished,
@@ -23397,7 +23526,7 @@ static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t whic
     for (rest = which; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
         uint64_t steps;
-        if (gpump_block_function(&blocks[i]) != function) {
+        if (gpumpi_block_function(&blocks[i]) != function) {
             mine &= ~(rest & (0 - rest));
             continue;
         }
@@ -23454,8 +23583,8 @@ static void gpumpi_cost_charge_drains(uint64_t blocks, uint64_t limit, uint64_t 
 
 /* The longest block of the window; its mean is at most that, but for rounding. */
 static uint64_t gpumpi_cost_longest(const gpump_cost_history *history) {
-    uint64_t longest = gpump_cost_history_instructions(history);
-    for (uint32_t i = 0; i < gpump_cost_history_count(history); i++)
+    uint64_t longest = gpumpi_cost_history_instructions(history);
+    for (uint32_t i = 0; i < gpumpi_cost_history_count(history); i++)
         if (history->instructions[i] > longest) longest = history->instructions[i];
     return longest;
 }
@@ -23544,15 +23673,15 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
     for (todo = gpumpi_cost_all(count); todo;) {
         const gpump_cost_history *history;
         gpumpi_cost_running running;
-        uint32_t function = gpump_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi;
+        uint32_t function = gpumpi_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi;
         uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, lost;
         mine = gpumpi_cost_survey(blocks, todo, function, cpi, &running);
         todo &= ~mine;
         history = histories && function < history_count && histories[function].finished ? &histories[function] : NULL;
         if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
-        if (history) mean_length = gpump_cost_history_instructions(history);
+        if (history) mean_length = gpumpi_cost_history_instructions(history);
         if (history && (source == GPUMP_COST_CPI_FINISHED || source == GPUMP_COST_CPI_LARGER))
-            pace = gpumpi_cost_mean(history->cpi_sum, gpump_cost_history_count(history));
+            pace = gpumpi_cost_mean(history->cpi_sum, gpumpi_cost_history_count(history));
         longest = history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) ? gpumpi_cost_longest(history) : mean_length;
         /* Q16.16; warp instructions per cycle of a block: the mean here */
         ipc = gpumpi_cost_cpi(running.cycles, running.executed);
@@ -23898,7 +24027,7 @@ GPUMP_API gpump_victim_plan_args gpumpi_victim_args_within(const gpump_victim_pl
     uint64_t rest, late = 0;
     for (rest = args->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        if (gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency) > limit)
+        if (gpumpi_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency) > limit)
             late |= (uint64_t)1 << i;
     }
     room = gpumpi_victim_room_without(args, late);
@@ -24052,7 +24181,7 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim
     plan->ask_again = priced->ask_again;
     for (rest = args->leaving & choosing.waiting; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        priced->latency[i] = gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
+        priced->latency[i] = gpumpi_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
         if (priced->latency[i] > args->left || priced->latency[i] == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
     }
     choosing.room = gpumpi_victim_room_without(args, 0);
@@ -24262,7 +24391,7 @@ static int gpumpi_victim_extend(gpumpi_victim_search *search, const gpump_victim
     }
     for (rest = args->leaving & ~within->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        uint64_t latency = gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
+        uint64_t latency = gpumpi_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
         if (!more || latency < next) next = latency;
         more = 1;
     }
@@ -24474,7 +24603,7 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
             more = estimates[i].overhead[t] > estimates[i].overhead[was]
                        ? estimates[i].overhead[t] - estimates[i].overhead[was]
                        : 0;
-            if (who == GPUMP_NONE || gpump_compare_products(more, best_won, best_more, won) < 0) {
+            if (who == GPUMP_NONE || gpumpi_compare_products(more, best_won, best_more, won) < 0) {
                 who = i;
                 how = t;
                 best_more = more;
@@ -24864,16 +24993,16 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
         uint64_t one = (uint64_t)1 << i;
         uint32_t allowed = 0;
         groups |= block->group;
-        if (gpump_block_state_in(block->state, whole)) {
+        if (gpumpi_block_state_in(block->state, whole)) {
             gpumpi_victim_mark_parts(geometry, block, GPUMP_PARTS_IN_PLACE, one, sets);
         } else {
             if (gpumpi_victim_keeps(block)) kept |= one;
-            if (!(gpump_block_parts_held(block) & GPUMP_PART_SLOTS)) parked |= one;
+            if (!(gpumpi_block_parts_held(block) & GPUMP_PART_SLOTS)) parked |= one;
             closed |= gpumpi_victim_mark_kept(geometry, block, one, sets);
         }
         if (block->kernel == kernel)
             own |= one;
-        else if (gpump_block_leaves(block->state))
+        else if (gpumpi_block_leaves(block->state))
             leaving |= one;
         else if ((allowed = block->may & techniques) != 0)
             choosable |= one;
@@ -25042,7 +25171,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
     if (!plan->positions) return;
     for (rest = args->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        latency[i] = gpump_block_freed_after(&sm->blocks[i], sm->estimates[i].latency);
+        latency[i] = gpumpi_block_freed_after(&sm->blocks[i], sm->estimates[i].latency);
     }
     n = gpumpi_victim_order(sm, plan, latency, order);
     for (j = 0; j < n; j++) {
@@ -25373,7 +25502,7 @@ static gpump_result gpumpi_victim_empty(const gpumpi_victim_context *context, co
         args.left = context->left;
         for (i = 0; i < sm->count; i++) {
             const gpump_block_view *block = &sm->blocks[i];
-            if (gpump_block_leaves(block->state) || (kernel && block->kernel == kernel)) continue;
+            if (gpumpi_block_leaves(block->state) || (kernel && block->kernel == kernel)) continue;
             args.allowed[i] = (uint8_t)(block->may & gpumpi_victim_techniques(context->policy));
             args.groups |= block->group;
             if (args.allowed[i])
@@ -25833,7 +25962,7 @@ GPUMP_API gpump_result gpump_rate_get_statistics(const gpump_rate *rate, uint32_
 
 static const char *const gpumpi_rate_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_RATE_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 /* clang-format off */
@@ -25982,7 +26111,7 @@ static void gpumpi_partition_capacity(const gpump_gpu *gpu, uint64_t *capacity) 
     gpumpi_gpu_capacity(gpu, gpu->shared_bytes[gpu->shared_option_count - 1], capacity);
 }
 
-GPUMP_API int gpump_partition_fits(const gpump_partition_request *request, const uint32_t *blocks) {
+GPUMP_API int gpumpi_partition_fits(const gpump_partition_request *request, const uint32_t *blocks) {
     uint64_t sum[GPUMPI_GPU_RESOURCES] = {0, 0, 0, 0, 0}, capacity[GPUMPI_GPU_RESOURCES];
     uint32_t k, i;
     gpumpi_partition_capacity(&request->config->gpu, capacity);
@@ -26018,14 +26147,14 @@ GPUMP_API gpump_result gpump_partition_first(const gpump_partition_request *requ
     uint32_t k;
     if (!gpumpi_partition_can_search(request, blocks)) return GPUMP_ERROR_ARGUMENT;
     for (k = 0; k < request->count; k++) blocks[k] = 1;
-    return gpump_partition_fits(request, blocks) ? GPUMP_OK : GPUMP_EMPTY;
+    return gpumpi_partition_fits(request, blocks) ? GPUMP_OK : GPUMP_EMPTY;
 }
 GPUMP_API gpump_result gpump_partition_next(const gpump_partition_request *request, uint32_t *blocks) {
     uint32_t next[GPUMP_PARTITION_KERNELS], k;
     if (!gpumpi_partition_can_search(request, blocks)) return GPUMP_ERROR_ARGUMENT;
     memcpy(next, blocks, request->count * sizeof *next);
     for (k = request->count; k-- > 0; next[k] = 1) {
-        if (next[k]++ >= request->kernels[k].blocks || !gpump_partition_fits(request, next)) continue;
+        if (next[k]++ >= request->kernels[k].blocks || !gpumpi_partition_fits(request, next)) continue;
         memcpy(blocks, next, request->count * sizeof *next);
         return GPUMP_OK;
     }
@@ -26058,7 +26187,7 @@ static void gpumpi_partition_blocks(const gpump_partition_share *shares, uint32_
 static int gpumpi_partition_shares_fit(const gpump_partition_request *request, const gpump_partition_share *shares) {
     uint32_t blocks[GPUMP_PARTITION_KERNELS];
     gpumpi_partition_blocks(shares, request->count, blocks);
-    return gpump_partition_fits(request, blocks);
+    return gpumpi_partition_fits(request, blocks);
 }
 
 /* ---- ccbp: Algorithm 1 of Lin 4.5.2, corrected (docs/papers.md) ---- */
@@ -26387,7 +26516,7 @@ static gpump_result gpumpi_partition_check_shares(const gpump_partition_request 
                                     shares[k].first_sm - shares[other].first_sm < shares[other].sms
                                 ? shares[other].blocks
                                 : 0;
-        if (!gpump_partition_fits(request, blocks)) return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "blocks", k);
+        if (!gpumpi_partition_fits(request, blocks)) return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "blocks", k);
     }
     return GPUMP_OK;
 }
@@ -26664,7 +26793,7 @@ static void gpumpi_hold_decide(const gpump_partition_args *args, gpump_partition
         if (request->kernels[k].priority != urgent) continue;
         while (blocks[k] < request->kernels[k].blocks) {
             blocks[k]++;
-            if (gpump_partition_fits(request, blocks)) continue;
+            if (gpumpi_partition_fits(request, blocks)) continue;
             blocks[k]--;
             break;
         }
@@ -27779,7 +27908,7 @@ static gpump_result gpumpi_scheduler_check(const void *object, gpump_diag *diag)
 
 static const char *const gpumpi_scheduler_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_SCHEDULER_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 /* clang-format off */
@@ -29889,7 +30018,7 @@ static gpump_result gpumpi_duet_check(const void *object, gpump_diag *diag) {
 
 static const char *const gpumpi_duet_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_DUET_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_DUET_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 #define GPUMPI_DUET_PEAKS (UINT64_C(1) << (offsetof(gpump_duet_statistics, most_blocks) / 8))

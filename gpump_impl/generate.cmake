@@ -3,7 +3,8 @@
 #   cmake -DOUTPUT=FILE -P gpump_impl/generate.cmake                      writes FILE; with -DLAYOUTS=FILE that of layout.h, too
 #   cmake "-DROOMS=victim;sm" -DOUTPUT=FILE -P gpump_impl/generate.cmake  writes only these rooms and the rooms that they need
 # It writes gpump_impl/base/layout.h as well, before all else (cmake/layout.cmake).
-# An include with the name of a room ("base/base.h") stands for text that is already there, so its line is dropped. Nothing else is rewritten.
+# An include with the name of a room ("base/base.h") stands for text that is already there, so its line is dropped. Structs of counters are
+# written out. Nothing else is rewritten.
 cmake_minimum_required(VERSION 3.16)
 set(impl "${CMAKE_CURRENT_LIST_DIR}")
 include("${impl}/components.cmake")
@@ -24,10 +25,33 @@ if(DEFINED LAYOUTS)
   file(WRITE "${LAYOUTS}" "${layouts}")
 endif()
 
+# Writes the fields of a struct of counters out, so that an editor knows them: X(done, "blocks", "that ended") of its list
+# becomes  uint64_t done; /* that ended (blocks) */
+function(write_out_counters variable)
+  set(part "${${variable}}")
+  string(FIND "${part}" "#define GPUMPI_FIELD(name, unit, description) uint64_t name;\n" from)
+  while(from GREATER -1)
+    string(SUBSTRING "${part}" ${from} -1 rest)
+    string(REGEX MATCH "^[^\n]*\n *(GPUMPI_[A-Z_]+)\\(GPUMPI_FIELD\\)\n#undef GPUMPI_FIELD\n" use "${rest}")
+    set(macro "${CMAKE_MATCH_1}")
+    string(FIND "${part}" "#define ${macro}(X)" at)
+    string(SUBSTRING "${part}" ${at} -1 list)
+    string(REGEX REPLACE "\\\\\n" " " list "${list}")
+    string(REGEX REPLACE "\n.*" "" list "${list}")
+    string(REGEX REPLACE "\" +\"" "" list "${list}") # strings that follow each other are one
+    string(REPLACE "#define ${macro}(X)" "" list "${list}")
+    string(REGEX REPLACE " *X\\(([a-z0-9_]+), *\"([^\"]*)\", *\"([^\"]*)\"\\) *" "    uint64_t \\1; /* \\3 (\\2) */\n" fields "${list}")
+    string(REPLACE "${use}" "${fields}" part "${part}")
+    string(FIND "${part}" "#define GPUMPI_FIELD(name, unit, description) uint64_t name;\n" from)
+  endwhile()
+  set(${variable} "${part}" PARENT_SCOPE)
+endfunction()
+
 set(text)
 macro(append_file name)
   file(READ "${impl}/${name}" part)
   string(REGEX REPLACE "(^|\n)#include \"[a-z_]+/[a-z_]+\\.h\"[^\n]*" "\\1" part "${part}")
+  write_out_counters(part)
   string(APPEND text "\n/* ---- gpump_impl/${name} ---- */\n${part}")
 endmacro()
 macro(begin_room room) # base cannot be left out

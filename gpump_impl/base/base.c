@@ -175,7 +175,7 @@ static uint64_t gpumpi_muldiv(uint64_t a, uint64_t b, uint64_t c, int round_up) 
 GPUMP_API uint64_t gpump_muldiv_down(uint64_t a, uint64_t b, uint64_t c) { return gpumpi_muldiv(a, b, c, 0); }
 GPUMP_API uint64_t gpump_muldiv_up(uint64_t a, uint64_t b, uint64_t c) { return gpumpi_muldiv(a, b, c, 1); }
 
-GPUMP_API int gpump_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+GPUMP_API int gpumpi_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
     uint64_t left_high, left_low, right_high, right_low;
     gpumpi_multiply(a, b, &left_high, &left_low);
     gpumpi_multiply(c, d, &right_high, &right_low);

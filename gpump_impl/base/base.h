@@ -255,7 +255,7 @@ GPUMP_API uint64_t gpump_muldiv_down(uint64_t a, uint64_t b, uint64_t c);
 /* Returns ceil(a*b/c), saturated at UINT64_MAX; c = 0 gives UINT64_MAX. */
 GPUMP_API uint64_t gpump_muldiv_up(uint64_t a, uint64_t b, uint64_t c);
 /* Compares a*b with c*d exactly; returns -1, 0 or 1. */
-GPUMP_API int gpump_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+GPUMP_API int gpumpi_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 /* Returns a+b, saturated at UINT64_MAX, so that GPUMP_UNKNOWN stays unknown. */
 GPUMP_INLINE uint64_t gpump_add_saturated(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
 

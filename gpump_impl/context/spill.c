@@ -755,7 +755,7 @@ GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t 
 
 static const char *const gpumpi_spill_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_SPILL_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 /* clang-format off */

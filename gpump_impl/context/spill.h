@@ -62,7 +62,7 @@ typedef struct gpump_spill_action {
 } gpump_spill_action;
 
 /* clang-format off */
-#define GPUMP_SPILL_STATISTICS(X)                                                                                \
+#define GPUMPI_SPILL_STATISTICS(X)                                                                                \
     X(saves, "blocks", "blocks saved")                                                                           \
     X(restores, "blocks", "blocks restored")                                                                     \
     X(segments, "segments", "segments handed over")                                                              \
@@ -75,7 +75,7 @@ typedef struct gpump_spill_action {
 /* clang-format on */
 typedef struct gpump_spill_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_SPILL_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 } gpump_spill_statistics;
 

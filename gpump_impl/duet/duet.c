@@ -656,7 +656,7 @@ static gpump_result gpumpi_duet_check(const void *object, gpump_diag *diag) {
 
 static const char *const gpumpi_duet_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_DUET_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_DUET_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 #define GPUMPI_DUET_PEAKS (UINT64_C(1) << (offsetof(gpump_duet_statistics, most_blocks) / 8))

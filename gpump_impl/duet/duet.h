@@ -60,7 +60,7 @@ typedef struct gpump_duet_place {
 } gpump_duet_place;
 
 /* clang-format off */
-#define GPUMP_DUET_STATISTICS(X)                                                   \
+#define GPUMPI_DUET_STATISTICS(X)                                                   \
     X(outs, "moves", "to a frame that was free")                                   \
     X(ins, "moves", "to a home that was free")                                     \
     X(swaps, "moves", "that exchanged two warps or blocks")                        \
@@ -75,7 +75,7 @@ typedef struct gpump_duet_place {
 /* clang-format on */
 typedef struct gpump_duet_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_DUET_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_DUET_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 } gpump_duet_statistics;
 

@@ -445,7 +445,7 @@ GPUMP_API gpump_result gpump_block_switch_blocks(const gpump_block_switch *u, gp
 
 static const char *const gpumpi_block_switch_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 /* clang-format off */

@@ -73,7 +73,7 @@ typedef struct gpump_block_switch_config {
 } gpump_block_switch_config;
 
 /* clang-format off */
-#define GPUMP_BLOCK_SWITCH_STATISTICS(X)                                                           \
+#define GPUMPI_BLOCK_SWITCH_STATISTICS(X)                                                           \
     X(placed, "blocks", "new blocks that were placed")                                             \
     X(ended, "blocks", "that ended, or were taken away")                                           \
     X(outs, "blocks", "told to leave because of faults")                                           \
@@ -88,7 +88,7 @@ typedef struct gpump_block_switch_config {
 /* clang-format on */
 typedef struct gpump_block_switch_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 } gpump_block_switch_statistics;
 

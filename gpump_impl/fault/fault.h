@@ -145,7 +145,7 @@ typedef struct gpump_fault_config {
 } gpump_fault_config;
 
 /* clang-format off */
-#define GPUMP_FAULT_STATISTICS(X)                                                             \
+#define GPUMPI_FAULT_STATISTICS(X)                                                             \
     X(reported, "accesses", "reported; the sum of the next four")                             \
     X(opened, "accesses", "that opened a fault")                                              \
     X(merged, "accesses", "that joined one")                                                  \
@@ -171,7 +171,7 @@ typedef struct gpump_fault_config {
 /* clang-format on */
 typedef struct gpump_fault_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_FAULT_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_FAULT_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 } gpump_fault_statistics;
 

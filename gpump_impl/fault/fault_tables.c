@@ -355,7 +355,7 @@ static uint64_t gpumpi_fault_bits(const void *of) {
 
 static const char *const gpumpi_fault_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_FAULT_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_FAULT_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 /* clang-format off */

@@ -471,7 +471,7 @@ GPUMP_API gpump_result gpump_replay_report_checked(gpump_replay *replay, uint32_
         return GPUMP_OK;
     }
     w->faulted &= ~bit;
-    *answer = gpump_replay_may_take_effect(replay, entry);
+    *answer = gpumpi_replay_may_take_effect(replay, entry);
     if (*answer == GPUMP_REASON_YES) {
         gpumpi_replay_take_effect(replay, entry);
     } else {
@@ -625,7 +625,7 @@ static uint64_t gpumpi_replay_to_squash(const gpump_replay *replay, uint32_t war
     uint64_t squash = w->faulted, dead;
     if ((w->flags & GPUMPI_REPLAY_LEAVES) || replay->config.scheme == GPUMP_REPLAY_REGIONS) return in_flight;
     for (dead = replay->config.probe ? w->waiting : in_flight & ~squash; dead; dead &= dead - 1)
-        if (gpump_replay_may_take_effect(replay, warp * GPUMP_REPLAY_WINDOW + gpump_bits_lowest64(dead)) ==
+        if (gpumpi_replay_may_take_effect(replay, warp * GPUMP_REPLAY_WINDOW + gpump_bits_lowest64(dead)) ==
             GPUMP_REASON_FAULTED)
             squash |= dead & (0u - dead);
     return squash;
@@ -826,7 +826,7 @@ GPUMP_API uint64_t gpump_replay_context_bytes(const gpump_replay_config *config,
 
 static const char *const gpumpi_replay_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_REPLAY_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_REPLAY_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 /* clang-format off */

@@ -134,7 +134,7 @@ typedef struct gpump_replay_config {
 } gpump_replay_config;
 
 /* clang-format off */
-#define GPUMP_REPLAY_STATISTICS(X)                                                                          \
+#define GPUMPI_REPLAY_STATISTICS(X)                                                                          \
     X(issued, "memory instructions", "issued for the first time")                                           \
     X(effects, "memory instructions", "that took effect")                                                   \
     X(committed, "memory instructions", "committed")                                                        \
@@ -153,7 +153,7 @@ typedef struct gpump_replay_config {
 /* clang-format on */
 typedef struct gpump_replay_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_REPLAY_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_REPLAY_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 } gpump_replay_statistics;
 
@@ -255,7 +255,7 @@ GPUMP_INLINE int gpump_replay_releases_sources(const gpump_replay *replay, uint3
 /* Returns GPUMP_REASON_YES when no older instruction prevents the effect of memory instruction `entry` once its checks
  * have passed. MEMORY_ORDER: an older instruction has not taken effect. FAULTED: an older instruction is squashed, so
  * `entry` will be squashed too. Cost: ADDRESS may compare it with each older one. */
-GPUMP_INLINE gpump_reason gpump_replay_may_take_effect(const gpump_replay *replay, uint32_t entry);
+GPUMP_INLINE gpump_reason gpumpi_replay_may_take_effect(const gpump_replay *replay, uint32_t entry);
 /* Returns GPUMP_REASON_YES when the warp may pass a barrier or fence, or exit: all its memory instructions have taken
  * effect. Else MEMORY_ORDER, FAULTED or REPLAYING. */
 GPUMP_INLINE gpump_reason gpump_replay_may_synchronise(const gpump_replay *replay, uint32_t warp) {
@@ -311,7 +311,7 @@ GPUMP_API gpump_result gpump_replay_report_issued(gpump_replay *replay, uint32_t
 GPUMP_API gpump_result gpump_replay_report_segments(gpump_replay *replay, uint32_t entry, const uint64_t *segments,
                                                     uint32_t count);
 /* Reports that the last check of memory instruction `entry` has passed. *answer GPUMP_REASON_YES: it takes effect now,
- * and its sources are released. Else (see gpump_replay_may_take_effect) it waits for the action EFFECT or SQUASH.
+ * and its sources are released. Else (see gpumpi_replay_may_take_effect) it waits for the action EFFECT or SQUASH.
  * GPUMP_ERROR_STATE when that has been reported already, or it is not in the pipeline. */
 GPUMP_API gpump_result gpump_replay_report_checked(gpump_replay *replay, uint32_t entry, gpump_reason *answer);
 /* Reports that a check of memory instruction `entry` has failed: once per page. Under EAGER the warp drains, and SQUASH
@@ -385,7 +385,7 @@ GPUMP_INLINE uint64_t gpumpi_replay_blockers(const gpump_replay *replay, uint32_
     return replay->config.order == GPUMP_REPLAY_ADDRESS ? gpumpi_replay_common(replay, entry, older) : older;
 }
 /* May `entry` take effect? Declared above. */
-GPUMP_INLINE gpump_reason gpump_replay_may_take_effect(const gpump_replay *replay, uint32_t entry) {
+GPUMP_INLINE gpump_reason gpumpi_replay_may_take_effect(const gpump_replay *replay, uint32_t entry) {
     const gpumpi_replay_warp *w = gpumpi_replay_at(replay, entry / GPUMP_REPLAY_WINDOW);
     uint64_t blockers = gpumpi_replay_blockers(replay, entry);
     if (!blockers) return GPUMP_REASON_YES;

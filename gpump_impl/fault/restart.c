@@ -490,7 +490,7 @@ GPUMP_API uint64_t gpump_restart_energy(uint32_t voltage_q16, uint64_t time_q16)
 
 static const char *const gpumpi_restart_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_RESTART_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_RESTART_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 /* clang-format off */

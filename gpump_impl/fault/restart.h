@@ -104,7 +104,7 @@ typedef struct gpump_restart_config {
 } gpump_restart_config;
 
 /* clang-format off */
-#define GPUMP_RESTART_STATISTICS(X)                                                                  \
+#define GPUMPI_RESTART_STATISTICS(X)                                                                  \
     X(boundaries, "boundaries", "crossed, starts of warps among them")                               \
     X(restarts, "warps", "that went back")                                                           \
     X(given_up, "warp instructions", "executed since the restart PC by warps that went back")        \
@@ -122,7 +122,7 @@ typedef struct gpump_restart_config {
 /* clang-format on */
 typedef struct gpump_restart_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_RESTART_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_RESTART_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 } gpump_restart_statistics;
 

@@ -348,7 +348,7 @@ GPUMP_API uint32_t gpump_tlb_in_flight(const gpump_tlb *tlb) { return tlb->in_fl
 
 static const char *const gpumpi_tlb_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_TLB_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_TLB_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 /* clang-format off */

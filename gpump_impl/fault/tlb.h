@@ -44,7 +44,7 @@ typedef struct gpump_tlb_config {
 } gpump_tlb_config;
 
 /* clang-format off */
-#define GPUMP_TLB_STATISTICS(X)                                                          \
+#define GPUMPI_TLB_STATISTICS(X)                                                          \
     X(hits, "look-ups", "that found the page and the right")                             \
     X(misses, "look-ups", "that opened a miss")                                          \
     X(merged, "look-ups", "that joined a miss under way")                                \
@@ -57,7 +57,7 @@ typedef struct gpump_tlb_config {
 /* clang-format on */
 typedef struct gpump_tlb_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_TLB_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_TLB_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 } gpump_tlb_statistics;
 

@@ -151,7 +151,7 @@ GPUMP_API gpump_result gpump_meter_utilisation(const gpump_meter_config *config,
 /* The arrays at the end of a gpump_traffic have no names. */
 static const char *const gpumpi_meter_counters[sizeof(gpump_traffic) / sizeof(uint64_t)][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_TRAFFIC(GPUMPI_FIELD)
+    GPUMPI_TRAFFIC(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 /* clang-format off */

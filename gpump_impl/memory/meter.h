@@ -32,7 +32,7 @@ typedef enum gpump_meter_access {
 } gpump_meter_access;
 
 /* clang-format off */
-#define GPUMP_TRAFFIC(X)                                                            \
+#define GPUMPI_TRAFFIC(X)                                                            \
     X(cycles, "cycles", "SM clock cycles that the counters cover")                  \
     X(issued, "warp instructions", "issued")                                        \
     X(resident_cycles, "cycles", "summed over SMs: with a block of the kernel")     \
@@ -63,7 +63,7 @@ typedef enum gpump_meter_access {
 /* The traffic of one kernel. */
 typedef struct gpump_traffic {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_TRAFFIC(GPUMPI_FIELD)
+    GPUMPI_TRAFFIC(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
     uint64_t in_flight_cycles[GPUMP_METER_HOPS]; /* integral of the requests in flight in each hop, network cycles */
     uint64_t latencies[GPUMP_METER_HOPS][GPUMP_METER_BUCKETS]; /* requests by the logarithm of their latency */

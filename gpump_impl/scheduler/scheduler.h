@@ -281,7 +281,7 @@ typedef struct gpump_scheduler_action {
 } gpump_scheduler_action;
 
 /* clang-format off */
-#define GPUMP_SCHEDULER_STATISTICS(X)                                                                             \
+#define GPUMPI_SCHEDULER_STATISTICS(X)                                                                             \
     X(submitted, "commands", "commands taken into a buffer")                                                      \
     X(kernels_started, "kernels", "kernels that entered the active queue")                                        \
     X(kernels_done, "kernels", "kernels that ended")                                                              \
@@ -303,7 +303,7 @@ typedef struct gpump_scheduler_action {
 /* clang-format on */
 typedef struct gpump_scheduler_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_SCHEDULER_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 } gpump_scheduler_statistics;
 

@@ -418,7 +418,7 @@ static gpump_result gpumpi_scheduler_check(const void *object, gpump_diag *diag)
 
 static const char *const gpumpi_scheduler_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_SCHEDULER_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 /* clang-format off */

@@ -131,7 +131,7 @@ static void gpumpi_partition_capacity(const gpump_gpu *gpu, uint64_t *capacity) 
     gpumpi_gpu_capacity(gpu, gpu->shared_bytes[gpu->shared_option_count - 1], capacity);
 }
 
-GPUMP_API int gpump_partition_fits(const gpump_partition_request *request, const uint32_t *blocks) {
+GPUMP_API int gpumpi_partition_fits(const gpump_partition_request *request, const uint32_t *blocks) {
     uint64_t sum[GPUMPI_GPU_RESOURCES] = {0, 0, 0, 0, 0}, capacity[GPUMPI_GPU_RESOURCES];
     uint32_t k, i;
     gpumpi_partition_capacity(&request->config->gpu, capacity);
@@ -167,14 +167,14 @@ GPUMP_API gpump_result gpump_partition_first(const gpump_partition_request *requ
     uint32_t k;
     if (!gpumpi_partition_can_search(request, blocks)) return GPUMP_ERROR_ARGUMENT;
     for (k = 0; k < request->count; k++) blocks[k] = 1;
-    return gpump_partition_fits(request, blocks) ? GPUMP_OK : GPUMP_EMPTY;
+    return gpumpi_partition_fits(request, blocks) ? GPUMP_OK : GPUMP_EMPTY;
 }
 GPUMP_API gpump_result gpump_partition_next(const gpump_partition_request *request, uint32_t *blocks) {
     uint32_t next[GPUMP_PARTITION_KERNELS], k;
     if (!gpumpi_partition_can_search(request, blocks)) return GPUMP_ERROR_ARGUMENT;
     memcpy(next, blocks, request->count * sizeof *next);
     for (k = request->count; k-- > 0; next[k] = 1) {
-        if (next[k]++ >= request->kernels[k].blocks || !gpump_partition_fits(request, next)) continue;
+        if (next[k]++ >= request->kernels[k].blocks || !gpumpi_partition_fits(request, next)) continue;
         memcpy(blocks, next, request->count * sizeof *next);
         return GPUMP_OK;
     }
@@ -207,7 +207,7 @@ static void gpumpi_partition_blocks(const gpump_partition_share *shares, uint32_
 static int gpumpi_partition_shares_fit(const gpump_partition_request *request, const gpump_partition_share *shares) {
     uint32_t blocks[GPUMP_PARTITION_KERNELS];
     gpumpi_partition_blocks(shares, request->count, blocks);
-    return gpump_partition_fits(request, blocks);
+    return gpumpi_partition_fits(request, blocks);
 }
 
 /* ---- ccbp: Algorithm 1 of Lin 4.5.2, corrected (docs/papers.md) ---- */
@@ -536,7 +536,7 @@ static gpump_result gpumpi_partition_check_shares(const gpump_partition_request 
                                     shares[k].first_sm - shares[other].first_sm < shares[other].sms
                                 ? shares[other].blocks
                                 : 0;
-        if (!gpump_partition_fits(request, blocks)) return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "blocks", k);
+        if (!gpumpi_partition_fits(request, blocks)) return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "blocks", k);
     }
     return GPUMP_OK;
 }

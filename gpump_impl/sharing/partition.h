@@ -188,7 +188,7 @@ GPUMP_API uint32_t gpump_partition_rate(const gpump_partition_config *config, co
 
 /* Returns 1 when blocks[request->count] blocks of each kernel fit one SM together, else 0: slots, warps, threads,
  * registers, shared memory. Cost: linear in kernels. */
-GPUMP_API int gpump_partition_fits(const gpump_partition_request *request, const uint32_t *blocks);
+GPUMP_API int gpumpi_partition_fits(const gpump_partition_request *request, const uint32_t *blocks);
 /* Decides the blocks and limits of each kernel by a policy and writes them to shares[request->count]. Algorithm 1 of
  * Lin 4.5.2 is policy "ccbp". GPUMP_ERROR_ARGUMENT, also for a kernel whose block fits no SM; GPUMP_ERROR_CONFIG;
  * GPUMP_ERROR_REFUSED: the result of a host's own policy does not fit. Cost: ccbp takes 100 steps per kernel and number

@@ -267,7 +267,7 @@ GPUMP_API gpump_result gpump_rate_get_statistics(const gpump_rate *rate, uint32_
 
 static const char *const gpumpi_rate_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_RATE_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 /* clang-format off */

@@ -37,7 +37,7 @@ typedef struct gpump_rate_limits {
 } gpump_rate_limits;
 
 /* clang-format off */
-#define GPUMP_RATE_STATISTICS(X)                                                \
+#define GPUMPI_RATE_STATISTICS(X)                                                \
     X(instructions, "warp instructions", "issued")                              \
     X(memory_instructions, "warp instructions", "of these, memory instructions") \
     X(misses, "lines", "L1 misses sent")                                        \
@@ -47,7 +47,7 @@ typedef struct gpump_rate_limits {
 /* What has passed the gates of one kernel since the first cycle. */
 typedef struct gpump_rate_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_RATE_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 } gpump_rate_statistics;
 

@@ -182,7 +182,7 @@ static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
     if (!slot->threads || slot->threads > sm->config.thread_slots ||
         slot->warps != (slot->threads - 1u) / sm->config.lanes + 1u)
         return "threads and warps differ";
-    if (!slot->active && !gpump_block_state_in(slot->state, outside)) return "a block without warp slots";
+    if (!slot->active && !gpumpi_block_state_in(slot->state, outside)) return "a block without warp slots";
     if (slot->active && slot->state == GPUMP_BLOCK_PARKED && !slot->pending) return "a parked block with warp slots";
     if ((slot->held | slot->keep | slot->parts) & ~in_place) return "a part that does not exist";
     if (slot->active && slot->held != in_place) return "an active block without its ranges";
@@ -662,7 +662,7 @@ GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_r
     if (!sm) return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
     slot = &gpumpi_sm_slots(sm)[block.slot];
-    if (!gpump_block_executes(slot->state)) return GPUMP_ERROR_STATE;
+    if (!gpumpi_block_executes(slot->state)) return GPUMP_ERROR_STATE;
     probe = *slot;
     probe.register_bytes = register_bytes;
     probe.shared_context_bytes = shared_bytes;
@@ -758,7 +758,7 @@ GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_bl
         (slot->state == GPUMP_BLOCK_SAVING && gpumpi_sm_transfer_ends(sm, slot, now)))
         return GPUMP_ERROR_STATE;
     gpump_sm_advance(sm, now);
-    if (gpump_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
+    if (gpumpi_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
     if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
     if (slot->state == GPUMP_BLOCK_DRAINING) {
         sm->statistics.drained++;
@@ -865,7 +865,7 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
     view->executed = slot->executed;
     view->start_cycle = slot->start_cycle;
     view->cycles = slot->cycles;
-    if (gpump_block_executes(slot->state) && now > slot->start_cycle) view->cycles += now - slot->start_cycle;
+    if (gpumpi_block_executes(slot->state) && now > slot->start_cycle) view->cycles += now - slot->start_cycle;
     view->context_bytes = gpumpi_sm_part_bytes(slot, slot->held);
     view->block = ref;
     view->kernel = slot->kernel;
@@ -982,7 +982,7 @@ static gpump_result gpumpi_sm_check_choices(const gpump_sm *sm, const gpump_bloc
 /* Tells the host to drop a block, whose state then is `state`. */
 static void gpumpi_sm_drop(gpump_sm *sm, uint32_t index, uint32_t state, uint64_t now) {
     gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
-    if (gpump_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
+    if (gpumpi_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
     gpumpi_sm_give_room(sm, slot);
     slot->state = state;
     gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_DROP);
@@ -1173,7 +1173,7 @@ GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm) {
 
 static const char *const gpumpi_sm_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-    GPUMP_SM_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_SM_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 };
 /* clang-format off */

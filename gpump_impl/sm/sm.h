@@ -146,7 +146,7 @@ typedef struct gpump_sm_action {
 
 /* Counters since gpump_init; names, units and descriptions by gpump_statistics_field. */
 /* clang-format off */
-#define GPUMP_SM_STATISTICS(X)                                                                          \
+#define GPUMPI_SM_STATISTICS(X)                                                                          \
     X(placed, "blocks", "new blocks placed")                                                            \
     X(restored, "blocks", "saved blocks placed again")                                                  \
     X(unparked, "blocks", "parked blocks brought back")                                                 \
@@ -172,7 +172,7 @@ typedef struct gpump_sm_action {
 /* clang-format on */
 typedef struct gpump_sm_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_SM_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_SM_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 } gpump_sm_statistics;
 

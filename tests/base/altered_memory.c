@@ -497,7 +497,7 @@ static void replay_drive(uint64_t *memory, uint64_t seed) {
         (void)gpump_replay_may_fetch(r, warp);
         (void)gpump_replay_may_issue_memory(r, warp, 2);
         (void)gpump_replay_may_synchronise(r, warp);
-        (void)gpump_replay_may_take_effect(r, handle);
+        (void)gpumpi_replay_may_take_effect(r, handle);
         (void)gpump_replay_may_reissue(r, handle);
         (void)gpump_replay_waits_for_page(r, warp, 2);
         if (pick & 1)

@@ -10,7 +10,7 @@ status=0
 complain() { echo "$*"; status=1; }
 
 header=$(sed '/GPUMP_IMPLEMENTATION_DONE/,$d' gpump.h)
-functions=$(echo "$header" | grep -cE '^(GPUMP_API|GPUMP_INLINE) [^;{(]*[ *]gpump_[a-z0-9_]*\(')
+functions=$(echo "$header" | sed -n 's/^\(GPUMP_API\|GPUMP_INLINE\) [^;{(]*[ *]\(gpump_[a-z0-9_]*\)(.*/\2/p' | sort -u | wc -l)
 macros=$(echo "$header" | grep -cE '^ *# *define GPUMP_[A-Z0-9_]*\(')
 # A hook is a pointer to a function in a struct that is not private.
 hooks=$(echo "$header" | awk '/^typedef struct gpump_[a-z_0-9]* {/ { public = 1 } /^} / { public = 0 } public && /\(\*[a-z_]+\)\(/ { n++ } END { print n + 0 }')

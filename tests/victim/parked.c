@@ -221,8 +221,9 @@ static void a_part_that_stays_is_no_room(void **state) {
     assert_int_equal(view.state, GPUMP_BLOCK_STOPPING);
     assert_int_equal(view.keep, GPUMP_PART_REGISTERS);
     assert_int_equal(view.technique, GPUMP_TECHNIQUE_SWITCH);
-    assert_int_equal(gpump_block_parts_held(&view), GPUMP_PART_REGISTERS | GPUMP_PART_SHARED_MEMORY | GPUMP_PART_SLOTS);
-    assert_int_equal(gpump_block_parts_freed(&view), GPUMP_PART_SHARED_MEMORY | GPUMP_PART_SLOTS);
+    assert_int_equal(gpumpi_block_parts_held(&view),
+                     GPUMP_PART_REGISTERS | GPUMP_PART_SHARED_MEMORY | GPUMP_PART_SLOTS);
+    assert_int_equal(gpumpi_block_parts_freed(&view), GPUMP_PART_SHARED_MEMORY | GPUMP_PART_SLOTS);
     s.new_need = s.old_need; /* needs its registers */
     scene_ask(&s, gpump_victim_find("dual"), 1, 1, &a);
     assert_int_equal(a.result, GPUMP_OK);

@@ -397,10 +397,10 @@ static void histories(void **state) {
     assert_true(gpump_cost_history_hash(&a) != gpump_cost_history_hash(&b));
     memset(&a, 0, sizeof a);
     gpump_cost_history_record(&a, UINT64_MAX, 1);
-    assert_true(gpump_cost_history_instructions(&a) == UINT64_C(1) << 56);
-    for (uint64_t cycles = 65534; cycles <= 65538; cycles++) assert_true(gpump_cost_cpi_of(1, cycles) == cycles << 16);
-    assert_true(gpump_cost_cpi_of(UINT64_C(1) << 32, UINT64_C(1) << 32) == 65536);
-    assert_true(gpump_cost_cpi_of((UINT64_C(1) << 32) + 1, 65535) == 1);
+    assert_true(gpumpi_cost_history_instructions(&a) == UINT64_C(1) << 56);
+    for (uint64_t cycles = 65534; cycles <= 65538; cycles++) assert_true(gpumpi_cost_cpi_of(1, cycles) == cycles << 16);
+    assert_true(gpumpi_cost_cpi_of(UINT64_C(1) << 32, UINT64_C(1) << 32) == 65536);
+    assert_true(gpumpi_cost_cpi_of((UINT64_C(1) << 32) + 1, 65535) == 1);
 }
 
 /* Which deviation is smaller, also where products of the sums need more than 64 bits. */
@@ -428,9 +428,9 @@ static void large_deviations(void **state) {
         for (uint32_t i = 0; i < finished; i++)
             gpump_cost_history_record(&history, 1, n % 3 && i ? 0 : gpump_random_below(&random, 65536));
         test_check(gpump_cost_cpi_source(&history, blocks, count, 1) ==
-                       (gpump_compare_products(spread(count, sum, squares), (uint64_t)finished * (finished - 1),
-                                               spread(finished, history.deviation_sum, history.deviation_squares),
-                                               (uint64_t)count * (count - 1)) <= 0
+                       (gpumpi_compare_products(spread(count, sum, squares), (uint64_t)finished * (finished - 1),
+                                                spread(finished, history.deviation_sum, history.deviation_squares),
+                                                (uint64_t)count * (count - 1)) <= 0
                             ? GPUMP_COST_CPI_RUNNING
                             : GPUMP_COST_CPI_FINISHED),
                    seed, n);
@@ -499,9 +499,9 @@ static void costs(void **state) {
             const gpump_cost_history *h = b->kernel < 4 && histories[b->kernel].finished ? &histories[b->kernel] : NULL;
             uint64_t executed = 0, cycles = 0, running = 0, sum = 0, squares = 0, ipc, length = GPUMP_UNKNOWN, pace,
                      save;
-            uint32_t finished = h ? gpump_cost_history_count(h) : 0, source = options.cpi;
+            uint32_t finished = h ? gpumpi_cost_history_count(h) : 0, source = options.cpi;
             for (uint32_t j = 0; j < count; j++) {
-                uint64_t cpi = gpump_cost_cpi_of(blocks[j].executed, blocks[j].cycles), step = cpi >> 8;
+                uint64_t cpi = gpumpi_cost_cpi_of(blocks[j].executed, blocks[j].cycles), step = cpi >> 8;
                 if (blocks[j].kernel != b->kernel) continue;
                 executed += blocks[j].executed;
                 cycles += blocks[j].cycles;
@@ -517,9 +517,9 @@ static void costs(void **state) {
                 else if (finished < 2)
                     source = GPUMP_COST_CPI_RUNNING;
                 else
-                    source = gpump_compare_products(spread(running, sum, squares), (uint64_t)finished * (finished - 1),
-                                                    spread(finished, h->deviation_sum, h->deviation_squares),
-                                                    running * (running - 1)) <= 0
+                    source = gpumpi_compare_products(spread(running, sum, squares), (uint64_t)finished * (finished - 1),
+                                                     spread(finished, h->deviation_sum, h->deviation_squares),
+                                                     running * (running - 1)) <= 0
                                  ? GPUMP_COST_CPI_RUNNING
                                  : GPUMP_COST_CPI_FINISHED;
                 test_check(gpump_cost_cpi_source(h, blocks, count, b->kernel) == source, seed, n);
@@ -532,15 +532,15 @@ static void costs(void **state) {
                     if (h->instructions[k] > longest) longest = h->instructions[k];
                 length = longest;
             }
-            pace = source == GPUMP_COST_CPI_RUNNING         ? gpump_cost_cpi_of(b->executed, b->cycles)
+            pace = source == GPUMP_COST_CPI_RUNNING         ? gpumpi_cost_cpi_of(b->executed, b->cycles)
                    : source == GPUMP_COST_CPI_FINISHED && h ? (h->cpi_sum + finished - 1) / finished
                                                             : GPUMP_UNKNOWN;
             if (source == GPUMP_COST_CPI_LARGER) {
-                const uint64_t own = gpump_cost_cpi_of(b->executed, b->cycles),
+                const uint64_t own = gpumpi_cost_cpi_of(b->executed, b->cycles),
                                others = h ? (h->cpi_sum + finished - 1) / finished : GPUMP_UNKNOWN;
                 pace = own == GPUMP_UNKNOWN || (others != GPUMP_UNKNOWN && others > own) ? others : own;
             }
-            ipc = gpump_cost_cpi_of(cycles, executed); /* instructions per cycle: the fraction turned over */
+            ipc = gpumpi_cost_cpi_of(cycles, executed); /* instructions per cycle: the fraction turned over */
             save = gpump_gpu_save_cycles(&gpu, b->context_bytes);
             test_check(estimates[i].latency[GPUMP_TECHNIQUE_FLUSH] == 0, seed, n);
             test_check(estimates[i].overhead[GPUMP_TECHNIQUE_FLUSH] == b->executed, seed, n);
