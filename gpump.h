@@ -1011,21 +1011,21 @@ GPUMP_INLINE int gpumpi_block_state_in(uint32_t state, uint32_t states) {
 /* Returns 1 when a block in `state` holds its slots and is not leaving: RUNNING, BLOCKED or RESTORING. Hot. */
 GPUMP_INLINE int gpump_block_stays(uint32_t state) {
     return gpumpi_block_state_in(state,
-                                1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_RESTORING);
+                                 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_RESTORING);
 }
 /* Returns 1 when a block in `state` gives up its slots, and the parts that it does not keep, without a further
  * decision. Returns 0 for PARKED, because a parked block keeps its parts until a decision names the block. Hot. */
 GPUMP_INLINE int gpumpi_block_leaves(uint32_t state) {
     return gpumpi_block_state_in(state, 1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING |
-                                           1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
-                                           1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_DONE |
-                                           1u << GPUMP_BLOCK_KILLED);
+                                            1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
+                                            1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_DONE |
+                                            1u << GPUMP_BLOCK_KILLED);
 }
 /* Returns 1 when the cycles of a block in `state` are counted: from the block's start until its state is complete.
  * Hot. */
 GPUMP_INLINE int gpumpi_block_executes(uint32_t state) {
     return gpumpi_block_state_in(state, 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED |
-                                           1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING);
+                                            1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING);
 }
 /* Returns 1 when a block in `state` is about to be saved, or is being saved. gpump_block_view.technique and .keep then
  * hold the technique and the parts that stay in place. Hot. */
