@@ -5,7 +5,7 @@
 
 int restart_configure(machine *m, const char *preset) {
     gpump_restart_config config;
-    if (gpump_restart_config_preset(&config, preset) != GPUMP_OK) return -1;
+    if (gpump_preset(&gpump_restart_component, &config, preset, NULL) != GPUMP_OK) return -1;
     config.warps = m->config.gpu.warp_slots;
     config.lanes = LANES;
     config.frames = SIMT_DEPTH;
@@ -18,9 +18,10 @@ int restart_make(machine *m) {
     for (i = 0; i < m->sm_count; i++) {
         size_t bytes;
         void *memory;
-        if (gpump_restart_bytes(&m->restart_config, &bytes, NULL) != GPUMP_OK ||
+        if (gpump_bytes(&gpump_restart_component, &m->restart_config, &bytes, NULL) != GPUMP_OK ||
             !(memory = arena_take(&m->arena, bytes)) ||
-            gpump_restart_init(memory, bytes, &m->restart_config, &m->sms[i]->restart, NULL) != GPUMP_OK)
+            gpump_init(&gpump_restart_component, memory, bytes, &m->restart_config, &m->sms[i]->restart, NULL) !=
+                GPUMP_OK)
             return -1;
     }
     return 0;

@@ -36,8 +36,9 @@ static int make_sm(machine *m, sm *s, const gpump_replay_config *config, char er
     }
     for (i = 0; i < handles; i++) f->records[i] = NONE;
     f->parked_cycle = f->held_cycle = NEVER;
-    if (gpump_replay_bytes(config, &bytes, &diag) == GPUMP_OK && (part = arena_take(&m->arena, bytes)) != NULL &&
-        gpump_replay_init(part, bytes, config, &f->replay, &diag) == GPUMP_OK) {
+    if (gpump_bytes(&gpump_replay_component, config, &bytes, &diag) == GPUMP_OK &&
+        (part = arena_take(&m->arena, bytes)) != NULL &&
+        gpump_init(&gpump_replay_component, part, bytes, config, &f->replay, &diag) == GPUMP_OK) {
         s->faults = f;
         return 0;
     }
@@ -58,7 +59,7 @@ static int configure(machine *m, const launch_file *launch, const machine_option
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for faults");
         return -1;
     }
-    if (gpump_replay_config_preset(&f->config, o->scheme ? o->scheme : "stall") != GPUMP_OK) {
+    if (gpump_preset(&gpump_replay_component, &f->config, o->scheme ? o->scheme : "stall", NULL) != GPUMP_OK) {
         snprintf(error, LAUNCH_ERROR_BYTES, "there is no scheme \"%s\" for faults", o->scheme);
         return -1;
     }
@@ -94,7 +95,7 @@ static int is_present(const machine *m) { return m->of_part[PART_faults] != NULL
 
 static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
     (void)m;
-    return gpump_hash_u64(hash, gpump_replay_hash(s->faults->replay));
+    return gpump_hash_u64(hash, gpump_hash(&gpump_replay_component, s->faults->replay));
 }
 
 /* Every block has an equal part of the operand log: of the blocks of this kernel that fit the SM, or of as many as it
