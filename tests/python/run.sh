@@ -18,4 +18,5 @@ for program in context_size decision schedule; do
     echo "==== $program"
     venv/bin/python "$source/examples/python/programs/$program.py" || status=1
 done
+venv/bin/python "$source/tests/python/notebooks.py" "$source"/examples/python/notebooks/*.ipynb || status=1
 exit $status

@@ -15,7 +15,7 @@ class Hosts(unittest.TestCase):
         report = minigpu.run(SAXPY, preempt='200:switch', sms=2)
         text = subprocess.run([minigpu.program('minigpu'), 'run', SAXPY, '--json', '--preempt', '200:switch', '--sms', '2'],
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True, check=True).stdout
-        self.assertEqual(report['cycles'], json.loads(text)['cycles'])
+        self.assertEqual(report['totals']['cycles'], json.loads(text)['totals']['cycles'])
         self.assertEqual(report['sms'], 2)
 
     def test_a_page_is_shown_inline(self):
@@ -26,7 +26,7 @@ class Hosts(unittest.TestCase):
         rows = minigpu.sweep(SAXPY, sms=[1, 2])
         rows = rows.to_dict('records') if hasattr(rows, 'to_dict') else rows
         self.assertEqual([row['sms'] for row in rows], [1, 2])
-        self.assertEqual(rows[0]['cycles'], minigpu.run(SAXPY, sms=1)['cycles'])
+        self.assertEqual(rows[0]['cycles'], minigpu.run(SAXPY, sms=1)['totals']['cycles'])
 
     def test_a_timeline_is_a_table(self):
         spans = minigpu.timeline(SAXPY, preempt='200:switch')

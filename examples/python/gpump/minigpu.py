@@ -1,7 +1,7 @@
 """The mini-GPU and tbsim from Python: launches as dictionaries, sweeps as tables, pages inline in a notebook.
 
     report = gpump.minigpu.run('launch.yaml', preempt='5000:switch', sms=8)
-    print(report['cycles'])
+    print(report['totals']['cycles'])
     rows = gpump.minigpu.sweep('launch.yaml', sms=[4, 8, 15], preempt=['5000:switch', '5000:drain'])
 
 Keywords are options without their dashes (deadline_us=4 is --deadline-us 4, True is an option without a value, a list
