@@ -1,12 +1,19 @@
-/* link: lz4 zstd */
 /* Register compression against memcpy of the same bytes, LZ4 and zstd level 1, at the size of a block (16 KB), of a
- * Fermi SM (128 KB) and of a GPU (32 MB), on two synthetic mixes. A block: 8 warps of 16 registers of 32 lanes, as 16
- * KB. live     what Lin Fig 2.8 sees after liveness: half uniform, 40% strided, 10% random random   half random (floats
- * with common high bits), a quarter uniform, a quarter strided: hard for anyone Allowed are RAW and WARP; from 32 MB
- * on, restores go around the caches. compress_<mix>_<path>_save      plain C, AVX2 or the best there is against memcpy
- * compress_<mix>_lz4, _zstd     the best against theirs compress_bound_read, _write     what no save and no restore can
- * beat: every byte read once, and every byte written once (memset) Both sides of a row report how many bytes went in,
- * so the frame sees that they did the same. How small each got them goes to standard error. */
+ * Fermi SM (128 KB) and of a GPU (32 MB), on two synthetic mixes. A block is 8 warps of 16 registers of 32 lanes: 16
+ * KB.
+ *
+ * - live: Lin Fig 2.8 after liveness: half uniform, 40% strided, 10% random
+ * - random: half random (floats with common high bits), a quarter uniform, a quarter strided: hard for every compressor
+ *
+ * Allowed are RAW and WARP. From 32 MB on, restores bypass the caches.
+ *
+ * - compress_<mix>_<path>_save: plain C, AVX2 or the best available path, against memcpy
+ * - compress_<mix>_lz4, _zstd: the best path against theirs
+ * - compress_bound_read, _write: lower bounds of every save and restore: each byte read once, and each byte written
+ *   once (memset)
+ *
+ * Both sides of a row report how many bytes they read, so the frame checks that they did the same work. The compressed
+ * sizes go to standard error. */
 #include "micro/compress_scene.h"
 
 enum { WARPS = 8, REGISTERS = 16, LANES = 32, BLOCK_WORDS = WARPS * REGISTERS * LANES };
@@ -23,7 +30,7 @@ static void *mix(uint64_t size, int random_half, uint32_t flags, int rival) {
     if (!scene_room(s)) return NULL;
     for (size_t b = 0; b < s->blocks; b++)
         for (uint32_t r = 0; r < REGISTERS; r++) {
-            /* The pattern belongs to the register, the values to block and warp, as in a kernel. */
+            /* The pattern depends on the register, the values on block and warp, as in a kernel. */
             uint32_t kind = (uint32_t)(r * 37 % 20);
             int uniform = random_half ? kind < 5 : kind < 10,
                 strided = random_half ? kind >= 5 && kind < 10 : kind >= 10 && kind < 18;
@@ -78,89 +85,87 @@ static uint64_t run_write(void *state, uint64_t operations) {
 static void *live_plain(uint64_t size) { return mix(size, 0, GPUMP_COMPRESS_PLAIN, 0); }
 static void *live_avx2(uint64_t size) { return mix(size, 0, GPUMP_COMPRESS_AVX2, 0); }
 static void *live_best(uint64_t size) { return mix(size, 0, 0, 0); }
-static void *live_lz4(uint64_t size) { return mix(size, 0, 0, 1); }
-static void *live_zstd(uint64_t size) { return mix(size, 0, 0, 2); }
 static void *random_plain(uint64_t size) { return mix(size, 1, GPUMP_COMPRESS_PLAIN, 0); }
 static void *random_avx2(uint64_t size) { return mix(size, 1, GPUMP_COMPRESS_AVX2, 0); }
 static void *random_best(uint64_t size) { return mix(size, 1, 0, 0); }
+#if BENCH_RIVALS
+static void *live_lz4(uint64_t size) { return mix(size, 0, 0, 1); }
+static void *live_zstd(uint64_t size) { return mix(size, 0, 0, 2); }
 static void *random_lz4(uint64_t size) { return mix(size, 1, 0, 1); }
 static void *random_zstd(uint64_t size) { return mix(size, 1, 0, 2); }
+#endif
 
 static const uint64_t sizes[] = {16384, 131072, 33554432, 0};
 
-#define MIX(mix)                                                                                                 \
-    {"compress_" #mix "_plain_save", "plain C", "memcpy", sizes, mix##_plain, run_save, run_memcpy, scene_free}, \
-        {"compress_" #mix "_plain_restore",                                                                      \
-         "plain C",                                                                                              \
-         "memcpy",                                                                                               \
-         sizes,                                                                                                  \
-         mix##_plain,                                                                                            \
-         run_restore,                                                                                            \
-         run_memcpy,                                                                                             \
-         scene_free},                                                                                            \
-        {"compress_" #mix "_avx2_save",                                                                          \
-         "AVX2 where there is one",                                                                              \
-         "memcpy",                                                                                               \
-         sizes,                                                                                                  \
-         mix##_avx2,                                                                                             \
-         run_save,                                                                                               \
-         run_memcpy,                                                                                             \
-         scene_free},                                                                                            \
-        {"compress_" #mix "_avx2_restore",                                                                       \
-         "AVX2 where there is one",                                                                              \
-         "memcpy",                                                                                               \
-         sizes,                                                                                                  \
-         mix##_avx2,                                                                                             \
-         run_restore,                                                                                            \
-         run_memcpy,                                                                                             \
-         scene_free},                                                                                            \
-        {"compress_" #mix "_best_save",                                                                          \
-         "the best there is",                                                                                    \
-         "memcpy",                                                                                               \
-         sizes,                                                                                                  \
-         mix##_best,                                                                                             \
-         run_save,                                                                                               \
-         run_memcpy,                                                                                             \
-         scene_free},                                                                                            \
-        {"compress_" #mix "_best_restore",                                                                       \
-         "the best there is",                                                                                    \
-         "memcpy",                                                                                               \
-         sizes,                                                                                                  \
-         mix##_best,                                                                                             \
-         run_restore,                                                                                            \
-         run_memcpy,                                                                                             \
-         scene_free},                                                                                            \
-        {"compress_" #mix "_best_save_lz4",                                                                      \
-         "the best there is",                                                                                    \
-         "LZ4",                                                                                                  \
-         sizes,                                                                                                  \
-         mix##_lz4,                                                                                              \
-         run_save,                                                                                               \
-         run_lz4,                                                                                                \
-         scene_free},                                                                                            \
-        {"compress_" #mix "_best_restore_lz4",                                                                   \
-         "the best there is",                                                                                    \
-         "LZ4",                                                                                                  \
-         sizes,                                                                                                  \
-         mix##_lz4,                                                                                              \
-         run_restore,                                                                                            \
-         run_unlz4,                                                                                              \
-         scene_free},                                                                                            \
-        {"compress_" #mix "_best_save_zstd",                                                                     \
-         "the best there is",                                                                                    \
-         "zstd -1",                                                                                              \
-         sizes,                                                                                                  \
-         mix##_zstd,                                                                                             \
-         run_save,                                                                                               \
-         run_zstd,                                                                                               \
-         scene_free},                                                                                            \
-    {                                                                                                            \
-        "compress_" #mix "_best_restore_zstd", "the best there is", "zstd -1", sizes, mix##_zstd, run_restore,   \
-            run_unzstd, scene_free                                                                               \
+#define MIX(mix)                                                                                                     \
+    {"compress_" #mix "_plain_save", "plain C", "memcpy", sizes, mix##_plain, run_save, run_memcpy, scene_free},     \
+        {"compress_" #mix "_plain_restore",                                                                          \
+         "plain C",                                                                                                  \
+         "memcpy",                                                                                                   \
+         sizes,                                                                                                      \
+         mix##_plain,                                                                                                \
+         run_restore,                                                                                                \
+         run_memcpy,                                                                                                 \
+         scene_free},                                                                                                \
+        {"compress_" #mix "_avx2_save",                                                                              \
+         "AVX2 where there is one",                                                                                  \
+         "memcpy",                                                                                                   \
+         sizes,                                                                                                      \
+         mix##_avx2,                                                                                                 \
+         run_save,                                                                                                   \
+         run_memcpy,                                                                                                 \
+         scene_free},                                                                                                \
+        {"compress_" #mix "_avx2_restore",                                                                           \
+         "AVX2 where there is one",                                                                                  \
+         "memcpy",                                                                                                   \
+         sizes,                                                                                                      \
+         mix##_avx2,                                                                                                 \
+         run_restore,                                                                                                \
+         run_memcpy,                                                                                                 \
+         scene_free},                                                                                                \
+        {"compress_" #mix "_best_save",                                                                              \
+         "the best there is",                                                                                        \
+         "memcpy",                                                                                                   \
+         sizes,                                                                                                      \
+         mix##_best,                                                                                                 \
+         run_save,                                                                                                   \
+         run_memcpy,                                                                                                 \
+         scene_free},                                                                                                \
+    {                                                                                                                \
+        "compress_" #mix "_best_restore", "the best there is", "memcpy", sizes, mix##_best, run_restore, run_memcpy, \
+            scene_free                                                                                               \
     }
+#if BENCH_RIVALS
+#define MIX_RIVALS(mix)                                                                                               \
+    {"compress_" #mix "_best_save_lz4", "the best there is", "LZ4", sizes, mix##_lz4, run_save, run_lz4, scene_free}, \
+        {"compress_" #mix "_best_restore_lz4",                                                                        \
+         "the best there is",                                                                                         \
+         "LZ4",                                                                                                       \
+         sizes,                                                                                                       \
+         mix##_lz4,                                                                                                   \
+         run_restore,                                                                                                 \
+         run_unlz4,                                                                                                   \
+         scene_free},                                                                                                 \
+        {"compress_" #mix "_best_save_zstd",                                                                          \
+         "the best there is",                                                                                         \
+         "zstd -1",                                                                                                   \
+         sizes,                                                                                                       \
+         mix##_zstd,                                                                                                  \
+         run_save,                                                                                                    \
+         run_zstd,                                                                                                    \
+         scene_free},                                                                                                 \
+    {                                                                                                                 \
+        "compress_" #mix "_best_restore_zstd", "the best there is", "zstd -1", sizes, mix##_zstd, run_restore,        \
+            run_unzstd, scene_free                                                                                    \
+    }
+#endif
 const micro_case micro_compress[] = {
     {"compress_bound_read", "every byte read", "memcpy", sizes, live_plain, run_read, run_memcpy, scene_free},
     {"compress_bound_write", "every byte written", "memcpy", sizes, live_plain, run_write, run_memcpy, scene_free},
     MIX(live),
     MIX(random),
+#if BENCH_RIVALS
+    MIX_RIVALS(live),
+    MIX_RIVALS(random),
+#endif
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};

@@ -60,14 +60,14 @@ static void results_hold(void **state) {
         assert_int_equal(machine_run(m, NEVER), 1);
         assert_int_equal(gpump_sharing_state_now(corun_of(m)->sharing), GPUMP_SHARING_RUN);
         assert_int_equal(corun_of(m)->sharing->decisions, 1);
-        assert_int_equal(gpump_sharing_check(corun_of(m)->sharing, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_sharing_component, corun_of(m)->sharing, NULL), GPUMP_OK);
         for (i = 0; i < 2; i++) {
             gpump_partition_share share;
             uint32_t kind, member = corun_of(m)->member_of[i];
             assert_int_equal(gpump_sharing_share(corun_of(m)->sharing, member, &share, &kind), GPUMP_OK);
             for (sm = 0; sm < m->sm_count; sm++) {
                 assert_true(m->sms[sm]->kernel_resident[i] <= share.blocks);
-                assert_int_equal(gpump_rate_check(m->sms[sm]->rate, NULL), GPUMP_OK);
+                assert_int_equal(gpump_check(&gpump_rate_component, m->sms[sm]->rate, NULL), GPUMP_OK);
             }
         }
         if (check_results(m, &launch, checks) != 0)
@@ -275,6 +275,25 @@ static void copies_go_on(void **state) {
     launch_file_free(&launch);
 }
 
+/* A division is of the queued memory: a GPU whose preset has the other model gets it, and need not be told. */
+static void sharing_brings_its_memory_model(void **state) {
+    machine_options options;
+    launch_file launch;
+    char error[LAUNCH_ERROR_BYTES];
+    machine *m;
+    (void)state;
+    machine_options_default(&options);
+    options.sharing.policy = gpump_partition_find("even");
+    options.gpu = "gtx480_shieh";
+    assert_int_equal(
+        launch_file_read(&launch, GPUMP_SOURCE_DIR "/examples/minigpu/launches/corun_backprop_cfd.yaml", error), 0);
+    m = machine_build(&launch, &options, error);
+    assert_non_null(m);
+    assert_int_equal(m->config.memory_model, 1);
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
 /* A division of SMs that the machine or the launch cannot have is refused before the run. */
 static void sharing_refuses_what_cannot_be_shared(void **state) {
     machine_options options;
@@ -306,6 +325,7 @@ int main(void) {
         cmocka_unit_test(order_binds),
         cmocka_unit_test(slices_isolate),
         cmocka_unit_test(copies_go_on),
+        cmocka_unit_test(sharing_brings_its_memory_model),
         cmocka_unit_test(sharing_refuses_what_cannot_be_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* labels: unit property */
 /* Partitions: Algorithm 1's golden vectors, demand and rates by hand, every policy against brute force. */
+#include "decisions.h"
 #include "diagnosed.h"
 
 #include <sys/mman.h>
@@ -12,7 +13,7 @@ static uint64_t draw(uint64_t below) {
 }
 static gpump_partition_config machine(void) {
     gpump_partition_config config;
-    assert_int_equal(gpump_partition_config_preset(&config, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_partition_component, &config, "maxwell_ccbp", NULL), GPUMP_OK);
     return config;
 }
 
@@ -223,7 +224,7 @@ static void all_combinations(void **state) {
         for (expected[0] = 1; expected[0] <= r.kernels[0].blocks; expected[0]++)
             for (expected[1] = 1; expected[1] <= r.kernels[1].blocks; expected[1]++)
                 for (expected[2] = 1; expected[2] <= r.kernels[2].blocks; expected[2]++) {
-                    if (!gpump_partition_fits(&r.request, expected)) continue;
+                    if (!gpumpi_partition_fits(&r.request, expected)) continue;
                     if (more == 1) test_check(!gpump_partition_first(&r.request, blocks), seed, number);
                     more = 2;
                     test_check(!memcmp(blocks, expected, sizeof blocks), seed, number);
@@ -285,7 +286,7 @@ static void reference_ccbp(const random_request *r, uint32_t *blocks) {
         }
         for (k = 0; k < count; k++) sum_network += network[k], sum_dram += dram[k], with[k] = blocks[k];
         if (blocks[chosen] <= r->kernels[chosen].blocks && sum_network <= 100 + 1e-9 && sum_dram <= 100 + 1e-9 &&
-            gpump_partition_fits(&r->request, with))
+            gpumpi_partition_fits(&r->request, with))
             continue;
         blocks[chosen] = old, network[chosen] = old_network, dram[chosen] = old_dram;
         open &= ~(1u << chosen);
@@ -325,7 +326,7 @@ static void decisions_against_references(void **state) {
             for (k = 0; k < count; k++) blocks[k] = shares[k].blocks;
             for (k = 0; k < count; k++) {
                 blocks[k]++;
-                test_check(blocks[k] > r.kernels[k].blocks || !gpump_partition_fits(&r.request, blocks), seed, number);
+                test_check(blocks[k] > r.kernels[k].blocks || !gpumpi_partition_fits(&r.request, blocks), seed, number);
                 blocks[k]--;
             }
         }
@@ -333,7 +334,7 @@ static void decisions_against_references(void **state) {
         test_check(!gpump_partition_decide(gpump_partition_find("even"), &r.request, shares, NULL), seed, number);
         for (k = 0; k < count; k++) {
             for (i = 0; i < count; i++) blocks[i] = i == k ? shares[k].blocks * count : 0;
-            test_check(gpump_partition_fits(&r.request, blocks), seed, number);
+            test_check(gpumpi_partition_fits(&r.request, blocks), seed, number);
         }
         /* spatial: every SM belongs to one kernel. */
         test_check(!gpump_partition_decide(gpump_partition_find("spatial"), &r.request, shares, NULL), seed, number);
@@ -473,7 +474,7 @@ static void fixed_divisions(void **state) {
     gpump_diag diag;
     uint32_t i, k;
     (void)state;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "maxwell_ccbp", NULL), GPUMP_OK);
     for (i = 0; i < sizeof good / sizeof *good; i++) {
         assert_int_equal(gpump_partition_fixed_parse(good[i].text, &gpu, &fixed, &diag), GPUMP_OK);
         assert_int_equal(fixed.count, good[i].count);
@@ -853,28 +854,39 @@ static void wrong_arguments(void **state) {
     assert_memory_equal(shares, untouched, sizeof shares);
 }
 
-/* What every policy gives in 400 random requests, as one number each; half of the kernels want few blocks, some say
- * nothing of their misses. A change has to be meant, and is written down here and in CHANGELOG. */
-static void same_decisions(void **state) {
-    static const struct {
-        const char *name;
-        uint64_t hash;
-    } expected[] = {
-        {"ccbp", UINT64_C(0xbe99e4750519f525)},  {"smk", UINT64_C(0x9db5ff491e3080c2)},
-        {"ws", UINT64_C(0x961bb899ca8668e8)},    {"ws+dai", UINT64_C(0x1af04b8751e2d981)},
-        {"crisp", UINT64_C(0x98185e8e0071ad98)}, {"spatial", UINT64_C(0xf680bfbb4061cf42)},
-        {"even", UINT64_C(0xd4d445df48c831ec)},  {"leftover", UINT64_C(0xade093eb7c173a0b)},
-        {"slack", UINT64_C(0x64cb86084606556b)},
-    };
+/* One line: what each kernel gets. */
+static void note_shares(decisions *all, uint64_t number, gpump_result result, const gpump_partition_share *shares,
+                        uint32_t count) {
+    char line[2048];
+    size_t at = (size_t)snprintf(line, sizeof line, "%" PRIu64 ":%s%s", number, result ? " " : "",
+                                 result ? gpump_result_name(result) : "");
+    for (uint32_t k = 0; !result && k < count; k++) {
+        const gpump_partition_share *s = &shares[k];
+        at += (size_t)snprintf(
+            line + at, sizeof line - at,
+            "%s %" PRIu32 " blocks, SMs %" PRIu32 "+%" PRIu32 ", network %" PRIu32 ", DRAM %" PRIu32 ", memory %" PRIu32
+            "+%" PRIu32 ", limits %016" PRIx64,
+            k ? ";" : "", s->blocks, s->first_sm, s->sms, s->network_q16, s->dram_q16, s->first_memory, s->memory,
+            gpump_hash_u32s(GPUMP_HASH_SEED, (const uint32_t *)(const void *)&s->limits, sizeof s->limits / 4));
+    }
+    assert_true(at < sizeof line);
+    decided(all, "%s", line);
+}
+
+/* What every policy gives in 400 random requests, in tests/sharing/decisions; half of the kernels want few blocks, some
+ * say nothing of their misses. A change has to be meant, and is written down there (GPUMP_DECISIONS=write,
+ * tests/decisions.h) and in CHANGELOG. */
+static void every_policy_divides_as_written_down(void **state) {
+    static const char *const names[] = {"ccbp", "smk", "ws", "ws+dai", "crisp", "spatial", "even", "leftover", "slack"};
     static random_request r;
     int changed = 0;
     (void)state;
-    for (uint32_t p = 0; p < sizeof expected / sizeof *expected; p++) {
-        const gpump_partition_policy *policy = gpump_partition_find(expected[p].name);
-        uint64_t hash = GPUMP_HASH_SEED;
+    for (uint32_t p = 0; p < sizeof names / sizeof *names; p++) {
+        const gpump_partition_policy *policy = gpump_partition_find(names[p]);
+        decisions all = decisions_begin(40);
+        char name[128];
         for (uint64_t number = 0; number < 400; number++) {
             gpump_partition_share shares[GPUMP_PARTITION_KERNELS];
-            gpump_result result;
             random_state = 31 + number;
             draw_request(&r, 1 + (uint32_t)draw(4), number % 2 ? 3 : 16);
             for (uint32_t k = 0; k < r.request.count; k++) { /* speeds that are equal, and misses that are few */
@@ -883,16 +895,13 @@ static void same_decisions(void **state) {
                 if (number % 4 == 0) r.demands[k].misses_per_1000_q4 %= 20;
             }
             memset(shares, 0xff, sizeof shares);
-            result = gpump_partition_decide(policy, &r.request, shares, NULL);
-            hash = gpump_hash_u64(hash, (uint64_t)(int64_t)result);
-            for (uint32_t k = 0; !result && k < r.request.count; k++)
-                hash = gpump_hash_u32s(hash, &shares[k].blocks, sizeof shares[k] / 4);
+            note_shares(&all, number, gpump_partition_decide(policy, &r.request, shares, NULL), shares,
+                        r.request.count);
         }
-        if (hash == expected[p].hash) continue;
-        printf("%s: UINT64_C(0x%016llx)\n", policy->name, (unsigned long long)hash);
-        changed = 1;
+        snprintf(name, sizeof name, "tests/sharing/decisions/%s.txt", names[p]);
+        changed |= decisions_differ(&all, name);
     }
-    assert_false(changed); /* the numbers that it prints are those of today's decisions */
+    assert_false(changed);
 }
 
 int main(void) {
@@ -912,7 +921,7 @@ int main(void) {
         cmocka_unit_test(holds_a_tail),
         cmocka_unit_test(hold_divides),
         cmocka_unit_test(hold_in_numbers),
-        cmocka_unit_test(same_decisions),
+        cmocka_unit_test(every_policy_divides_as_written_down),
         cmocka_unit_test(wrong_arguments),
         cmocka_unit_test(reads_what_it_was_given),
     };

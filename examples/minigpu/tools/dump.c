@@ -15,7 +15,7 @@
 #define PATH_BYTES 4096u
 #define TEXT_ELEMENTS 65536u /* of a buffer that are written as text */
 
-/* What a buffer's files are called: letters, digits, - . and _ alone. */
+/* Makes the name of a buffer's files: letters, digits, - . and _ only. */
 static void file_name(const launch_file *launch, uint32_t index, char name[NAME_BYTES]) {
     const launch_buffer *buffer = &launch->buffers[index];
     const int several = launch->process_count > 1;
@@ -60,22 +60,22 @@ static FILE *open_file(const char *path) {
     return file;
 }
 
-/* The path of a buffer's file that ends in `ending`. */
+/* Makes the path of a buffer's file with a suffix. */
 static void file_path(const launch_file *launch, uint32_t index, const char *folder, const char *ending,
                       char path[PATH_BYTES]) {
     char name[NAME_BYTES], other[NAME_BYTES];
     uint32_t n;
     file_name(launch, index, name);
-    for (n = 0; n < index; n++) { /* two names that differ in a letter that files cannot have */
+    for (n = 0; n < index; n++) { /* names that differ only in characters that files cannot have */
         file_name(launch, n, other);
         if (strcmp(name, other) == 0) snprintf(name + strlen(name), sizeof name - strlen(name), ".%u", index + 1);
     }
     snprintf(path, PATH_BYTES, "%s/%s%s", folder, name, ending);
 }
 
-int dump_prepare(const launch_file *launch, const char *folder) {
+int dump_prepare(const launch_file *launch, const char *folder, const char *trace, const char *html) {
     char path[PATH_BYTES];
-    const char *const output = path;
+    const char *const outputs[] = {trace, html, path};
     struct stat status;
     uint32_t i;
     if (mkdir(folder, 0777) && errno != EEXIST) {
@@ -92,7 +92,7 @@ int dump_prepare(const launch_file *launch, const char *folder) {
     }
     for (i = 0; i < 2 * launch->buffer_count; i++) {
         file_path(launch, i / 2, folder, i % 2 ? ".bin" : ".txt", path);
-        if (outputs_spare(launch, &output, 1)) return -1;
+        if (outputs_spare(launch, outputs, 3)) return -1;
     }
     return 0;
 }
