@@ -122,37 +122,73 @@ static int keep_local(machine *m, sm *s, const in_flight *r, uint64_t segment) {
     return 1;
 }
 
-/* Sends the record's next segment; 0 when something is in the way. */
+/* Waits for a line that L1 holds or that is in flight. Returns 0 when too many loads wait for it. */
+static int hit_l1(machine *m, sm *s, uint32_t record, cache_line *found) {
+    in_flight *r = &s->records[record];
+    const uint32_t node = record * LANES + r->next_segment;
+    if (found->pending == m->config.l1_merges) return 0;
+    found->stamp = ++s->l1.clock;
+    r->outstanding++;
+    if (found->pending) {
+        r->next_free = RECORD_MISSED;
+        found->pending++;
+        s->waiters[node] = found->first_waiter;
+        found->first_waiter = node;
+    } else {
+        s->statistics.l1_hits++;
+        gpump_meter_report_l1(s->meter, m->blocks[r->block].kernel + 1, GPUMP_METER_LOAD, 1);
+        pipe_put(&s->pipes[PIPE_L1], s->now, record);
+    }
+    return 1;
+}
+
+/* Makes the request of a load that misses L1, and its line if L1 caches it. Returns NONE when something blocks it. */
+static uint32_t miss_l1(machine *m, sm *s, uint32_t record, miss_queue *q, int cached) {
+    in_flight *r = &s->records[record];
+    block *b = &m->blocks[r->block];
+    const uint64_t segment = r->segments[r->next_segment];
+    const uint32_t node = record * LANES + r->next_segment;
+    cache_line *found = NULL;
+    uint32_t request;
+    if (cached) {
+        if (s->outstanding_misses >= m->config.l1_misses || !(found = cache_victim(&s->l1, segment / SEGMENT_BYTES)) ||
+            !evict(m, s, b, q, found, 1))
+            return NONE;
+        *cache_tag(&s->l1, found) = segment / SEGMENT_BYTES + 1;
+        found->stamp = ++s->l1.clock;
+        found->pending = 1;
+        found->first_waiter = node;
+        s->waiters[node] = NONE;
+        s->outstanding_misses++;
+    }
+    s->statistics.l1_misses++;
+    gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_LOAD, 0);
+    request = take_instruction_request(m, s, r, REQUEST_LOAD, segment);
+    if (cached)
+        s->requests[request].miss = (uint32_t)(found - s->l1.lines);
+    else
+        s->requests[request].record = record;
+    r->next_free = RECORD_MISSED;
+    r->outstanding++;
+    return request;
+}
+
+/* Sends the record's next segment. Returns 0 when something blocks it. */
 static int send_segment(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     const instruction *instruction = r->instruction;
     block *b = &m->blocks[r->block];
-    uint64_t segment = r->segments[r->next_segment], line = segment / SEGMENT_BYTES;
-    uint32_t node = record * LANES + r->next_segment, request;
+    const uint64_t segment = r->segments[r->next_segment];
+    const int is_load = instruction_only_reads(instruction),
+              cached = is_load && !s->l1_is_store && !(instruction->flags & (FLAG_CACHE_GLOBAL | FLAG_VOLATILE));
+    uint32_t request;
     miss_queue *q;
-    cache_line *found = NULL;
-    int is_load = instruction_only_reads(instruction),
-        cached = is_load && !s->l1_is_store && !(instruction->flags & (FLAG_CACHE_GLOBAL | FLAG_VOLATILE));
+    cache_line *found;
     if (HAS(s, faults) && m->fault_unit && fault_memory_is_remote(m, segment)) {
         fault_memory_send(m, s, record, segment, is_load || instruction->opcode == OPCODE_ATOM);
         return 1;
     }
-    if (cached && (found = cache_find(&s->l1, line))) {
-        if (found->pending == m->config.l1_merges) return 0;
-        found->stamp = ++s->l1.clock;
-        r->outstanding++;
-        if (found->pending) {
-            r->next_free = RECORD_MISSED;
-            found->pending++;
-            s->waiters[node] = found->first_waiter;
-            found->first_waiter = node;
-        } else {
-            s->statistics.l1_hits++;
-            gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_LOAD, 1);
-            pipe_put(&s->pipes[PIPE_L1], s->now, record);
-        }
-        return 1;
-    }
+    if (cached && (found = cache_find(&s->l1, segment / SEGMENT_BYTES))) return hit_l1(m, s, record, found);
     if (instruction->opcode == OPCODE_ST) {
         int kept = keep_local(m, s, r, segment);
         if (kept > 0) gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_STORE, 1);
@@ -160,28 +196,9 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
     }
     if (s->free_request == NONE || !(q = queue_for(m, s, b->kernel + 1))) return 0;
     if (is_load) {
-        if (cached) {
-            if (s->outstanding_misses >= m->config.l1_misses || !(found = cache_victim(&s->l1, line)) ||
-                !evict(m, s, b, q, found, 1))
-                return 0;
-            *cache_tag(&s->l1, found) = line + 1;
-            found->stamp = ++s->l1.clock;
-            found->pending = 1;
-            found->first_waiter = node;
-            s->waiters[node] = NONE;
-            s->outstanding_misses++;
-        }
-        s->statistics.l1_misses++;
-        gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_LOAD, 0);
-        request = take_instruction_request(m, s, r, REQUEST_LOAD, segment);
-        if (cached)
-            s->requests[request].miss = (uint32_t)(found - s->l1.lines);
-        else
-            s->requests[request].record = record;
-        r->next_free = RECORD_MISSED;
-        r->outstanding++;
+        if ((request = miss_l1(m, s, record, q, cached)) == NONE) return 0;
     } else if (instruction->opcode != OPCODE_ATOM) {
-        /* L1 writes through and holds no global data of its own, so a line that is there stays right. */
+        /* L1 writes through and holds no global data of its own, so a line in L1 stays valid. */
         request = take_instruction_request(m, s, r, REQUEST_STORE, segment);
         gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_STORE, 0);
         m->warps[r->warp].stores++;
