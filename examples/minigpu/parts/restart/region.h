@@ -1,14 +1,14 @@
-/* region: the place where a warp would restart, and whether it may (iGPU 3.2). restart.h restarts it.
+/* region: where a warp would go back to, and whether it may (iGPU 3.2); restart.h sends it there.
  *
- * A boundary is an instruction that analysis_lower inserts. It issues once nothing of its warp is in flight, and
- * records the PC behind it and the SIMT stack. A warp has two such records, one for sparse regions and one for short
+ * A boundary is an instruction that analysis_lower has put in. It issues once nothing of its warp is in flight, and
+ * writes down the PC behind it and the SIMT stack: two such records per warp, one for sparse regions and one for short
  * ones. */
 #ifndef MINIGPU_REGION_H
 #define MINIGPU_REGION_H
 
 #include "parts/shared_log/shared_log.h"
 
-/* Records a boundary that the warp executes, or the warp's start. */
+/* The warp executes a boundary, and stands behind it; or it starts. */
 static inline void restart_record(machine *m, sm *s, warp *w, int is_short) {
     gpump_restart_frame frames[SIMT_DEPTH];
     uint32_t i;
@@ -26,7 +26,7 @@ static inline void restart_record(machine *m, sm *s, warp *w, int is_short) {
                  NULL);
 }
 
-/* Sets the SIMT stack with which the warp would restart; depth 0: it cannot. */
+/* The SIMT stack with which it would go on there; depth 0: nowhere. */
 static inline void restart_stack(simt_stack *to, const gpump_restart_frame *frames, uint32_t depth) {
     uint32_t i;
     to->depth = depth;
@@ -43,26 +43,25 @@ static inline void restart_where(const sm *s, const warp *w, uint32_t region, si
     restart_stack(to, frames, depth);
 }
 
-/* Forbids a restart until the next boundary, because something has happened that must not happen twice. */
+/* What happened must not happen twice: until the next boundary the warp cannot go back. */
 static inline void restart_forbid(sm *s, const warp *w) {
     if (HAS(s, restart)) gpump_restart_forbid(s->restart, w->slot);
 }
 
-/* Returns whether the warp may restart now. 0: it has ended, waits at a barrier, or must run on to the next
- * boundary. */
+/* May the warp go back now? 0: it has ended, waits at a barrier, or must go on to the boundary ahead. */
 static inline int restart_may(const sm *s, const warp *w, uint32_t region) {
     return w->stack.depth && w->barrier == NONE && gpump_restart_may_go_back(s->restart, w->slot, region);
 }
 
-/* The most words of the section RESTART of one warp. */
+/* Words of the section RESTART of one warp, at most. */
 #define RESTART_WORDS (3u + 4u * SIMT_DEPTH)
-/* Returns the most bytes that these sections add to the context of a block. */
+/* The bytes that they add to the context of a block at most. */
 static inline uint64_t restart_context_bytes(const kernel *k) {
     return (uint64_t)k->warps * (GPUMP_CONTEXT_SECTION_BYTES + RESTART_WORDS * 8u);
 }
 
-/* Dynamic sparse regions: for each region that ended, the kernel, the boundary that ended it (NONE: the warp's end) and
- * its instructions. Regions beyond the log are counted and dropped. */
+/* Dynamic sparse regions: for each that ended, the kernel, the boundary that ended it (NONE: the warp's end) and its
+ * instructions. Full entries are counted and dropped. */
 typedef struct region_log_entry {
     uint32_t kernel, pc;
     uint64_t instructions;
