@@ -65,7 +65,11 @@ device *device_open(const device_options *options, char error[LAUNCH_ERROR_BYTES
         free(d);
         return NULL;
     }
-    return d;
+    d->memory.lent.opens_host = options->opens_host_memory;
+    if (!options->opens_host_memory || device_is_at_host_addresses(d)) return d;
+    snprintf(error, LAUNCH_ERROR_BYTES, "kernels cannot access the host's memory: the system gives its addresses away");
+    device_close(d);
+    return NULL;
 }
 
 static void drop_started(device *d) {

@@ -39,7 +39,8 @@ typedef struct device_launch {
 
 typedef struct device_options {
     machine_options machine;
-    uint32_t sms; /* 0: the preset's */
+    uint32_t sms;               /* 0: the preset's */
+    uint32_t opens_host_memory; /* 1: kernels may access all memory of the host; needs device_is_at_host_addresses */
     /* Called when a machine has been built and when it has run, both before its memory goes back; NULL. failed: the
      * machine stopped with machine.error. */
     void (*built)(void *user, machine *m, const launch_file *launch);
