@@ -69,6 +69,7 @@ class lanes_group {
     __device__ unsigned int lane_of(unsigned int rank) const { return minigpu::nth_lane(mask, rank); }
 
   public:
+    __device__ operator thread_group() const { return thread_group(mask); }
     __device__ void sync() const { __syncwarp(mask); }
     __device__ unsigned int size() const { return __popc(mask); }
     __device__ unsigned int num_threads() const { return __popc(mask); }
