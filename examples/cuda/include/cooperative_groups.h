@@ -48,8 +48,28 @@ template <class T, class Shuffle> MINIGPU_GROUP T by_words(T value, Shuffle shuf
 }
 } // namespace minigpu
 
+/* A group of any kind: a block (mask 0), or lanes of one warp. */
+class thread_group {
+    unsigned int mask;
+
+  public:
+    __device__ explicit thread_group(unsigned int mask_) : mask(mask_) {}
+    __device__ void sync() const {
+        if (mask)
+            __syncwarp(mask);
+        else
+            __syncthreads();
+    }
+    __device__ unsigned int size() const { return mask ? __popc(mask) : minigpu::block_size(); }
+    __device__ unsigned int num_threads() const { return size(); }
+    __device__ unsigned int thread_rank() const {
+        return mask ? __popc(mask & minigpu::lanes_below()) : minigpu::rank_in_block();
+    }
+};
+
 class thread_block {
   public:
+    __device__ operator thread_group() const { return thread_group(0); }
     __device__ void sync() const { __syncthreads(); }
     __device__ unsigned int size() const { return minigpu::block_size(); }
     __device__ unsigned int num_threads() const { return minigpu::block_size(); }

@@ -35,9 +35,13 @@ static int open_once(char error[LAUNCH_ERROR_BYTES]) {
     options.machine = settings.run.machine;
     options.sms = settings.run.sms;
     options.ran = ran;
-    options.opens_host_memory = 1;
     opened = device_open(&options, error);
-    return opened ? 0 : -1;
+    if (!opened) return -1;
+    if (!device_open_host_memory(opened)) return 0;
+    snprintf(error, LAUNCH_ERROR_BYTES, "kernels cannot access the host's memory: the device's addresses are taken");
+    device_close(opened);
+    opened = NULL;
+    return -1;
 }
 
 static uint32_t module_of(const char *source, char error[LAUNCH_ERROR_BYTES]) {

@@ -39,8 +39,7 @@ typedef struct device_launch {
 
 typedef struct device_options {
     machine_options machine;
-    uint32_t sms;               /* 0: the preset's */
-    uint32_t opens_host_memory; /* 1: kernels may access all memory of the host; needs device_is_at_host_addresses */
+    uint32_t sms; /* 0: the preset's */
     /* Called when a machine has been built and when it has run, both before its memory goes back; NULL. failed: the
      * machine stopped with machine.error. */
     void (*built)(void *user, machine *m, const launch_file *launch);
@@ -54,6 +53,9 @@ device *device_open(const device_options *options, char error[LAUNCH_ERROR_BYTES
 void device_close(device *d);
 /* 1: the host may use a device address as a pointer, so host and device share pointers. */
 int device_is_at_host_addresses(const device *d);
+/* Lets kernels access all memory of the host from now on, as the program itself may. Returns 0, or -1: needs
+ * device_is_at_host_addresses. */
+int device_open_host_memory(device *d);
 /* The configuration that machines of this device get. */
 const minigpu_config *device_config(const device *d);
 
