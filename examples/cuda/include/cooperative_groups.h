@@ -133,6 +133,8 @@ template <unsigned int Size, class Parent = void> class thread_block_tile : publ
 
   public:
     __device__ thread_block_tile() : lanes_group(lanes()) {}
+    template <class Other>
+    __device__ thread_block_tile(const thread_block_tile<Size, Other> &) : lanes_group(lanes()) {}
     static __device__ constexpr unsigned int size() { return Size; }
     static __device__ constexpr unsigned int num_threads() { return Size; }
     __device__ unsigned int thread_rank() const { return minigpu::lane() % Size; }
