@@ -89,13 +89,16 @@ static void piece_done(sm *s, uint32_t record) {
 }
 
 /* Makes an L1 line free for another, which writes it back if it holds anything of its own. 0: no place for that
- * request, or, with `more`, for the one that follows. */
+ * request, or, with `more`, for the one that follows. A miss queue of one place takes one request after the other. */
 static int evict(machine *m, sm *s, const block *b, miss_queue *q, cache_line *victim, int more) {
     if (victim->dirty) {
-        if (more && (q->count + 1 >= m->config.miss_queue_entries || s->requests[s->free_request].next_free == NONE))
+        const int alone = more && m->config.miss_queue_entries == 1;
+        if (more && !alone &&
+            (q->count + 1 >= m->config.miss_queue_entries || s->requests[s->free_request].next_free == NONE))
             return 0;
         enqueue_miss(m, s, q, take_request(s, b, REQUEST_WRITE_BACK, (*cache_tag(&s->l1, victim) - 1) * SEGMENT_BYTES));
         victim->dirty = 0;
+        return !alone;
     }
     return 1;
 }
