@@ -1016,6 +1016,13 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         machine_free(m);
         return NULL;
     }
+    if (options->duet && options->schedule && config.kernels_per_sm > 1) {
+        snprintf(error, LAUNCH_ERROR_BYTES,
+                 "--duet with --schedule: an SM runs one kernel at a time, not %u: --config kernels_per_sm=1",
+                 config.kernels_per_sm);
+        machine_free(m);
+        return NULL;
+    }
     if (options->duet && duet_make(m, options->duet, error)) {
         machine_free(m);
         return NULL;

@@ -151,7 +151,7 @@ static void raise_exception(machine *m, sm *s, warp *w) {
 static void check_progress(machine *m, sm *s, const warp *w) {
     own_errors *own = (own_errors *)s->errors;
     gpump_restart_statistics statistics;
-    gpump_restart_get_statistics(s->restart, &statistics);
+    gpump_get_statistics(&gpump_restart_component, s->restart, &statistics);
     if (own->boundaries != statistics.boundaries) own->recoveries = 0;
     own->boundaries = statistics.boundaries;
     if (++own->recoveries < RECOVERIES_WITHOUT_BOUNDARY) return;

@@ -25,10 +25,12 @@ struct schedule {
     uint64_t *ask_again;                /* and when `victims` wants to be asked about it again; NEVER */
     const gpump_victim_policy *victims; /* how the blocks of a vacated SM leave; NULL: as the scheduler says */
     uint32_t *processes;                /* rows of the process table */
-    scheduled *names;       /* per block of the machine: where it is, and what the scheduler calls it there */
-    scheduled *off_chip;    /* the same per preempted block that has left on a fault (preempted_block.fault_sm) */
-    schedule_lease *leases; /* per SM, of a group */
-    uint32_t leases_left;   /* of the group's command; 0: none is in flight */
+    scheduled *names;            /* per block of the machine: where it is, and what the scheduler calls it there */
+    scheduled *off_chip;         /* the same per preempted block that has left on a fault (preempted_block.fault_sm) */
+    schedule_lease *leases;      /* per SM, of a group */
+    gpump_scheduler_action late; /* ISSUE: it waits until the SM has room again (duet.h) */
+    uint32_t is_late;            /* 1: there is one, and no other action is taken meanwhile */
+    uint32_t leases_left;        /* of the group's command; 0: none is in flight */
     uint32_t leases_unused;
 };
 
