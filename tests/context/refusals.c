@@ -240,15 +240,11 @@ static void cycles_of_a_restore(void **state) {
     assert_int_equal(difference.saves + difference.save_cycles + difference.warps, 0);
 }
 
-static void plans_in_place(void **state) {
-    gpump_block_view blocks[2];
-    gpump_in_place_sm sm;
-    gpump_in_place_need need, good;
-    gpump_in_place_plan plan;
-    (void)state;
-    memset(blocks, 0, sizeof blocks);
-    memset(&sm, 0, sizeof sm);
-    memset(&good, 0, sizeof good);
+/* Two blocks that fill the registers of an SM, and most of its shared memory, and a block that wants half of both. */
+static void in_place_case(gpump_block_view blocks[2], gpump_in_place_sm *sm, gpump_in_place_need *good) {
+    memset(blocks, 0, 2 * sizeof *blocks);
+    memset(sm, 0, sizeof *sm);
+    memset(good, 0, sizeof *good);
     for (uint32_t i = 0; i < 2; i++) {
         blocks[i].may = 15;
         blocks[i].register_base = 100 * i;
@@ -256,13 +252,22 @@ static void plans_in_place(void **state) {
         blocks[i].shared_base = 50 * i;
         blocks[i].shared_bytes = 50;
     }
-    sm.blocks = blocks;
-    sm.count = 2;
-    sm.registers = 200;
-    sm.shared_bytes = 120;
-    good.blocks = 1;
-    good.registers = 100;
-    good.shared_bytes = 60;
+    sm->blocks = blocks;
+    sm->count = 2;
+    sm->registers = 200;
+    sm->shared_bytes = 120;
+    good->blocks = 1;
+    good->registers = 100;
+    good->shared_bytes = 60;
+}
+
+static void requests_in_place_are_refused(void **state) {
+    gpump_block_view blocks[2];
+    gpump_in_place_sm sm;
+    gpump_in_place_need need, good;
+    gpump_in_place_plan plan;
+    (void)state;
+    in_place_case(blocks, &sm, &good);
     diagnosed_null(gpump_in_place_find(NULL, &good, &plan, DIAG), "sm");
     diagnosed_null(gpump_in_place_find(&sm, NULL, &plan, DIAG), "need");
     diagnosed_null(gpump_in_place_find(&sm, &good, NULL, DIAG), "plan");
@@ -303,7 +308,17 @@ static void plans_in_place(void **state) {
     blocks[1].shared_base = 0;
     diagnosed(gpump_in_place_find(&sm, &good, &plan, DIAG), GPUMP_ERROR_ARGUMENT, "blocks.shared_base", 0, 71, 50,
               120 - 50);
+}
+
+static void plans_in_place(void **state) {
+    gpump_block_view blocks[2];
+    gpump_in_place_sm sm;
+    gpump_in_place_need need, good;
+    gpump_in_place_plan plan;
+    (void)state;
+    in_place_case(blocks, &sm, &good);
     blocks[0].shared_base = 70;
+    blocks[1].shared_base = 0;
     /* the plan in numbers: from 0 on, the registers of block 0 and the bytes of block 1 stand in the way */
     assert_int_equal(gpump_in_place_find(&sm, &good, &plan, NULL), GPUMP_OK);
     assert_int_equal(plan.register_blocks, 1);
@@ -467,8 +482,13 @@ static void compression(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(configurations),      cmocka_unit_test(memory_of_components), cmocka_unit_test(pipelines),
-        cmocka_unit_test(cycles_of_a_restore), cmocka_unit_test(plans_in_place),       cmocka_unit_test(contexts),
+        cmocka_unit_test(configurations),
+        cmocka_unit_test(memory_of_components),
+        cmocka_unit_test(pipelines),
+        cmocka_unit_test(cycles_of_a_restore),
+        cmocka_unit_test(requests_in_place_are_refused),
+        cmocka_unit_test(plans_in_place),
+        cmocka_unit_test(contexts),
         cmocka_unit_test(compression),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
