@@ -29,7 +29,7 @@ static gpump_result check_pool(const void *config, gpump_diag *diag) {
     return result;
 }
 
-static void configurations(void **state) {
+static void wrong_configurations_are_refused(void **state) {
 #define SPILL(member, minimum, maximum) DIAGNOSED_FIELD(gpump_spill_config, member, minimum, maximum)
     const diagnosed_field spill[] = {
         SPILL(struct_size, sizeof(gpump_spill_config), sizeof(gpump_spill_config)),
@@ -137,7 +137,7 @@ static void memory_of_components(void **state) {
     assert_int_equal(gpump_context_pool_take(NULL, 1, 1, memory), GPUMP_ERROR_ARGUMENT);
 }
 
-static void pipelines(void **state) {
+static void wrong_calls_of_a_pipeline_are_refused(void **state) {
     gpump_spill_config config;
     gpump_spill_transfer transfer, good;
     gpump_spill_times times;
@@ -370,7 +370,7 @@ static void plans_in_place(void **state) {
     for (uint32_t i = 0; i < 4; i++) assert_int_equal(plan.register_bases[i] + plan.shared_bases[i], 0);
 }
 
-static void contexts(void **state) {
+static void wrong_contexts_are_refused(void **state) {
     static unsigned char good[512], bytes[512];
     const uint32_t registers[4] = {1, 2, 3, 4};
     uint32_t values[4];
@@ -430,7 +430,7 @@ static void contexts(void **state) {
     assert_int_equal(gpump_context_get_registers(NULL, 1, values, 2, 2), GPUMP_ERROR_ARGUMENT);
 }
 
-static void compression(void **state) {
+static void wrong_calls_of_compression_are_refused(void **state) {
     gpump_compress_layout layout, good;
     gpump_compress_counts counts;
     uint32_t values[64], form;
@@ -482,14 +482,14 @@ static void compression(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(configurations),
+        cmocka_unit_test(wrong_configurations_are_refused),
         cmocka_unit_test(memory_of_components),
-        cmocka_unit_test(pipelines),
+        cmocka_unit_test(wrong_calls_of_a_pipeline_are_refused),
         cmocka_unit_test(cycles_of_a_restore),
         cmocka_unit_test(requests_in_place_are_refused),
         cmocka_unit_test(plans_in_place),
-        cmocka_unit_test(contexts),
-        cmocka_unit_test(compression),
+        cmocka_unit_test(wrong_contexts_are_refused),
+        cmocka_unit_test(wrong_calls_of_compression_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,7 +184,7 @@ static void a_diamond_in_a_loop(void **state) {
 
 /* A loop that never ends: its sides meet in it all the same. And a guarded call that leads to no marker, in programs of
  * all lengths: nothing behind the last instruction is looked at. */
-static void to_the_end_and_no_further(void **state) {
+static void nothing_behind_the_last_instruction_is_read(void **state) {
     test_builder b = test_build(NULL);
     uint32_t x = test_register(&b, GPUMP_WIDTH_32), p = test_register(&b, GPUMP_WIDTH_PREDICATE), length, i;
     (void)state;
@@ -346,7 +346,7 @@ static void aliasing_ranges_share_a_byte(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_diamond_in_a_loop),           cmocka_unit_test(to_the_end_and_no_further),
+        cmocka_unit_test(a_diamond_in_a_loop),           cmocka_unit_test(nothing_behind_the_last_instruction_is_read),
         cmocka_unit_test(trees_agree_with_reachability), cmocka_unit_test(nonsense_is_refused_by_index),
         cmocka_unit_test(aliasing_ranges_over_the_unit), cmocka_unit_test(aliasing_ranges_share_a_byte),
     };

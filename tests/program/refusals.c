@@ -24,7 +24,7 @@ static gpump_program *finished(void) {
     return b.program;
 }
 
-static void building(void **state) {
+static void a_program_that_is_built_wrongly_is_refused(void **state) {
     test_builder b = draft();
     gpump_allocator empty = {NULL, NULL};
     gpump_memory_object object = {GPUMP_SPACE_GENERIC, 0};
@@ -85,7 +85,7 @@ static void building(void **state) {
                    maximum)
 #define BAD(field, value, minimum, maximum) \
     diagnosed(gpump_program_add(b.program, &in, &number, DIAG), GPUMP_ERROR_ARGUMENT, field, 1, value, minimum, maximum)
-static void instructions(void **state) {
+static void wrong_instructions_are_refused(void **state) {
     test_builder b = draft();
     uint32_t defs[17], uses[65], number = 77;
     gpump_instruction in;
@@ -154,7 +154,7 @@ static void instructions(void **state) {
     gpump_program_destroy(b.program);
 }
 
-static void memory_accesses(void **state) {
+static void wrong_memory_accesses_are_refused(void **state) {
     test_builder b = draft();
     uint32_t defs[17], uses[65], number = 77;
     gpump_instruction in, access;
@@ -238,7 +238,7 @@ static void memory_accesses(void **state) {
 #undef START
 
 /* How many registers each operation writes and reads, whether it may access memory, and whether it has a target. */
-static void forms(void **state) {
+static void operations_have_their_operands(void **state) {
     static const struct {
         uint32_t operation, least_defs, most_defs, least_uses, most_uses, accesses, must_access, has_target;
     } all[] = {{GPUMP_OP_COMPUTE, 0, 16, 0, 64, 1, 0, 0},    {GPUMP_OP_MOVE, 1, 1, 1, 1, 0, 0, 0},
@@ -284,7 +284,7 @@ static void forms(void **state) {
 }
 
 /* A program's text names what the instruction does, and nothing else. */
-static void texts(void **state) {
+static void a_program_as_text_names_what_it_does(void **state) {
     static const char *const expected[] = {"constant r0 [5]", "@!r3 op7 r0 = r1, r1",
                                            "op8.check r0, r3 = r1, r3 [+0, 4 bytes]",
                                            "check.load r3 = r1, r3 [+0, 4 bytes]", "exit"};
@@ -730,11 +730,11 @@ static void page_checks_refuse(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(building),
-        cmocka_unit_test(instructions),
-        cmocka_unit_test(memory_accesses),
-        cmocka_unit_test(forms),
-        cmocka_unit_test(texts),
+        cmocka_unit_test(a_program_that_is_built_wrongly_is_refused),
+        cmocka_unit_test(wrong_instructions_are_refused),
+        cmocka_unit_test(wrong_memory_accesses_are_refused),
+        cmocka_unit_test(operations_have_their_operands),
+        cmocka_unit_test(a_program_as_text_names_what_it_does),
         cmocka_unit_test(programs_that_do_not_fit),
         cmocka_unit_test(operands_that_do_not_fit),
         cmocka_unit_test(guarded_calls_lead_to_markers),

@@ -9,7 +9,7 @@ model/sm.c:place model/sm.c:decide program/cuts.c:cuts_by_hand program/oracle_pr
 program/page_checks.c:run program/page_checks.c:kim_figure_2_as_printed
 
 scheduler/dss.c:dss_ends_balanced scheduler/refusals.c:two_kernels sharing/refusals.c:requests
-sm/sm.c:errors_change_nothing sm/sm.c:random_life victim/refusals.c:costs
+sm/sm.c:errors_change_nothing sm/sm.c:random_life victim/refusals.c:estimates_follow_the_formulas
 victim/victim_cases.h:victim_case_make
 '
 awk -v allowed="$allowed" '

@@ -5,7 +5,7 @@
 #include "victim/estimate.h"
 #include "victim/victim_ask.h"
 
-static void geometries(void **state) {
+static void wrong_geometries_are_refused(void **state) {
     gpump_gpu gpu, bad;
     gpump_footprint need = {128, 2048, 1024};
     gpump_victim_geometry g;
@@ -99,7 +99,7 @@ static void scene_make(scene *s) {
     s->question.choice_capacity = 8;
 }
 
-static void questions(void **state) {
+static void wrong_questions_are_refused(void **state) {
     gpump_victim_policy policy;
     gpump_victim_decision decision;
     scene s;
@@ -218,7 +218,7 @@ static uint32_t always_switch(const gpump_victim_technique_args *args) {
 
 /* A block that leaves just at the limit is in time, with a hook and without one; one cycle later it is late. Blocks in
  * no candidate set get no technique. */
-static void just_in_time(void **state) {
+static void a_block_that_leaves_at_the_limit_is_in_time(void **state) {
     gpump_victim_policy hooked = *gpump_victim_find("switch");
     const gpump_victim_policy *policies[2] = {gpump_victim_find("switch"), &hooked};
     uint8_t technique[2];
@@ -471,7 +471,7 @@ static uint64_t times_q16(uint64_t a, uint64_t q) { /* a q / 2^16, rounded up */
 }
 static uint64_t twice(uint64_t a) { return a + a < a ? UINT64_MAX : a + a; }
 
-static void costs(void **state) {
+static void estimates_follow_the_formulas(void **state) {
     uint64_t seed = test_seed(), random = seed;
     (void)state;
     for (uint64_t n = 0; n < test_cases(20000); n++) {
@@ -618,17 +618,17 @@ static void charged_drains(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(geometries),
-        cmocka_unit_test(questions),
+        cmocka_unit_test(wrong_geometries_are_refused),
+        cmocka_unit_test(wrong_questions_are_refused),
         cmocka_unit_test(arrays_that_are_too_small_stay_as_they_are),
         cmocka_unit_test(more_than_64_sms_need_scratch_memory_to_the_byte),
-        cmocka_unit_test(just_in_time),
+        cmocka_unit_test(a_block_that_leaves_at_the_limit_is_in_time),
         cmocka_unit_test(only_what_was_asked),
         cmocka_unit_test(full_sms),
         cmocka_unit_test(entries_of_parked_blocks),
         cmocka_unit_test(histories),
         cmocka_unit_test(large_deviations),
-        cmocka_unit_test(costs),
+        cmocka_unit_test(estimates_follow_the_formulas),
         cmocka_unit_test(charged_drains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
