@@ -1070,10 +1070,40 @@ struct analysis_source *machine_source(machine *m, uint32_t kernel_index) {
 
 /* ==== running ==== */
 
+/* Does the next instruction of the warp find no room in the operand log? */
+static int waits_for_log(const machine *m, const warp *w) {
+    int waits;
+    PARTS_ASK(m, waits, 0, waits_for_log, (m, w));
+    return waits;
+}
+
+/* Writes what nobody waits for in vain but a machine that is stuck: a full operand log, a scheduler whose turns are too
+ * short. */
+static void name_cause(const machine *m, char *text, size_t bytes) {
+    uint32_t i, moving = 0;
+    int owned;
+    for (i = 0; i < m->warp_count && !waits_for_log(m, &m->warps[i]); i++) {}
+    if (i < m->warp_count)
+        snprintf(text, bytes,
+                 "; warp %u of block %" PRIu64
+                 " of kernel %s waits for room in the operand log: --faults with a larger "
+                 "log, or queue",
+                 m->warps[i].index, m->blocks[m->warps[i].block].linear,
+                 m->kernels[m->blocks[m->warps[i].block].kernel].program->name);
+    PARTS_ASK(m, owned, 0, owns_sms, (m));
+    for (i = 0; i < m->sm_count; i++) moving += m->sms[i]->contexts_moving;
+    if (owned && moving)
+        snprintf(text, bytes,
+                 "; the scheduler takes SMs away before the %u blocks that are moving are back: turns must be longer "
+                 "than a save and a restore (--slice)",
+                 moving);
+}
+
 static int deadlock(machine *m) {
-    char text[LAUNCH_ERROR_BYTES] = "", page[160] = "";
+    char text[LAUNCH_ERROR_BYTES] = "", page[160] = "", cause[240] = "";
     const warp *waits = NULL;
     uint32_t i;
+    name_cause(m, cause, sizeof cause);
     for (i = 0; i < m->warp_count; i++)
         if (m->warps[i].sm != NONE && m->warps[i].fault_address &&
             (!waits || m->warps[i].fault_since < waits->fault_since))
@@ -1085,8 +1115,8 @@ static int deadlock(machine *m) {
                  waits->index, m->blocks[waits->block].linear, m->kernels[m->blocks[waits->block].kernel].program->name,
                  waits->fault_address, waits->fault_since);
     snprintf(text, sizeof text,
-             "no instruction has been issued since cycle %" PRIu64 " (now %" PRIu64 "): %u of %u kernels done%s",
-             m->progress_cycle, m->now, m->kernels_done, m->kernel_count, page);
+             "no instruction has been issued since cycle %" PRIu64 " (now %" PRIu64 "): %u of %u kernels done%s%s",
+             m->progress_cycle, m->now, m->kernels_done, m->kernel_count, page, cause);
     machine_fail(m, "%s", text);
     m->deadlocked = 1;
     return -1;
@@ -1251,6 +1281,7 @@ void machine_dump(const machine *m, void *output) {
                 if (!w->stack.depth) continue;
                 if (!why) why = gpump_warp_gate_reason(w->gate, GPUMP_WARP_FETCH);
                 pc = simt_top(&w->stack)->pc;
+                if (waits_for_log(m, w)) fprintf(file, "    warp %u: no room in the operand log\n", n);
                 if (w->fault_address)
                     fprintf(file, "    warp %u: its page at 0x%" PRIx64 " is absent since cycle %" PRIu64 "\n", n,
                             w->fault_address, w->fault_since);

@@ -187,6 +187,7 @@ typedef struct part {
                             const struct sm *s); /* the kernel number that gets it; NONE: no word */
 
     /* ---- the state ---- */
+    int (*waits_for_log)(const struct machine *m, const struct warp *w); /* its next instruction, for room there */
     gpump_reason (*warp_waits_for)(const struct machine *m, const struct sm *s,
                                    const struct warp *w); /* for a dump: YES: for nothing of the part */
     uint64_t (*hash)(const struct machine *m, uint64_t hash);

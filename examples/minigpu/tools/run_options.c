@@ -780,15 +780,14 @@ const option_set run_sets[] = {{gpu_rows, MACHINE},
 /* ==== rules ==== */
 
 static const option_rule run_rules[] = {
-    {"places|in-turn|unsampled", "partition", "--places, --in-turn and --unsampled need --partition POLICY"},
+    {"places|in-turn|unsampled|window", "partition",
+     "--places, --in-turn, --unsampled and --window need --partition POLICY"},
     {"group", "schedule partition", "--group needs --schedule POLICY and --partition POLICY"},
     {"partition schedule", "group unsampled",
      "--partition with --schedule needs --group N and --unsampled: while a group measures, the scheduler would take "
      "SMs "
      "from it"},
-    {"duet schedule", NULL,
-     "--duet excludes --schedule: the scheduler counts on room as soon as a block has left, and here room comes when a "
-     "move ends"},
+    {"duet group", NULL, "--duet excludes --group: an SM is divided once, in two halves"},
     {"duet in-place|leave=park", NULL,
      "--duet excludes --in-place: registers of a block lie where its warps were switched to, and move again when it "
      "comes back"},

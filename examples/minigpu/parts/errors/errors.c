@@ -11,6 +11,15 @@
 #include "sm/restart.h"
 
 #define BIT(slot) (UINT64_C(1) << (slot))
+/* An SM whose warps go back so often without one of them crossing a boundary never ends: by chance it would have. */
+#define RECOVERIES_WITHOUT_BOUNDARY 10000u
+
+/* An SM's errors, and what only this file looks at. */
+typedef struct own_errors {
+    sm_errors errors;
+    uint64_t boundaries; /* crossed on the SM when a warp went back last */
+    uint64_t recoveries; /* since then */
+} own_errors;
 
 /* ---- making ---- */
 
@@ -148,6 +157,7 @@ static void cycle_begins(machine *m, sm *s) {
         if (!restart_warp(m, s, w, GPUMP_RESTART_SHORT))
             machine_fail(m, "cycle %llu: an error of warp %u is detected where it cannot go back",
                          (unsigned long long)s->now, w->index);
+        check_progress(m, s, w);
     }
     while ((slot = pipe_take(&errors_of(s)->verified, s->now)) != NONE) {
         warp *w;

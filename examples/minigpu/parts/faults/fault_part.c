@@ -4,6 +4,7 @@
 #include "parts/faults/fault_context.h"
 #include "parts/faults/fault_facts.h"
 #include "parts/faults/faults.h"
+#include "parts/issue_queue/issue_queue.h"
 #include "sm/translation.h"
 
 #include <stdio.h>
@@ -153,6 +154,17 @@ static void close_part(machine *m) {
     for (i = 0; f->versions && i < m->kernel_count; i++) free(f->versions[i]);
 }
 
+/* Does the next instruction of the warp find no room in the operand log? Its stack is one instruction further where
+ * that is in the issue queue. */
+static int waits_for_log(const machine *m, const warp *w) {
+    const sm *s = w->sm == NONE ? NULL : m->sms[w->sm];
+    const replay_info *info;
+    if (!s || !s->faults || !w->stack.depth || w->slot == NONE) return 0;
+    info = faults_info(m, w, simt_top(&w->stack)->pc - (s->queue && (s->queue->waits >> w->slot & 1)));
+    return info->kind > GPUMP_REPLAY_SYNC &&
+           gpump_replay_may_issue_memory(s->faults->replay, w->number, info->log_units) == GPUMP_REASON_LOG_ROOM;
+}
+
 const part faults_part = {
     .name = "faults",
     .traits = PART_SEES_PLACEMENTS | PART_ON_PATH,
@@ -163,6 +175,7 @@ const part faults_part = {
     .warp_came = faults_open_warp,
     .warp_leaves = faults_close_warp,
     .retires = faults_committed,
+    .waits_for_log = waits_for_log,
     .warp_squashed = faults_forget,
     .configure = configure,
     .make = make,
