@@ -673,6 +673,12 @@ static int configure(machine *m, const launch_file *launch, const machine_option
                      char error[LAUNCH_ERROR_BYTES]) {
     (void)launch;
     m->beyond_room = options->duet != NULL;
+    if (options->duet && options->schedule && m->config.kernels_per_sm > 1) {
+        snprintf(error, LAUNCH_ERROR_BYTES,
+                 "--duet with --schedule: an SM runs one kernel at a time, not %u: --config kernels_per_sm=1",
+                 m->config.kernels_per_sm);
+        return -1;
+    }
     if (!options->duet || options->context_form != CONTEXT_TB) return 0;
     return refuse(error, "--context tb looks at all registers of a block, and some may lie in frames: take another");
 }

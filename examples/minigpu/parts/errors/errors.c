@@ -27,7 +27,7 @@ static int make_sm(machine *m, sm *s, const gpump_restart_config *config) {
     const uint32_t schedulers = m->config.gpu.schedulers, entries = m->config.in_flight_records;
     uint32_t room = 1, stores = 1;
     pipe_entry *verified, *queued;
-    sm_errors *e = (sm_errors *)arena_take(&m->arena, sizeof *e);
+    sm_errors *e = (sm_errors *)arena_take(&m->arena, sizeof(own_errors));
     while (room < entries + (schedulers + 1) * (config->latency_cycles + 1)) room *= 2;
     while (stores < entries) stores *= 2;
     if (!e || !(verified = (pipe_entry *)arena_take_array(&m->arena, room, sizeof *verified)) ||
@@ -147,6 +147,22 @@ static void raise_exception(machine *m, sm *s, warp *w) {
     default: break;
     }
     pipeline_refresh_warp(m, s, w);
+}
+
+/* A warp has gone back. Regions that last longer than the distance of errors are executed for ever. */
+static void check_progress(machine *m, sm *s, const warp *w) {
+    own_errors *own = (own_errors *)errors_of(s);
+    gpump_restart_statistics statistics;
+    gpump_get_statistics(&gpump_restart_component, s->restart, &statistics);
+    if (own->boundaries != statistics.boundaries) own->recoveries = 0;
+    own->boundaries = statistics.boundaries;
+    if (++own->recoveries < RECOVERIES_WITHOUT_BOUNDARY) return;
+    machine_fail(
+        m,
+        "the run never ends: warp %u of a block of kernel %s on SM %u has gone back, like others there, %u times "
+        "in a row before it came to the end of its region; form shorter regions (--regions 32), or let fewer "
+        "instructions err",
+        w->index, m->kernels[m->blocks[w->block].kernel].program->name, s->index, RECOVERIES_WITHOUT_BOUNDARY);
 }
 
 static void cycle_begins(machine *m, sm *s) {
