@@ -44,6 +44,7 @@
  *   replay              hardware     gpump_replay_config_preset      Tanasic 6.2 and 6.3: warp disable, replay queue,
  *                                                                    operand log
  *   restart             hardware     gpump_restart_config_preset     iGPU 3.2 to 5.5: restart PCs, live-lock, errors
+ *   uvm                 calculation  gpump_uvm_decide                NVIDIA's driver: batches, prefetching, thrashing
  *   fault               hardware     gpump_fault_config_preset       Tanasic 6.4, 6.5: owners, merged faults, service
  *   block_switch        hardware     gpump_block_switch_config_preset  Tanasic 6.4.1: blocks switched out and in
  *
@@ -2067,9 +2068,98 @@ GPUMP_API uint64_t gpump_restart_energy(uint32_t voltage_q16, uint64_t time_q16)
 GPUMP_END
 #endif
 
+/* ---- gpump_impl/fault/uvm.h ---- */
+/* uvm: how the driver of NVIDIA's unified memory serves page faults (calculation; driver 595.45.04; Batch-Aware UM,
+ * ASPLOS 2020)
+ *
+ * The driver fetches up to `batch` entries of the fault buffer at once and serves them VA block by VA block. For each
+ * VA block the driver also brings granules near the faulted ones, by density. A granule that arrives again and again is
+ * thrashing: its faults are delayed, and then the granule is pinned or mapped remotely.
+ *
+ * This component holds the driver's rules and its times. gpump_fault keeps the queue of faults and the frames, and
+ * applies the rules where gpump_fault_config.uvm.batch is above 1. A host with a fault queue of its own calls the rules
+ * directly: it keeps a gpump_uvm_granule for each granule. */
+#ifndef GPUMP_UVM_H
+#define GPUMP_UVM_H
+
+
+
+
+GPUMP_BEGIN
+
+/* When the driver wakes the blocks of a batch: it replays their accesses. */
+typedef enum gpump_uvm_replay {
+    GPUMP_UVM_REPLAY_BLOCK = 0,   /* after each VA block */
+    GPUMP_UVM_REPLAY_BATCH,       /* after each batch */
+    GPUMP_UVM_REPLAY_BATCH_FLUSH, /* after each batch; merged reports that wait in the fault buffer are dropped */
+    GPUMP_UVM_REPLAY_ONCE,        /* after up to `batches` batches */
+    GPUMP_UVM_REPLAYS
+} gpump_uvm_replay;
+
+/* The configuration of the driver. gpump_uvm_config_from_gpu fills the struct; the host may then change every field. */
+typedef struct gpump_uvm_config {
+    uint32_t batch;          /* entries of the fault buffer fetched at once; 1 to 65536; 1: no batches; uvm595 256 */
+    uint32_t batches;        /* batches until a replay under ONCE; 1 to 256; uvm595 20 */
+    uint32_t replay;         /* gpump_uvm_replay; uvm595 BATCH_FLUSH */
+    uint32_t batch_cycles;   /* from the interrupt, or the last batch, to the fetch; uvm595 50 us */
+    uint32_t entry_cycles;   /* per entry fetched; uvm595 0.2 us (assumed) */
+    uint32_t block_cycles;   /* per VA block of a batch; uvm595 90 us */
+    uint32_t block_granules; /* granules of a VA block; a power of two up to 64; uvm595 32 (2 MB) */
+    /* A fault brings the largest aligned part of its VA block of which more than so many per cent are resident or
+     * wanted; 1 to 100; uvm595 51. 100: nothing is prefetched. */
+    uint32_t prefetch_percent;
+    /* Arrivals of a granule, each at most thrash_cycles after the last, that count as thrashing; uvm595 3; 0: no
+     * granule thrashes. */
+    uint32_t thrash_events;
+    uint32_t thrash_cycles; /* also the delay of a thrashing granule's fault; uvm595 500 us */
+    uint32_t thrash_delays; /* delays before the granule is pinned; uvm595 10 */
+    uint32_t pin_cycles;    /* how long a pinned granule is evicted last; uvm595 150 ms */
+    uint32_t remote;        /* 0: no remote mapping; 1: for granules that thrash; 2: for all that the CPU has */
+    uint32_t remote_cycles; /* mapping a granule remotely occupies the driver so long; uvm595 5 us (assumed) */
+    uint32_t counter; /* remote accesses after which a granule migrates (access counters); at least 1; uvm595 256 */
+} gpump_uvm_config;
+
+/* What the driver remembers of a granule; all 0 for a granule that has never arrived. */
+typedef struct gpump_uvm_granule {
+    uint64_t arrived;      /* cycle at which the granule was mapped last */
+    uint64_t pinned_until; /* the granule thrashed: it is evicted last until this cycle */
+    uint32_t arrivals;     /* arrivals, each soon after the last */
+    uint32_t delays;       /* delays since the granule was pinned last */
+} gpump_uvm_granule;
+
+/* What the driver does with a fault that it fetches. */
+typedef enum gpump_uvm_verdict {
+    GPUMP_UVM_SERVE = 0, /* serves the fault in this batch */
+    GPUMP_UVM_DELAY,     /* leaves the fault in the queue for thrash_cycles, because its granule thrashes */
+    GPUMP_UVM_PIN,       /* serves the fault, and pins its granule */
+    GPUMP_UVM_REMOTE     /* serves the fault by a remote mapping */
+} gpump_uvm_verdict;
+
+/* Fills *config for `preset` at the clock of *gpu: "none" (no batches, no prefetching, no thrashing) or "uvm595"
+ * (driver 595.45.04 over PCIe 3). Counts and periods of uvm595 are the driver's. A batch takes 223 to 553 us, of which
+ * the runtime takes 50 to 430 us, 140 us in the median (Batch-Aware UM). batch_cycles is the minimum of 50 us, and
+ * block_cycles is the rest of the median for one VA block. GPUMP_ERROR_ARGUMENT: *gpu is not valid.
+ * GPUMP_ERROR_UNKNOWN_NAME. */
+GPUMP_API gpump_result gpump_uvm_config_from_gpu(gpump_uvm_config *config, const char *preset, const gpump_gpu *gpu);
+/* Checks every field of *config. GPUMP_ERROR_CONFIG: diag->field names the field as a member of
+ * gpump_fault_config, "uvm.batch". */
+GPUMP_API gpump_result gpump_uvm_check_config(const gpump_uvm_config *config, gpump_diag *diag);
+/* Returns which granules of a VA block of `granules` (a power of two up to 64) the driver brings when those in
+ * `faulted` have faulted and those in `present` are resident (bits): for each faulted one, its largest aligned part of
+ * which more than `percent` per cent are in either, but not what is resident. Cost: 7 steps per faulted granule. */
+GPUMP_API uint64_t gpump_uvm_prefetch(uint64_t present, uint64_t faulted, uint32_t granules, uint32_t percent);
+/* Records in *granule that the granule was mapped at `now`. Cost: constant. */
+GPUMP_API void gpump_uvm_report_arrival(const gpump_uvm_config *config, gpump_uvm_granule *granule, uint64_t now);
+/* Returns the verdict (gpump_uvm_verdict) on a fault of *granule that is fetched at `now`, and records it in *granule.
+ * The host asks once for each fault: a fault that was delayed is served when it is fetched again. Cost: constant. */
+GPUMP_API uint32_t gpump_uvm_decide(const gpump_uvm_config *config, gpump_uvm_granule *granule, uint64_t now);
+
+GPUMP_END
+#endif
+
 /* ---- gpump_impl/fault/fault.h ---- */
 /* fault: which processor holds each page, and how long the service of a fault takes (hardware; per GPU; Tanasic 6.4 and
- * 6.5; the driver of NVIDIA's unified memory, preset "uvm595")
+ * 6.5)
  *
  * A GPU's fault unit. The host maps buffers and names the owner of their pages. The host reports accesses to pages that
  * are absent from the host's page table. The unit merges faults by granule and classifies each fault: the CPU must
@@ -2090,11 +2180,13 @@ GPUMP_END
  * so the instruction of the holder always completes. Every waiting warp therefore becomes the holder. gpump_fault_stuck
  * names the granules that evict each other.
  *
- * With `batch` above 1 a driver serves faults in batches: an interrupt, a fixed cost, then up to `batch` entries of the
- * fault buffer (merged reports are entries too), VA block by VA block, with prefetching by density; blocks are woken
- * when the driver replays (`replay`). The end of a fault is then known when its batch is fetched. */
+ * With `uvm.batch` above 1 a driver serves faults in batches, by the rules of gpump_uvm: an interrupt, a fixed cost,
+ * then up to `batch` entries of the fault buffer (merged reports are entries too), VA block by VA block, with
+ * prefetching by density. Blocks are woken when the driver replays. The end of a fault is then known when its batch is
+ * fetched. */
 #ifndef GPUMP_FAULT_H
 #define GPUMP_FAULT_H
+
 
 
 
@@ -2110,15 +2202,6 @@ typedef enum gpump_fault_owner {
     GPUMP_FAULT_LEAVING,     /* being unmapped: UNMAP has not been answered */
     GPUMP_FAULT_OWNERS
 } gpump_fault_owner;
-
-/* When the blocks of a batch are woken. */
-typedef enum gpump_fault_replay {
-    GPUMP_FAULT_REPLAY_BLOCK = 0,   /* after each VA block */
-    GPUMP_FAULT_REPLAY_BATCH,       /* after each batch */
-    GPUMP_FAULT_REPLAY_BATCH_FLUSH, /* after each batch; merged reports that wait in the fault buffer are dropped */
-    GPUMP_FAULT_REPLAY_ONCE,        /* after up to `batches` batches */
-    GPUMP_FAULT_REPLAYS
-} gpump_fault_replay;
 
 /* Outcome of a reported access. */
 typedef enum gpump_fault_outcome {
@@ -2191,25 +2274,8 @@ typedef struct gpump_fault_config {
     uint32_t touches; /* granules that one warp instruction touches at most; 1 to 64; 64 (assumed: 64 lanes) */
     uint32_t pins;    /* 1: the holder's granules are not evicted (default); 0: nothing is guaranteed */
     uint32_t
-        evict_cycles; /* writing back a dirty granule occupies the CPU and the link so long; a migration's (assumed) */
-    uint32_t batch;   /* entries of the fault buffer that the driver fetches at once; 1: no batches; uvm595 256 */
-    uint32_t batches; /* batches until a replay under ONCE; 1 to 256; uvm595 20 */
-    uint32_t replay;  /* gpump_fault_replay; uvm595 BATCH_FLUSH */
-    uint32_t batch_cycles;   /* from the interrupt, or the last batch, to the fetch; uvm595 50 us */
-    uint32_t entry_cycles;   /* per entry fetched; uvm595 0.2 us (assumed) */
-    uint32_t block_cycles;   /* per VA block of a batch; uvm595 90 us */
-    uint32_t block_granules; /* granules of a VA block; a power of two up to 64; uvm595 32 (2 MB) */
-    /* A fault brings the largest aligned part of its VA block of which more than so many per cent are there or wanted;
-     * 1 to 100; uvm595 51. 100: nothing is prefetched. */
-    uint32_t prefetch_percent;
-    uint32_t thrash_events; /* arrivals of a granule, each soon after the last, that count as thrashing; uvm595 3; 0:
-                               none do */
-    uint32_t thrash_cycles; /* how soon, and how long a thrashing granule's fault is then delayed; uvm595 500 us */
-    uint32_t thrash_delays; /* delays before it is pinned; uvm595 10 */
-    uint32_t pin_cycles;    /* how long a pinned granule is evicted last; uvm595 150 ms */
-    uint32_t remote;        /* 0: no remote mapping; 1: for granules that thrash; 2: for all that the CPU has */
-    uint32_t remote_cycles; /* mapping a granule remotely occupies the driver so long; uvm595 5 us (assumed) */
-    uint32_t counter; /* remote accesses after which a granule migrates (access counters); at least 1; uvm595 256 */
+        evict_cycles; /* CPU and link are occupied so long by writing back a dirty granule; a migration's (assumed) */
+    gpump_uvm_config uvm; /* the driver that serves faults in batches; preset "none" but for uvm595 */
     uint32_t unused;
 } gpump_fault_config;
 
@@ -2247,10 +2313,8 @@ typedef struct gpump_fault_statistics {
 typedef struct gpump_fault gpump_fault;
 
 /* Fills *config for a preset: "nvlink", "pcie3", both with "_local" behind it, "ideal" (every fault takes a cycle and
- * occupies nothing), or "uvm595" (NVIDIA's driver 595.45.04 over PCIe 3), on the 16 SMs of Tanasic Table 6.1 at 1 GHz.
- * Sources of uvm595: counts and periods are the driver's. A batch takes 223 to 553 us, of which the runtime takes 50 to
- * 430 us, 140 us in the median (Batch-Aware UM, ASPLOS 2020). batch_cycles is the minimum of 50 us, and block_cycles is
- * the rest of the median for one VA block. A granule of 64 KB takes 5.3 us (assumed: 12.3 GB/s). */
+ * occupies nothing), or "uvm595" (NVIDIA's driver over PCIe 3, see gpump_uvm), on the 16 SMs of Tanasic Table 6.1 at
+ * 1 GHz. Under uvm595 a granule of 64 KB takes 5.3 us (assumed: 12.3 GB/s). */
 GPUMP_API gpump_result gpump_fault_config_preset(gpump_fault_config *config, const char *preset);
 /* Fills *config for a preset on the SMs and at the clock of *gpu: 12 us are 12 us on every clock. GPUMP_ERROR_ARGUMENT:
  * *gpu is not valid. GPUMP_ERROR_UNKNOWN_NAME. */
@@ -2303,7 +2367,7 @@ GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uin
 GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
                                                    uint32_t dirty);
 /* Counts `accesses` remote accesses to `page` of `process`, as a GPU's access counters report them: after
- * config.counter of them its granule migrates. GPUMP_EMPTY when the page is not mapped remotely, GPUMP_BUSY when it
+ * config.uvm.counter of them its granule migrates. GPUMP_EMPTY when the page is not mapped remotely, GPUMP_BUSY when it
  * would migrate now and no fault is free; the accesses are then not counted, and the time is `now`. Cost: logarithmic
  * in ranges. */
 GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
@@ -2313,10 +2377,6 @@ GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t no
  * nothing proceeds. GPUMP_ERROR_CAPACITY. Cost: linear in granules. */
 GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evictions, gpump_fault_bounce *bounces,
                                          uint32_t capacity, uint32_t *count);
-/* Returns which granules of a VA block of `granules` (a power of two up to 64) a driver brings when those in `faulted`
- * have faulted and those in `present` are there (bits): for each faulted one, its largest aligned part of which more
- * than `percent` per cent are in either, but not what is there. Cost: 7 steps per faulted granule. */
-GPUMP_API uint64_t gpump_fault_prefetch(uint64_t present, uint64_t faulted, uint32_t granules, uint32_t percent);
 /* Returns the number of granules that the block `cookie` waits for. Cost: linear in waiters. */
 GPUMP_API uint32_t gpump_fault_pending(const gpump_fault *fault, uint64_t cookie);
 /* Returns the cycle at which the last page that the block `cookie` waits for is resident, at least 1. 0: the block
@@ -6713,7 +6773,7 @@ GPUMP_END
 /* ---- gpump_impl/fault/fault_parts.h ---- */
 /* fault_parts (private): the fault unit's block of memory. Each file uses those before it: fault_records.c (heap,
  * ranges, records), fault_tables.c (lays the block out, shows it, checks it), fault_memory.c (frames, eviction, pins),
- * fault_driver.c (batches), fault.c (entry points: buffers, faults, actions). */
+ * fault_batches.c (batches), fault.c (entry points: buffers, faults, actions). */
 #ifndef GPUMPI_FAULT_PARTS_H
 #define GPUMPI_FAULT_PARTS_H
 
@@ -6735,12 +6795,10 @@ typedef struct gpumpi_fault_range {
     uint32_t process, rights, granule, unused;
 } gpumpi_fault_range;
 typedef struct gpumpi_fault_granule {
-    uint64_t arrived;          /* when it was mapped last */
-    uint64_t pinned_until;     /* it thrashed: evict it last until then */
+    gpump_uvm_granule uvm;     /* what the driver remembers of it */
     uint32_t owner, fault;     /* fault: GPUMP_NONE: none is open */
     uint32_t previous, next;   /* in the list of mapped ones, or of those whose UNMAP has not been handed over */
     uint32_t pinned;           /* 1: the holder keeps it */
-    uint32_t arrivals, delays; /* arrivals soon after each other; delays since it was pinned last */
     uint32_t accesses;         /* remote ones */
     uint32_t evictions, epoch; /* evictions since instruction `epoch` was released */
 } gpumpi_fault_granule;
@@ -6860,7 +6918,7 @@ GPUMP_API void gpumpi_fault_end_hold(gpump_fault *f);
 /* Takes the first granule whose UNMAP is to be handed over; GPUMP_NONE without one. */
 GPUMP_API uint32_t gpumpi_fault_first_unmap(gpump_fault *f);
 
-/* fault_driver.c */
+/* fault_batches.c */
 /* Decides when a new fault is served, and by whom: now, or by a batch to come. */
 GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record);
 /* Serves the batches whose fetch is due at `now`. */
@@ -10655,6 +10713,90 @@ GPUMP_API uint64_t gpump_restart_energy(uint32_t voltage_q16, uint64_t time_q16)
     return twice / 2 + twice % 2;
 }
 
+/* ---- gpump_impl/fault/uvm.c ---- */
+
+
+#include <string.h>
+
+static uint32_t gpumpi_uvm_cycles(const gpump_gpu *gpu, uint64_t ns) {
+    const uint64_t cycles = gpump_gpu_cycles_from_ns(gpu, ns);
+    return cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
+}
+
+GPUMP_API gpump_result gpump_uvm_config_from_gpu(gpump_uvm_config *config, const char *preset, const gpump_gpu *gpu) {
+    const int is_none = preset && strcmp(preset, "none") == 0;
+    if (!config || !preset || gpump_gpu_check(gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
+    if (!is_none && strcmp(preset, "uvm595") != 0) return GPUMP_ERROR_UNKNOWN_NAME;
+    memset(config, 0, sizeof *config);
+    config->batch = config->batches = config->block_granules = config->counter = 1;
+    config->prefetch_percent = 100;
+    if (is_none) return GPUMP_OK;
+    config->batch = 256;
+    config->batches = 20;
+    config->replay = GPUMP_UVM_REPLAY_BATCH_FLUSH;
+    config->batch_cycles = gpumpi_uvm_cycles(gpu, 50000);
+    config->entry_cycles = gpumpi_uvm_cycles(gpu, 200);
+    config->block_cycles = gpumpi_uvm_cycles(gpu, 90000);
+    config->block_granules = 32;
+    config->prefetch_percent = 51;
+    config->thrash_events = 3;
+    config->thrash_cycles = gpumpi_uvm_cycles(gpu, 500000);
+    config->thrash_delays = 10;
+    config->pin_cycles = gpumpi_uvm_cycles(gpu, 150000000);
+    config->remote_cycles = gpumpi_uvm_cycles(gpu, 5000);
+    config->counter = 256;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_uvm_check_config(const gpump_uvm_config *config, gpump_diag *diag) {
+    gpump_result result;
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "uvm", 0, 0, 1, UINT64_MAX);
+#define GPUMPI_RANGE(field, minimum, maximum) \
+    if ((result = gpumpi_range(diag, "uvm." #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
+    GPUMPI_RANGE(batch, 1u, 65536u);
+    GPUMPI_RANGE(batches, 1u, 256u);
+    GPUMPI_RANGE(replay, 0u, GPUMP_UVM_REPLAYS - 1u);
+    GPUMPI_RANGE(block_granules, 1u, 64u);
+    GPUMPI_RANGE(prefetch_percent, 1u, 100u);
+    GPUMPI_RANGE(remote, 0u, 2u);
+    GPUMPI_RANGE(counter, 1u, UINT32_MAX);
+#undef GPUMPI_RANGE
+    if (config->block_granules & (config->block_granules - 1))
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "uvm.block_granules (a power of two)", 0, config->block_granules,
+                           1, 64);
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_uvm_prefetch(uint64_t present, uint64_t faulted, uint32_t granules, uint32_t percent) {
+    const uint64_t occupied = present | faulted;
+    uint64_t wanted = faulted;
+    for (uint64_t rest = faulted; rest; rest &= rest - 1) {
+        const uint32_t at = gpump_bits_lowest64(rest);
+        for (uint32_t size = 2; size <= granules; size *= 2) {
+            const uint64_t part = (UINT64_MAX >> (64u - size)) << (at & ~(size - 1u));
+            if (gpump_bits_count64(occupied & part) * 100u > size * percent) wanted |= part;
+        }
+    }
+    return wanted & ~present;
+}
+
+GPUMP_API void gpump_uvm_report_arrival(const gpump_uvm_config *config, gpump_uvm_granule *granule, uint64_t now) {
+    granule->arrivals = now - granule->arrived <= config->thrash_cycles ? granule->arrivals + 1 : 1;
+    granule->arrived = now;
+}
+
+GPUMP_API uint32_t gpump_uvm_decide(const gpump_uvm_config *config, gpump_uvm_granule *granule, uint64_t now) {
+    if (!config->thrash_events || granule->arrivals < config->thrash_events) return GPUMP_UVM_SERVE;
+    if (granule->delays < config->thrash_delays) {
+        granule->delays++;
+        return GPUMP_UVM_DELAY;
+    }
+    granule->delays = granule->arrivals = 0;
+    if (config->remote) return GPUMP_UVM_REMOTE;
+    granule->pinned_until = gpump_add_saturated(now, config->pin_cycles);
+    return GPUMP_UVM_PIN;
+}
+
 /* ---- gpump_impl/fault/fault_records.c ---- */
 
 
@@ -10753,34 +10895,18 @@ static uint32_t gpumpi_fault_cycles(const gpump_gpu *gpu, uint64_t ns) {
     return cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
 }
 
-/* NVIDIA's driver; gpump_fault_config_preset says where the numbers are from. */
-static void gpumpi_fault_uvm595(gpump_fault_config *config, const gpump_gpu *gpu) {
-    config->migrate_cycles = config->migrate_busy_cycles = config->evict_cycles = gpumpi_fault_cycles(gpu, 5300);
-    config->allocate_cycles = config->allocate_busy_cycles = gpumpi_fault_cycles(gpu, 1000);
-    config->batch = 256;
-    config->batches = 20;
-    config->replay = GPUMP_FAULT_REPLAY_BATCH_FLUSH;
-    config->batch_cycles = gpumpi_fault_cycles(gpu, 50000);
-    config->entry_cycles = gpumpi_fault_cycles(gpu, 200);
-    config->block_cycles = gpumpi_fault_cycles(gpu, 90000);
-    config->block_granules = 32;
-    config->prefetch_percent = 51;
-    config->thrash_events = 3;
-    config->thrash_cycles = gpumpi_fault_cycles(gpu, 500000);
-    config->thrash_delays = 10;
-    config->pin_cycles = gpumpi_fault_cycles(gpu, 150000000);
-    config->remote_cycles = gpumpi_fault_cycles(gpu, 5000);
-    config->counter = 256;
-}
-
 GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, const char *preset,
                                                    const gpump_gpu *gpu) {
     static const struct {
         const char *name;
         uint32_t migrate_ns, allocate_ns, local_ns; /* Tanasic 6.5.3 and 6.5.4; 0: a cycle */
-    } presets[] = {
-        {"nvlink", 12000, 10000, 0},          {"pcie3", 25000, 12000, 0}, {"nvlink_local", 12000, 10000, 20000},
-        {"pcie3_local", 25000, 12000, 20000}, {"ideal", 0, 0, 0},         {"uvm595", 0, 0, 0}};
+        const char *uvm;
+    } presets[] = {{"nvlink", 12000, 10000, 0, "none"},
+                   {"pcie3", 25000, 12000, 0, "none"},
+                   {"nvlink_local", 12000, 10000, 20000, "none"},
+                   {"pcie3_local", 25000, 12000, 20000, "none"},
+                   {"ideal", 0, 0, 0, "none"},
+                   {"uvm595", 5300, 1000, 0, "uvm595"}};
     if (!config || !preset || gpump_gpu_check(gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(presets[i].name, preset) != 0) continue;
@@ -10804,10 +10930,7 @@ GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, c
         config->touches = 64;
         config->pins = 1;
         config->evict_cycles = config->migrate_busy_cycles;
-        config->batch = config->batches = config->block_granules = config->counter = 1;
-        config->prefetch_percent = 100;
-        if (strcmp(preset, "uvm595") == 0) gpumpi_fault_uvm595(config, gpu);
-        return GPUMP_OK;
+        return gpump_uvm_config_from_gpu(&config->uvm, presets[i].uvm, gpu);
     }
     return GPUMP_ERROR_UNKNOWN_NAME;
 }
@@ -10837,23 +10960,15 @@ static gpump_result gpumpi_fault_check_config(const gpump_fault_config *config, 
     GPUMPI_RANGE(touches, 1u, 64u);
     GPUMPI_RANGE(memory, config->touches, UINT32_MAX); /* one instruction's granules at least */
     GPUMPI_RANGE(pins, 0u, 1u);
-    GPUMPI_RANGE(batch, 1u, 65536u);
-    GPUMPI_RANGE(batches, 1u, 256u);
-    GPUMPI_RANGE(replay, 0u, GPUMP_FAULT_REPLAYS - 1u);
-    GPUMPI_RANGE(block_granules, 1u, 64u);
-    GPUMPI_RANGE(prefetch_percent, 1u, 100u);
-    GPUMPI_RANGE(remote, 0u, 2u);
-    GPUMPI_RANGE(counter, 1u, UINT32_MAX);
     GPUMPI_RANGE(unused, 0u, 0u);
 #undef GPUMPI_RANGE
     if (config->granule_pages & (config->granule_pages - 1))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "granule_pages (a power of two)", 0, config->granule_pages, 1,
                            512);
-    if (config->block_granules & (config->block_granules - 1))
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "block_granules (a power of two)", 0, config->block_granules, 1,
-                           64);
-    if (config->batch > 1 && config->local)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "local (with batches)", 0, config->local, 0, 0);
+    result = gpump_uvm_check_config(&config->uvm, diag);
+    if (result) return result;
+    if (config->uvm.batch > 1 && config->local)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "local (with uvm.batch above 1)", 0, config->local, 0, 0);
     return GPUMP_OK;
 }
 
@@ -10933,7 +11048,8 @@ static const char *gpumpi_fault_wrong_ranges(const gpump_fault *f) {
     if (granule != f->granules) return "granules of ranges";
     for (uint32_t i = 0; i < f->granules; i++) {
         const gpumpi_fault_granule *one = gpumpi_fault_granules(f) + i;
-        if (one->owner >= GPUMP_FAULT_OWNERS || one->pinned > 1 || one->accesses >= f->config.counter) return "granule";
+        if (one->owner >= GPUMP_FAULT_OWNERS || one->pinned > 1 || one->accesses >= f->config.uvm.counter)
+            return "granule";
         if (one->fault != GPUMP_NONE && (one->fault >= f->config.faults || one->owner == GPUMP_FAULT_GPU ||
                                          gpumpi_fault_records(f)[one->fault].granule != i ||
                                          gpumpi_fault_records(f)[one->fault].state == GPUMPI_FAULT_FREE))
@@ -11003,7 +11119,7 @@ static const char *gpumpi_fault_wrong_record(const gpump_fault *f, uint32_t i) {
     if (!range || range->granule + (record->number - range->first) != record->granule) return "granule of a fault";
     if ((record->state == GPUMPI_FAULT_MAPPED) == (gpumpi_fault_granules(f)[record->granule].fault == i))
         return "fault of a granule";
-    if (record->state == GPUMPI_FAULT_QUEUED && (!record->entries || record->entries > f->config.batch))
+    if (record->state == GPUMPI_FAULT_QUEUED && (!record->entries || record->entries > f->config.uvm.batch))
         return "entries of a fault";
     for (at = record->first; count; count--, at = waiters[at].next) {
         if (at >= f->config.waiters || waiters[at].owner != i || !waiters[at].warps) return "waiters of a fault";
@@ -11043,7 +11159,7 @@ static const char *gpumpi_fault_wrong_faults(const gpump_fault *f) {
     if (!gpumpi_fault_records_fit(f, &f->local, GPUMPI_FAULT_ANNOUNCED, in[GPUMPI_FAULT_ANNOUNCED]))
         return "local faults";
     if (!gpumpi_fault_records_fit(f, &f->queue, GPUMPI_FAULT_QUEUED, in[GPUMPI_FAULT_QUEUED]) ||
-        (in[GPUMPI_FAULT_QUEUED] ? f->config.batch < 2 : f->fetch_cycle != GPUMP_UNKNOWN))
+        (in[GPUMPI_FAULT_QUEUED] ? f->config.uvm.batch < 2 : f->fetch_cycle != GPUMP_UNKNOWN))
         return "queued faults";
     for (seen = 0, last = GPUMP_NONE, at = f->frameless.first; at != GPUMP_NONE; last = at, at = records[at].frame_next)
         if (at >= f->config.faults || ++seen > f->wanting || records[at].has_frame ||
@@ -11103,9 +11219,11 @@ GPUMP_API uint64_t gpump_fault_hash(const gpump_fault *fault) {
         hash = gpump_hash_u32s(gpump_hash_u64s(hash, &gpumpi_fault_waiters(f)[i].cookie, 2),
                                &gpumpi_fault_waiters(f)[i].next, 2);
     hash = gpump_hash_u64s(hash, gpumpi_fault_sm_free(f), f->config.sms);
-    for (uint32_t i = 0; i < f->granules; i++)
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &gpumpi_fault_granules(f)[i].arrived, 2),
-                               &gpumpi_fault_granules(f)[i].owner, 10);
+    for (uint32_t i = 0; i < f->granules; i++) {
+        const gpumpi_fault_granule *one = gpumpi_fault_granules(f) + i;
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &one->uvm.arrived, 2), &one->owner, 5);
+        hash = gpump_hash_u32s(gpump_hash_u32s(hash, &one->uvm.arrivals, 2), &one->accesses, 3);
+    }
     return gpump_hash_u32s(hash, gpumpi_fault_heap(f), f->faults);
 }
 
@@ -11230,7 +11348,7 @@ static uint32_t gpumpi_fault_victim(const gpump_fault *f) {
     uint32_t oldest = GPUMP_NONE, looked = 0;
     for (uint32_t i = f->mapped.first; i != GPUMP_NONE && looked < 64; i = granules[i].next) {
         if (granules[i].pinned) continue;
-        if (granules[i].pinned_until <= f->now) return i;
+        if (granules[i].uvm.pinned_until <= f->now) return i;
         if (oldest == GPUMP_NONE) oldest = i;
         looked++;
     }
@@ -11314,7 +11432,7 @@ GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evic
     return GPUMP_OK;
 }
 
-/* ---- gpump_impl/fault/fault_driver.c ---- */
+/* ---- gpump_impl/fault/fault_batches.c ---- */
 
 
 /* ---- one fault ---- */
@@ -11322,10 +11440,10 @@ GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evic
 /* Whether a fault ends in a remote mapping, and what serving it occupies; counts it. */
 static uint64_t gpumpi_fault_classify(gpump_fault *f, gpumpi_fault_record *record) {
     const uint32_t owner = gpumpi_fault_granules(f)[record->granule].owner;
-    if (record->count && f->config.remote == 2 && owner != GPUMP_FAULT_UNALLOCATED) record->remote = 1;
+    if (record->count && f->config.uvm.remote == 2 && owner != GPUMP_FAULT_UNALLOCATED) record->remote = 1;
     if (record->remote) {
         f->statistics.remote++;
-        return f->config.remote_cycles;
+        return f->config.uvm.remote_cycles;
     }
     if (owner == GPUMP_FAULT_UNALLOCATED) {
         f->statistics.allocated++;
@@ -11362,7 +11480,7 @@ static void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at) {
 }
 
 GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record) {
-    if (f->config.batch < 2) {
+    if (f->config.uvm.batch < 2) {
         gpumpi_fault_serve_alone(f, record);
         return;
     }
@@ -11371,49 +11489,28 @@ GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record) {
     gpumpi_fault_records(f)[record].entries = 1;
     gpumpi_fault_append(f, &f->queue, record);
     if (f->fetch_cycle == GPUMP_UNKNOWN)
-        f->fetch_cycle = gpump_add_saturated(gpumpi_fault_later(f->driver_free, f->now), f->config.batch_cycles);
-}
-
-/* ---- prefetching by density ---- */
-
-GPUMP_API uint64_t gpump_fault_prefetch(uint64_t present, uint64_t faulted, uint32_t granules, uint32_t percent) {
-    const uint64_t occupied = present | faulted;
-    uint64_t wanted = faulted;
-    for (uint64_t rest = faulted; rest; rest &= rest - 1) {
-        const uint32_t at = gpump_bits_lowest64(rest);
-        for (uint32_t size = 2; size <= granules; size *= 2) {
-            const uint64_t part = (UINT64_MAX >> (64u - size)) << (at & ~(size - 1u));
-            if (gpump_bits_count64(occupied & part) * 100u > size * percent) wanted |= part;
-        }
-    }
-    return wanted & ~present;
+        f->fetch_cycle = gpump_add_saturated(gpumpi_fault_later(f->driver_free, f->now), f->config.uvm.batch_cycles);
 }
 
 /* ---- batches ---- */
 
-/* A granule that thrashes is delayed, and after enough delays pinned, or mapped remotely; 1: delayed. */
+/* The driver's verdict on a fault that it fetches; counts it. 1: the fault is delayed. */
 static int gpumpi_fault_delays(gpump_fault *f, gpumpi_fault_record *record, uint64_t now) {
-    gpumpi_fault_granule *granule = gpumpi_fault_granules(f) + record->granule;
-    if (!f->config.thrash_events || granule->arrivals < f->config.thrash_events || record->delayed_until) return 0;
-    if (granule->delays < f->config.thrash_delays) {
-        granule->delays++;
-        record->delayed_until = gpump_add_saturated(now, f->config.thrash_cycles);
-        f->statistics.delayed++;
-        return 1;
-    }
-    granule->delays = granule->arrivals = 0;
-    if (f->config.remote)
-        record->remote = 1;
-    else
-        granule->pinned_until = gpump_add_saturated(now, f->config.pin_cycles);
-    f->statistics.pinned++;
-    return 0;
+    uint32_t verdict;
+    if (record->delayed_until) return 0;
+    verdict = gpump_uvm_decide(&f->config.uvm, &gpumpi_fault_granules(f)[record->granule].uvm, now);
+    if (verdict == GPUMP_UVM_DELAY) record->delayed_until = gpump_add_saturated(now, f->config.uvm.thrash_cycles);
+    if (verdict == GPUMP_UVM_REMOTE) record->remote = 1;
+    f->statistics.delayed += verdict == GPUMP_UVM_DELAY;
+    f->statistics.pinned += verdict > GPUMP_UVM_DELAY;
+    return verdict == GPUMP_UVM_DELAY;
 }
 
 /* Takes the faults of a batch that is fetched at `now` out of the queue; *entries of the fault buffer. */
 static gpumpi_fault_list gpumpi_fault_fetch(gpump_fault *f, uint64_t now, uint64_t *entries) {
-    const uint64_t limit =
-        f->config.replay == GPUMP_FAULT_REPLAY_ONCE ? (uint64_t)f->config.batch * f->config.batches : f->config.batch;
+    const uint64_t limit = f->config.uvm.replay == GPUMP_UVM_REPLAY_ONCE
+                               ? (uint64_t)f->config.uvm.batch * f->config.uvm.batches
+                               : f->config.uvm.batch;
     gpumpi_fault_list taken = {GPUMP_NONE, GPUMP_NONE}, left = {GPUMP_NONE, GPUMP_NONE};
     uint32_t at = f->queue.first, next;
     int full = 0;
@@ -11441,7 +11538,7 @@ static gpumpi_fault_list gpumpi_fault_fetch(gpump_fault *f, uint64_t now, uint64
 /* Opens faults, without waiters, for what density brings of a VA block; appends them to *done. Returns the cycles. */
 static uint64_t gpumpi_fault_serve_density(gpump_fault *f, const gpumpi_fault_range *range, uint64_t block,
                                            uint64_t faulted, gpumpi_fault_list *done) {
-    const uint32_t granules = f->config.block_granules;
+    const uint32_t granules = f->config.uvm.block_granules;
     uint64_t present = 0, possible = 0, cycles = 0, wanted;
     for (uint32_t i = 0; i < granules; i++) {
         const uint64_t number = block * granules + i;
@@ -11453,7 +11550,7 @@ static uint64_t gpumpi_fault_serve_density(gpump_fault *f, const gpumpi_fault_ra
         else if (one->fault == GPUMP_NONE && one->owner <= GPUMP_FAULT_UNALLOCATED)
             possible |= (uint64_t)1 << i;
     }
-    wanted = gpump_fault_prefetch(present, faulted, granules, f->config.prefetch_percent) & possible;
+    wanted = gpump_uvm_prefetch(present, faulted, granules, f->config.uvm.prefetch_percent) & possible;
     for (; wanted; wanted &= wanted - 1) {
         uint32_t at;
         if (gpumpi_fault_is_finite(f) && f->frames + f->wanting >= f->config.memory)
@@ -11486,13 +11583,13 @@ static void gpumpi_fault_finish(gpump_fault *f, gpumpi_fault_list *done, uint64_
 
 /* Serves the VA block of the first fault in *taken; its faults move to *done. Returns the cycles that takes. */
 static uint64_t gpumpi_fault_serve_block(gpump_fault *f, gpumpi_fault_list *taken, gpumpi_fault_list *done) {
-    const uint32_t shift = (uint32_t)gpumpi_bits_for(f->config.block_granules);
+    const uint32_t shift = (uint32_t)gpumpi_bits_for(f->config.uvm.block_granules);
     const gpumpi_fault_record *first = gpumpi_fault_records(f) + taken->first;
     const gpumpi_fault_range *range = gpumpi_fault_find(f, first->process, first->number);
     const uint32_t process = first->process;
     const uint64_t block = first->number >> shift;
     gpumpi_fault_list others = {GPUMP_NONE, GPUMP_NONE};
-    uint64_t cycles = f->config.block_cycles, faulted = 0;
+    uint64_t cycles = f->config.uvm.block_cycles, faulted = 0;
     uint32_t at = taken->first, next;
     for (; at != GPUMP_NONE; at = next) {
         gpumpi_fault_record *record = gpumpi_fault_records(f) + at;
@@ -11504,7 +11601,7 @@ static uint64_t gpumpi_fault_serve_block(gpump_fault *f, gpumpi_fault_list *take
         }
         cycles += gpumpi_fault_classify(f, record);
         if (!record->remote && record->number >= range->first && record->number < range->first + range->count)
-            faulted |= (uint64_t)1 << (record->number & (f->config.block_granules - 1));
+            faulted |= (uint64_t)1 << (record->number & (f->config.uvm.block_granules - 1));
         gpumpi_fault_append(f, done, at);
         gpumpi_fault_take_frame(f, at);
     }
@@ -11518,7 +11615,7 @@ static uint64_t gpumpi_fault_next_fetch(const gpump_fault *f) {
     for (uint32_t at = f->queue.first; at != GPUMP_NONE; at = gpumpi_fault_records(f)[at].next)
         if (gpumpi_fault_records(f)[at].delayed_until < soonest) soonest = gpumpi_fault_records(f)[at].delayed_until;
     if (soonest == GPUMP_UNKNOWN) return GPUMP_UNKNOWN;
-    return gpumpi_fault_later(soonest, gpump_add_saturated(f->driver_free, f->config.batch_cycles));
+    return gpumpi_fault_later(soonest, gpump_add_saturated(f->driver_free, f->config.uvm.batch_cycles));
 }
 
 GPUMP_API void gpumpi_fault_serve_batches(gpump_fault *f, uint64_t now) {
@@ -11529,19 +11626,20 @@ GPUMP_API void gpumpi_fault_serve_batches(gpump_fault *f, uint64_t now) {
         f->now = gpumpi_fault_later(f->now, start);
         taken = gpumpi_fault_fetch(f, start, &entries);
         if (taken.first != GPUMP_NONE) {
-            const uint64_t batches = (entries - 1) / f->config.batch;
-            end = gpump_add_saturated(start, entries * f->config.entry_cycles + batches * f->config.batch_cycles);
+            const uint64_t batches = (entries - 1) / f->config.uvm.batch;
+            end =
+                gpump_add_saturated(start, entries * f->config.uvm.entry_cycles + batches * f->config.uvm.batch_cycles);
             f->statistics.batches += batches + 1;
             f->statistics.fetched += entries;
         }
         while (taken.first != GPUMP_NONE) {
             end = gpump_add_saturated(end, gpumpi_fault_serve_block(f, &taken, &done));
-            if (f->config.replay == GPUMP_FAULT_REPLAY_BLOCK) gpumpi_fault_finish(f, &done, start, end);
+            if (f->config.uvm.replay == GPUMP_UVM_REPLAY_BLOCK) gpumpi_fault_finish(f, &done, start, end);
         }
         gpumpi_fault_finish(f, &done, start, end);
         f->statistics.busy_cycles += end - start;
         f->driver_free = end;
-        if (f->config.replay == GPUMP_FAULT_REPLAY_BATCH_FLUSH) /* what waits once waits on, and is told of again */
+        if (f->config.uvm.replay == GPUMP_UVM_REPLAY_BATCH_FLUSH) /* what waits once waits on, and is told of again */
             for (uint32_t at = f->queue.first; at != GPUMP_NONE; at = gpumpi_fault_records(f)[at].next)
                 gpumpi_fault_records(f)[at].entries = 1;
         f->fetch_cycle = gpumpi_fault_next_fetch(f);
@@ -11566,7 +11664,7 @@ GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t no
     if (granule->fault != GPUMP_NONE) return GPUMP_OK; /* it migrates already */
     gpumpi_fault_serve_batches(f, now);
     f->now = now;
-    if (accesses < f->config.counter - granule->accesses) {
+    if (accesses < f->config.uvm.counter - granule->accesses) {
         granule->accesses += accesses;
         return GPUMP_OK;
     }
@@ -11770,7 +11868,7 @@ GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, cons
     } else if (gpumpi_fault_granules(f)[granule].fault != GPUMP_NONE) {
         gpumpi_fault_record *record = gpumpi_fault_records(f) + gpumpi_fault_granules(f)[granule].fault;
         if (!gpumpi_fault_wait(f, gpumpi_fault_granules(f)[granule].fault, access)) return GPUMP_BUSY;
-        if (record->state == GPUMPI_FAULT_QUEUED && record->entries < f->config.batch) record->entries++;
+        if (record->state == GPUMPI_FAULT_QUEUED && record->entries < f->config.uvm.batch) record->entries++;
         f->statistics.merged++;
         *outcome = GPUMP_FAULT_MERGED;
     } else {
@@ -11875,8 +11973,7 @@ static void gpumpi_fault_arrive(gpump_fault *f, gpumpi_fault_record *record) {
     record->state = GPUMPI_FAULT_MAPPED;
     granule->owner = record->remote ? GPUMP_FAULT_REMOTE : GPUMP_FAULT_GPU;
     granule->fault = GPUMP_NONE;
-    granule->arrivals = f->now - granule->arrived <= f->config.thrash_cycles ? granule->arrivals + 1 : 1;
-    granule->arrived = f->now;
+    gpump_uvm_report_arrival(&f->config.uvm, &granule->uvm, f->now);
     f->statistics.served++;
     if (record->remote) return;
     gpumpi_fault_enter_memory(f, record->granule);
@@ -11944,7 +12041,7 @@ GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t 
     f->leaving--;
     f->frames--;
     if (dirty) { /* the frame is free once it is written back, over the link that migrations use */
-        uint64_t *link = f->config.batch > 1 ? &f->driver_free : &f->cpu_free;
+        uint64_t *link = f->config.uvm.batch > 1 ? &f->driver_free : &f->cpu_free;
         free_cycle = *link = gpump_add_saturated(gpumpi_fault_later(*link, now), f->config.evict_cycles);
         f->statistics.written++;
         f->statistics.busy_cycles += f->config.evict_cycles;

@@ -5,7 +5,7 @@ set(GPUMP_ROOMS base gpu memory fault program context sm victim sharing schedule
 set(GPUMP_ROOM_base base)
 set(GPUMP_ROOM_gpu port gpu block technique metrics)
 set(GPUMP_ROOM_memory meter)
-set(GPUMP_ROOM_fault tlb replay restart fault_records fault_tables fault_memory fault_driver fault block_switch)
+set(GPUMP_ROOM_fault tlb replay restart uvm fault_records fault_tables fault_memory fault_batches fault block_switch)
 set(GPUMP_ROOM_program graph program liveness patterns constants registers preempt_points clobbers preserve regions page_checks)
 set(GPUMP_ROOM_context compress_plain compress_x86 compress context in_place spill preempted)
 set(GPUMP_ROOM_sm warp_gate read_set sm)
