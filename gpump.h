@@ -453,7 +453,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/gpu/port.h ---- */
-/* port: how long bytes take on their way to memory or back (floor 1, calculation; Tanasic 5.1, Lin 2.4.3 and 3.6)
+/* port: how long bytes take on their way to memory or back (calculation; Tanasic 5.1, Lin 2.4.3 and 3.6)
  *
  * One model for every transfer: a port of fixed bandwidth that carries one transfer after the other. The SM's port, a
  * pipeline of contexts alone (gpump_spill_save_time), the estimates of costs and the moves of duet all take a
@@ -487,7 +487,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/gpu/gpu.h ---- */
-/* gpu: geometry, presets, occupancy, context sizes and save times (floor 1, calculation) */
+/* gpu: geometry, presets, occupancy, context sizes and save times (calculation) */
 #ifndef GPUMP_GPU_H
 #define GPUMP_GPU_H
 
@@ -614,8 +614,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/gpu/block.h ---- */
-/* block: a thread block on an SM as decisions see it: reference, state, parts, techniques, choice (floor 1,
- * calculation)
+/* block: a thread block on an SM as decisions see it: reference, state, parts, techniques, choice (calculation)
  *
  * gpump_sm_blocks fills views of its blocks. A host that keeps an SM of its own fills the same views itself. Every
  * decision (cost, victim, in_place) reads views and nothing else. Decisions call the predicates below instead of
@@ -902,8 +901,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/gpu/metrics.h ---- */
-/* metrics: what running together costs and gains: NTT, ANTT, STP, fairness, speedups, violation rate (floor 1,
- * calculation) */
+/* metrics: what running together costs and gains: NTT, ANTT, STP, fairness, speedups, violation rate (calculation) */
 #ifndef GPUMP_METRICS_H
 #define GPUMP_METRICS_H
 
@@ -959,7 +957,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/memory/meter.h ---- */
-/* meter: the use of issue slots, caches, network and DRAM by each kernel (floor 2, hardware; Lin 3.4.1)
+/* meter: the use of issue slots, caches, network and DRAM by each kernel (hardware; Lin 3.4.1)
  *
  * The host reports events as they happen. The meter sums them per kernel, returns the sums since the last window, and
  * computes the six utilisations of Lin 3.4.1. Kernel 0 is the traffic of contexts. Kernels of the host count from 1. A
@@ -2596,7 +2594,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/program/program.h ---- */
-/* program: a kernel's instructions as analyses see them, its control flow, dominators and loops (floor 1, program) */
+/* program: a kernel's instructions as analyses see them, its control flow, dominators and loops (program) */
 #ifndef GPUMP_PROGRAM_H
 #define GPUMP_PROGRAM_H
 
@@ -2824,7 +2822,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/program/liveness.h ---- */
-/* liveness: live registers at every point, and of a diverged warp (floor 2, program) */
+/* liveness: live registers at every point, and of a diverged warp (program) */
 #ifndef GPUMP_LIVENESS_H
 #define GPUMP_LIVENESS_H
 
@@ -2900,7 +2898,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/program/patterns.h ---- */
-/* patterns: which registers hold one value, or a ramp, over the lanes of a warp (floor 2, program)
+/* patterns: which registers hold one value, or a ramp, over the lanes of a warp (program)
  *
  * A compiler can compress a register before the kernel runs when it knows how the register's value varies over the
  * lanes of a warp: not at all (uniform), or by the same step from lane to lane (affine). This analysis derives the
@@ -2969,7 +2967,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/program/registers.h ---- */
-/* registers: register allocation onto a machine's file (floor 2, program) */
+/* registers: register allocation onto a machine's file (program) */
 #ifndef GPUMP_REGISTERS_H
 #define GPUMP_REGISTERS_H
 
@@ -3025,7 +3023,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/program/preempt_points.h ---- */
-/* preempt_points: where a kernel may be preempted, and what is live there (floor 3, program) */
+/* preempt_points: where a kernel may be preempted, and what is live there (program) */
 #ifndef GPUMP_PREEMPT_POINTS_H
 #define GPUMP_PREEMPT_POINTS_H
 
@@ -3093,8 +3091,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/program/clobbers.h ---- */
-/* clobbers: antidependences that make re-execution read a new value, in regions and in whole blocks (floor 3, program)
- */
+/* clobbers: antidependences that make re-execution read a new value, in regions and in whole blocks (program) */
 #ifndef GPUMP_CLOBBERS_H
 #define GPUMP_CLOBBERS_H
 
@@ -3140,7 +3137,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/program/regions.h ---- */
-/* regions: cuts a kernel into idempotent regions and keeps the registers that each region reads (floor 3, program) */
+/* regions: cuts a kernel into idempotent regions and keeps the registers that each region reads (program) */
 #ifndef GPUMP_REGIONS_H
 #define GPUMP_REGIONS_H
 
@@ -3254,7 +3251,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/program/page_checks.h ---- */
-/* page_checks: page faults without precise exceptions, by checks that the compiler inserts (floor 3, program) */
+/* page_checks: page faults without precise exceptions, by checks that the compiler inserts (program) */
 #ifndef GPUMP_PAGE_CHECKS_H
 #define GPUMP_PAGE_CHECKS_H
 
@@ -3311,7 +3308,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/context/compress.h ---- */
-/* compress: vector registers as values, bases and strides, and back, exactly (floor 2, calculation; Lin 2.3.3) */
+/* compress: vector registers as values, bases and strides, and back, exactly (calculation; Lin 2.3.3) */
 #ifndef GPUMP_COMPRESS_H
 #define GPUMP_COMPRESS_H
 
@@ -3491,7 +3488,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/context/context.h ---- */
-/* context: the saved state of a block as bytes, and the space such contexts live in (floor 3)
+/* context: the saved state of a block as bytes, and the space such contexts live in (calculation)
  *
  * One layout for the whole state that a block needs to resume on another SM (Lin 2.3, 2.4.2; Tanasic 5.2.2). All
  * numbers are little-endian.
@@ -3813,8 +3810,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/context/spill.h ---- */
-/* spill: the pipelines that write and read contexts, as timing (floor 3, hardware and calculation; Lin 2.4.3, Fig.
- * 2.13)
+/* spill: the pipelines that write and read contexts, as timing (hardware and calculation; Lin 2.4.3, Fig. 2.13)
  *
  * Saving: each warp runs to its preemption point and drains. Its live registers pass the compressor and fill a segment
  * buffer of the block. Every full segment is written to memory. After the registers of the last warp follow the block's
@@ -4010,8 +4006,8 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/context/preempted.h ---- */
-/* preempted: the blocks that have left their SM and come back later, in the order in which they left (floor 3,
- * hardware; Tanasic 5.2.2: the queues of preempted blocks)
+/* preempted: the blocks that have left their SM and come back later, in the order in which they left (hardware;
+ * Tanasic 5.2.2: the queues of preempted blocks)
  *
  * The host adds a block when its SM has freed it (gpump_preempted_add). A block says where and when it may come back:
  * on any SM, only on the SM where a part of it lies, not on one SM, not before a cycle. When SMs may have room, the
@@ -4095,8 +4091,8 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/sm/warp_gate.h ---- */
-/* warp_gate: one word per warp that holds every objection to the warp's progress, one bit per right and asker (floor 2,
- * calculation)
+/* warp_gate: one word per warp that holds every objection to the warp's progress, one bit per right and asker
+ * (calculation)
  *
  * Preemption, faults, rate control and residency each decide separately whether a warp may proceed. A host that uses
  * one of these mechanisms calls it directly. A host that uses several keeps a gpump_warp_gate per warp. Each asker
@@ -4172,8 +4168,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/sm/read_set.h ---- */
-/* read_set: what a block has read and written, to prove that it has overwritten nothing that it read (floor 2,
- * hardware)
+/* read_set: what a block has read and written, to prove that it has overwritten nothing that it read (hardware)
  *
  * A block may be flushed, that is dropped and started again, as long as it has overwritten nothing that it had read
  * before (Shieh 3.4.4). A host that executes instructions as they issue keeps one read set per block: it reports every
@@ -4824,8 +4819,8 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/victim/victim.h ---- */
-/* victim: which blocks of which SM leave, each by which technique (floor 3, calculation; Shieh chapter 3, Chimera,
- * Tanasic 7.2.1)
+/* victim: which blocks of which SM leave, each by which technique (calculation; Shieh chapter 3, Chimera, Tanasic
+ * 7.2.1)
  *
  * The input is views, the output is a decision. An incoming kernel has predetermined positions on each SM (Shieh 3.2,
  * Fig 3.7). The blocks that lie on a position are its candidate victim set (3.3.1). A policy prices every block by
@@ -5164,7 +5159,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/sharing/rate.h ---- */
-/* rate: what each kernel of a shared SM may issue and send (floor 2, hardware; Lin 4.5.1, SMK, Dai et al.)
+/* rate: what each kernel of a shared SM may issue and send (hardware; Lin 4.5.1, SMK, Dai et al.)
  *
  * Kernels that share an SM compete for issue slots and for memory bandwidth. This component limits each kernel at three
  * places: warp instructions per epoch (SMK), memory instructions in flight (Dai et al.), and L1 misses per unit of time
@@ -5360,8 +5355,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/sharing/partition.h ---- */
-/* partition: how many blocks and how much bandwidth each kernel of a shared SM gets (floor 3, calculation; Lin chapter
- * 4)
+/* partition: how many blocks and how much bandwidth each kernel of a shared SM gets (calculation; Lin chapter 4)
  *
  * Kernels that co-run have the same number of blocks on every SM that they share. A request describes each kernel by
  * its block's footprint, its class, and a curve: network load, DRAM load and speed with 1, 2, ... blocks on each SM. A
@@ -5570,7 +5564,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/sharing/sharing.h ---- */
-/* sharing: a group of kernels that run on the same SMs at once (floor 4, hardware; Lin 4.5)
+/* sharing: a group of kernels that run on the same SMs at once (hardware; Lin 4.5)
  *
  * The group measures each kernel with 1, 2, ... blocks on an SM. A policy then decides, and the group moves all SMs to
  * the decision. During a measurement each SM runs one kernel: SM j runs kernel j mod K, with one more block on every
@@ -5809,7 +5803,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/scheduler/scheduler.h ---- */
-/* scheduler: the tables that share one GPU between processes, and the driver of its SMs (floor 4, hardware)
+/* scheduler: the tables that share one GPU between processes, and the driver of its SMs (hardware)
  *
  * The tables are those of Tanasic 5.2: command buffers, active queue, kernel and SM status tables, preempted-block
  * queues (PTBQs). The host reports facts: a command was submitted, an SM is set up, a block finished, a block left with
@@ -6237,7 +6231,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/scheduler/scheduler_policies.h ---- */
-/* scheduler_policies: the built-in scheduling policies (floor 4, constant tables) */
+/* scheduler_policies: the built-in scheduling policies (constant tables) */
 #ifndef GPUMP_SCHEDULER_POLICIES_H
 #define GPUMP_SCHEDULER_POLICIES_H
 
@@ -6258,10 +6252,12 @@ GPUMP_BEGIN
  *   dss         dynamic spatial sharing: as many tokens as the process's weight (Tanasic 5.2.4)
  *   dss_fault   like dss, but a kernel of which few warps have been able to run for lend_cycles lends its SMs, all but
  *               one, to kernels that do not wait. The borrower spends its tokens, so dss's own rule returns the SMs
- * when the pages are resident (named in Tanasic 7.2.3; this form is not in the paper) equal       dss with floor(SMs /
- * processes) tokens each; the remainder goes one by one to the kernels that come first (Tanasic 5.3.4) weighted    dss
- * with SMs x weight / sum of weights tokens time_slice  the whole GPU to one process after the other, slice_cycles each
- * (named in Tanasic 5.2.3; this form is not in the paper) */
+ *               when the pages are resident (named in Tanasic 7.2.3; this form is not in the paper)
+ *   equal       dss with floor(SMs / processes) tokens each; the kernels that come first get one of the remaining
+ *               tokens each (Tanasic 5.3.4)
+ *   weighted    dss with SMs x weight / sum of weights tokens
+ *   time_slice  the whole GPU to one process after the other, slice_cycles each (named in Tanasic 5.2.3; this form is
+ *               not in the paper) */
 GPUMP_API const gpump_scheduler_policy *gpump_scheduler_find(const char *name);
 /* Returns the index-th built-in policy, NULL past the last. */
 GPUMP_API const gpump_scheduler_policy *gpump_scheduler_policy_at(uint32_t index);
@@ -6270,7 +6266,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/duet/duet_plan.h ---- */
-/* duet_plan: how many blocks beyond an SM's room a kernel may have, and where they lie (floor 5, calculation; Lin 3.6)
+/* duet_plan: how many blocks beyond an SM's room a kernel may have, and where they lie (calculation; Lin 3.6)
  *
  * Registers, shared memory, warp slots or block slots limit how many blocks of a kernel fit an SM. GPUDuet and Virtual
  * Thread place more blocks than that and keep what does not fit in on-chip memory that the kernel leaves unused. A plan
@@ -6418,7 +6414,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/duet/duet.h ---- */
-/* duet: warps and blocks beyond an SM's room, switched in on-chip memory (floor 5, hardware; Lin chapter 3)
+/* duet: warps and blocks beyond an SM's room, switched in on-chip memory (hardware; Lin chapter 3)
  *
  * GPUDuet and Virtual Thread hide long stalls by switching stalled warps (or whole blocks) out into memory of the SM
  * that the kernel leaves unused. This component decides which warps are switched out and in, and where each context

@@ -10,9 +10,13 @@
  *     const reproduce_row rows_victim[] = {{"S.storage.sm", storage}, {"S.storage.gpu", storage}, {NULL, NULL}};
  *
  * A function measures and says what it found; it never sees the published value or the band, so it cannot be fitted to
- * them. The verdict comes from targets.csv: exact   a number must equal the published one; where that is not one plain
- * number, reproduce_holds decides band    every number given must lie in low to high order   reproduce_holds decides
- *     derived reproduce_holds is printed and changes nothing
+ * them. The verdict comes from targets.csv:
+ *
+ *     exact    A number must equal the published one; where that is not one plain number, reproduce_holds decides.
+ *     band     Every number given must lie in low to high.
+ *     order    reproduce_holds decides.
+ *     derived  reproduce_holds is printed and changes nothing.
+ *
  * A row that is inside only under a second reading of its paper, or whose text was revised after a value was known, has
  * the verdict reading, which the summary counts apart.
  * A row without a function is todo. The functions of one topic may share an experiment through static variables in

@@ -1,4 +1,4 @@
-# The rooms of gpump, and the components of each room, in floor order (docs/design.md): a component uses only components that stand
+# The rooms of gpump, and the components of each room, from the bottom of the stack up (docs/design.md): a component uses only components that stand
 # before it. The generator and the build both read this list, and nothing else decides the order.
 set(GPUMP_ROOMS base gpu memory fault program context sm victim sharing scheduler duet)
 
@@ -35,7 +35,7 @@ set(GPUMP_PRIVATE_victim victim_parts.h)
 set(GPUMP_PRIVATE_sharing sharing_parts.h)
 set(GPUMP_PRIVATE_scheduler scheduler_parts.h)
 
-# Sets GPUMP_SELECTED to `wanted` (rooms, or nothing for all) and the rooms that these need, in floor order.
+# Sets GPUMP_SELECTED to `wanted` (rooms, or nothing for all) and the rooms that these need, from the bottom up.
 function(gpump_select_rooms wanted)
   if(NOT wanted)
     set(wanted ${GPUMP_ROOMS})

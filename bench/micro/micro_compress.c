@@ -1,12 +1,19 @@
 /* link: lz4 zstd */
 /* Register compression against memcpy of the same bytes, LZ4 and zstd level 1, at the size of a block (16 KB), of a
- * Fermi SM (128 KB) and of a GPU (32 MB), on two synthetic mixes. A block: 8 warps of 16 registers of 32 lanes, as 16
- * KB. live     what Lin Fig 2.8 sees after liveness: half uniform, 40% strided, 10% random random   half random (floats
- * with common high bits), a quarter uniform, a quarter strided: hard for anyone Allowed are RAW and WARP; from 32 MB
- * on, restores go around the caches. compress_<mix>_<path>_save      plain C, AVX2 or the best there is against memcpy
- * compress_<mix>_lz4, _zstd     the best against theirs compress_bound_read, _write     what no save and no restore can
- * beat: every byte read once, and every byte written once (memset) Both sides of a row report how many bytes went in,
- * so the frame sees that they did the same. How small each got them goes to standard error. */
+ * Fermi SM (128 KB) and of a GPU (32 MB). A block has 8 warps of 16 registers of 32 lanes: 16 KB. Two synthetic mixes:
+ *
+ *   live    what Lin Fig 2.8 sees after liveness: half uniform, 40% strided, 10% random
+ *   random  half random (floats with common high bits), a quarter uniform, a quarter strided: hard for every method
+ *
+ * RAW and WARP are allowed. From 32 MB on, restores go around the caches. The cases:
+ *
+ *   compress_<mix>_<path>_save  plain C, AVX2 or the best there is against memcpy
+ *   compress_<mix>_lz4, _zstd   the best against LZ4 and zstd
+ *   compress_bound_read, _write  a bound for saves and restores: every byte read once, and every byte written once
+ *                               (memset)
+ *
+ * Both sides of a row report how many bytes went in, so the frame sees that they did the same. How small each method
+ * got the bytes goes to standard error. */
 #include "micro/compress_scene.h"
 
 enum { WARPS = 8, REGISTERS = 16, LANES = 32, BLOCK_WORDS = WARPS * REGISTERS * LANES };

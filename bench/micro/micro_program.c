@@ -1,15 +1,17 @@
 /* The program analyses on generated kernels of `size` instructions: a basic block for every ten, loops two deep,
  * divergent and uniform branches, a barrier every few hundred instructions, loads and stores of eight buffers. One
- * operation is one whole analysis; ours over size is nanoseconds per instruction: program_build       building and
- * checking it: basic blocks, dominators, post-dominators, loops program_liveness    live sets and control dependences
- *   program_registers   allocation onto 255 registers
- *   program_points      preemption points of the allocated program
- *   program_regions     sparse and short idempotent regions with their moves
- *   program_clobbers    which instructions make a block unfit to be flushed
- *   program_pages       page checks
- *   program_all         build, liveness, registers, regions and points, one after the other
- *   ..._long            the same where the number of values alive grows with the kernel, n / 100 and more: what is live
- * at the ends of basic blocks grows with n squared, and so does anything that lists it */
+ * operation is one whole analysis; ours over size is nanoseconds per instruction:
+ *
+ *   program_build      building and checking it: basic blocks, dominators, post-dominators, loops
+ *   program_liveness   live sets and control dependences
+ *   program_registers  allocation onto 255 registers
+ *   program_points     preemption points of the allocated program
+ *   program_regions    sparse and short idempotent regions with their moves
+ *   program_clobbers   which instructions make a block unfit to be flushed
+ *   program_pages      page checks
+ *   program_all        build, liveness, registers, regions and points, one after the other
+ *   ..._long           the same where the number of values alive grows with the kernel, n / 100 and more. What is live
+ *                      at the ends of basic blocks grows with n squared, and so does any analysis that lists it */
 #include <stdlib.h>
 #include <string.h>
 #include "gpump.h"

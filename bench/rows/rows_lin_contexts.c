@@ -4,9 +4,13 @@
  *
  * A kernel is thought to be launched again and again; every 10,000 cycles one SM is preempted (the next one each time)
  * while the others run on. That happens in forked copies of the machine, one for each way to preempt, so the run itself
- * is never disturbed: naive      warps stop where they are; everything they occupy is written selective  warps run on
- * to their preemption point (K = 100); what is live there is written, compressed draining   blocks run to their end In
- * the copy each warp is watched: when it comes to its point, when it has drained, which registers are live, how they
+ * is never disturbed:
+ *
+ *   naive      Warps stop where they are; everything they occupy is written.
+ *   selective  Warps run on to their preemption point (K = 100); what is live there is written, compressed.
+ *   draining   Blocks run to their end.
+ *
+ * In the copy each warp is watched: when it comes to its point, when it has drained, which registers are live, how they
  * compress. The spilling pipeline (gpump_spill) then gives the time at the SM's share of the memory bandwidth.
  * Following Fig. 2.15, latency = spilling (the pipeline writes) + draining (it waits for warps).
  *

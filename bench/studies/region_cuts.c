@@ -1,20 +1,25 @@
 /* bench/region_cuts [--short] [--kernel NAME]: what cuts idempotent regions, as CSV. Every kernel of
- * examples/minigpu/kernels on igpu4, with one kind of cut left out at a time, then with several: all                 as
- * built no-barriers         none behind barriers no-atomics          none behind atomics, volatile accesses and fences
- *   no-loops            no second one on a way round a loop
- *   no-divergence       none where lanes wait while others cross a boundary
- *   thread              antidependences of each thread by itself, as in the paper; then none for waiting lanes either
- *   exact-aliases       antidependences between instructions that meet in this run only
- *   no-forced           neither barriers nor atomics
- *   paper               no-forced and thread: what the paper's text describes
- *   paper-exact         the same with exact aliases
- *   published           paper, and antidependences through global memory only: what the published lengths suggest;
- * unsafe run                 no boundaries in the program: a region ends where the run overwrites what its warp has
- * read, and not before: no compiler can do with fewer run-thread          the same, where a thread overwrites what it
- * has read itself length: median instructions of a region that ran, mean: their mean; live: median registers at
- * boundaries crossed; instructions and cycles: ratios to the kernel without regions, of boundaries and moves alone,
- * with all live-ins stored and loaded, with changed ones stored. Regions without one of their cuts are wrong where a
- * warp goes back, but nobody does here. */
+ * examples/minigpu/kernels on igpu4, with one kind of cut left out at a time, then with several:
+ *
+ *   all            as built
+ *   no-barriers    no cuts behind barriers
+ *   no-atomics     no cuts behind atomics, volatile accesses and fences
+ *   no-loops       no second cut on a way round a loop
+ *   no-divergence  no cut where lanes wait while others cross a boundary
+ *   thread         antidependences of each thread by itself, as in the paper; then none for waiting lanes either
+ *   exact-aliases  antidependences between instructions that meet in this run only
+ *   no-forced      neither barriers nor atomics
+ *   paper          no-forced and thread: what the paper's text describes
+ *   paper-exact    the same with exact aliases
+ *   published      paper, and antidependences through global memory only: what the published lengths suggest; unsafe
+ *   run            no boundaries in the program: a region ends where the run overwrites what its warp has read, and not
+ *                  before. No compiler can do with fewer
+ *   run-thread     the same, where a thread overwrites what it has read itself
+ *
+ * The columns: length is the median of the instructions of a region that ran, mean their mean. live is the median of
+ * the registers at boundaries crossed. Instructions and cycles are ratios to the kernel without regions: of boundaries
+ * and moves alone, with all live-ins stored and loaded, with changed ones stored. Regions without one of their cuts are
+ * wrong where a warp goes back, but no warp goes back here. */
 #define _GNU_SOURCE
 #include "studies/region_runs.h"
 

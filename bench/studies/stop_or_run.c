@@ -2,11 +2,15 @@
  * 1000, as CSV.
  *
  * The experiment is that of rows_lin_contexts.c: every 10,000 cycles one SM is preempted, in forked copies of the
- * machine; the registers saved are the live ones, compressed. Three ways to stop a warp at the signal: stop    where it
- * is point   at its next preemption point (Lin 2.4.1) choose  whichever gpump_spill_run_on expects to be over earlier,
- * warp by warp latency_pct is the geometric mean over kernels of the ratio to saving everything occupied, bytes_pct the
- * plain mean: a kernel whose blocks end before they come to a point writes nothing. docs/pictures/stop_or_run.gnuplot
- * draws it. */
+ * machine; the registers saved are the live ones, compressed. Three ways to stop a warp at the signal:
+ *
+ *   stop    where it is
+ *   point   at its next preemption point (Lin 2.4.1)
+ *   choose  whichever gpump_spill_run_on expects to be over earlier, warp by warp
+ *
+ * latency_pct is the geometric mean over kernels of the ratio to saving everything occupied. bytes_pct is the plain
+ * mean: a kernel whose blocks end before they come to a point writes nothing. docs/pictures/stop_or_run.gnuplot draws
+ * it. */
 #define STOP_OR_RUN
 #include "rows/rows_lin_contexts.c"
 

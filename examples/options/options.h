@@ -72,10 +72,14 @@ typedef struct option_set {
 } option_set;
 
 /* Options that do not go together: those of `given` (all of its terms) without those of `needs` (all of its terms;
- * NULL: nothing helps). Terms have spaces between them, alternatives of a term have | between them: link            the
- * option is given, with another value than none link=uvm595     with this value, or it among several that have commas
- * or colons between them preempt:        with a colon in its value The first rule of a command that applies is
- * reported. An array of rules ends with one without `why`. */
+ * NULL: nothing helps). Terms have spaces between them, alternatives of a term have | between them:
+ *
+ *   link         the option is given, with another value than none
+ *   link=uvm595  the option is given with this value, or with this value among several that have commas or colons
+ *                between them
+ *   preempt:     the option is given with a colon in its value
+ *
+ * The first rule of a command that applies is reported. An array of rules ends with one without `why`. */
 typedef struct option_rule {
     const char *given, *needs, *why;
 } option_rule;

@@ -3,10 +3,12 @@
  *   1. Each process gets a row of the process table (its page table base goes to the SMs) and a command queue.
  *   2. A kernel whose turn it is in its process is submitted (gpump_scheduler_submit). One is in flight per queue.
  *   3. gpump_scheduler_next hands over what is to be done:
- *        SETUP    the SM gets the process's page table base; what a change of process makes stale in its L1 is dropped;
- * then it is ready ISSUE    a block starts there, a preempted one by its entry, a new one by its index
- * (preemption_place) PREEMPT  the SM's blocks leave (preemption_carry_out): by switch or drain, or each as
- * gpump_victim_select says KERNEL_DONE, KERNEL_START  for the record
+ *        SETUP         The SM gets the process's page table base. What a change of process makes stale in its L1 is
+ *                      dropped. Then the SM is ready.
+ *        ISSUE         A block starts there: a preempted one by its entry, a new one by its index (preemption_place).
+ *        PREEMPT       The SM's blocks leave (preemption_carry_out): by the action's technique, or each as
+ *                      gpump_victim_vacate decides.
+ *        KERNEL_DONE, KERNEL_START  for the record
  *   4. A block that has left its SM is reported: finished, or preempted with the entry that it waits in.
  * A block counts as gone when its place is free (FREED), so a block that is issued always finds room. A block that has
  * left on a fault (--switch-on-fault) stays counted on its SM: it comes back as its SM asks for it, or becomes a
