@@ -278,7 +278,7 @@ GPUMP_API const char *gpump_reason_remedy(gpump_reason reason);
 typedef struct gpump_diag {
     gpump_result code;
     gpump_reason reason; /* set with GPUMP_ERROR_REFUSED; with GPUMP_BUSY only where the function's comment says so */
-    const char *field;   /* the member or argument at fault; a string constant */
+    const char *field;   /* the member or argument at fault, or "cause: remedy"; a string constant */
     uint64_t index;   /* which element of an array; which byte, for the bytes of a context or the head of a block that
                        * is adopted (GPUMP_ERROR_FORMAT); 0 for scalars */
     uint64_t value;   /* the value that was refused */
@@ -288,6 +288,8 @@ typedef struct gpump_diag {
 
 /* Writes a diagnostic as a sentence into text (at most `bytes` bytes, always terminated), such as
  *   GPUMP_ERROR_ARGUMENT: warps is 0, must be 1 to 64
+ *   GPUMP_ERROR_ARGUMENT: config is NULL, must point to an object
+ *   GPUMP_ERROR_STATE: program is not finished: call gpump_program_finish first
  *   GPUMP_ERROR_REFUSED: need: every position of the SM is taken or promised; wait for blocks to end
  * Returns the length of the whole sentence, as snprintf does. */
 GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t bytes);
@@ -7671,34 +7673,46 @@ GPUMP_API const char *gpump_reason_remedy(gpump_reason reason) {
     return (unsigned)reason < (unsigned)GPUMP_REASON_COUNT ? gpumpi_reasons[reason][1] : "";
 }
 
+/* The values that would have been accepted: "1 to 64", "at least 5", "8". The largest cycle stands for "no limit". */
+static void gpumpi_diag_range(const gpump_diag *diag, char *text, size_t bytes) {
+    const unsigned long long minimum = diag->minimum, maximum = diag->maximum;
+    if (minimum == maximum)
+        snprintf(text, bytes, "%llu", minimum);
+    else if (maximum >= GPUMP_UNKNOWN - 1)
+        snprintf(text, bytes, "at least %llu", minimum);
+    else
+        snprintf(text, bytes, "%llu to %llu", minimum, maximum);
+}
+
 GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t bytes) {
     const char *name = gpump_result_name(diag->code), *field = diag->field ? diag->field : "argument";
-    const char *meaning =
-        diag->code == GPUMP_ERROR_ARGUMENT ? "" : gpump_result_text(diag->code); /* there the range says it all */
+    /* Where a value is outside its range, the range says it all. */
+    const int is_value = diag->code == GPUMP_ERROR_ARGUMENT || diag->code == GPUMP_ERROR_CONFIG;
+    const int is_null = diag->code == GPUMP_ERROR_ARGUMENT && !diag->value && diag->minimum == 1 &&
+                        diag->maximum == UINT64_MAX; /* as a missing pointer is reported */
+    const int is_state = diag->code == GPUMP_ERROR_STATE || diag->code == GPUMP_ERROR_STALE ||
+                         diag->code == GPUMP_ERROR_MEMORY; /* the value is no matter of a range */
     char place[40] = "", range[64];
     int length;
     if (diag->code == GPUMP_ERROR_FORMAT)
         snprintf(place, sizeof place, " at byte %llu", (unsigned long long)diag->index);
     else if (diag->index)
         snprintf(place, sizeof place, "[%llu]", (unsigned long long)diag->index);
-    if (diag->minimum == diag->maximum)
-        snprintf(range, sizeof range, "%llu", (unsigned long long)diag->minimum);
-    else if (diag->maximum == UINT64_MAX)
-        snprintf(range, sizeof range, "at least %llu", (unsigned long long)diag->minimum);
-    else
-        snprintf(range, sizeof range, "%llu to %llu", (unsigned long long)diag->minimum,
-                 (unsigned long long)diag->maximum);
+    gpumpi_diag_range(diag, range, sizeof range);
     if (diag->reason != GPUMP_REASON_YES)
         length = snprintf(text, bytes, "%s: %s%s: %s; %s", name, field, place, gpump_reason_text(diag->reason),
                           gpump_reason_remedy(diag->reason));
-    else if (diag->code == GPUMP_ERROR_ARGUMENT && !diag->value && !diag->minimum && !diag->maximum)
-        length = snprintf(text, bytes, "%s: %s%s", name, field, place); /* there the field says it all */
-    else if (diag->minimum == diag->maximum &&
-             (diag->code == GPUMP_ERROR_STATE || diag->code == GPUMP_ERROR_STALE || diag->code == GPUMP_ERROR_MEMORY))
-        length = snprintf(text, bytes, "%s: %s%s: %s", name, field, place, meaning);
+    else if (strstr(field, ": ")) /* a sentence: cause and remedy */
+        length = snprintf(text, bytes, diag->index ? "%s: %s (number %llu)" : "%s: %s", name, field,
+                          (unsigned long long)diag->index);
+    else if (is_null)
+        length = snprintf(text, bytes, "%s: %s%s is NULL, must point to an object", name, field, place);
+    else if (diag->minimum == diag->maximum && (is_state || diag->value == diag->minimum))
+        length = snprintf(text, bytes, "%s: %s%s: %s", name, field, place, gpump_result_text(diag->code));
     else
         length = snprintf(text, bytes, "%s: %s%s is %llu, must be %s%s%s", name, field, place,
-                          (unsigned long long)diag->value, range, *meaning ? "; " : "", meaning);
+                          (unsigned long long)diag->value, range, is_value ? "" : "; ",
+                          is_value ? "" : gpump_result_text(diag->code));
     return length < 0 ? 0 : (size_t)length;
 }
 
@@ -7813,7 +7827,8 @@ GPUMP_API int gpump_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_
 GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes, uint64_t needed, gpump_diag *diag) {
     if (!memory) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory", 0, 0, 1, UINT64_MAX);
     if ((uintptr_t)memory % 8u)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory alignment", 0, (uintptr_t)memory % 8u, 0, 0);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory is not aligned: its address must be a multiple of 8", 0,
+                           (uintptr_t)memory % 8u, 0, 0);
     if (bytes < needed) return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "bytes", 0, bytes, needed, UINT64_MAX);
     return GPUMP_OK;
 }
@@ -8640,8 +8655,8 @@ GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, metrics ? "runs" : "metrics", 0, 0, 1, UINT64_MAX);
     if (count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
-        if (runs[i].alone == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, UINT64_MAX);
-        if (runs[i].shared == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, UINT64_MAX);
+        if (runs[i].alone == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, GPUMP_UNKNOWN - 1);
+        if (runs[i].shared == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, GPUMP_UNKNOWN - 1);
         gpumpi_metrics_add(&sums, gpump_metrics_ntt(&runs[i]), i == 0);
     }
     gpumpi_metrics_finish(&sums, count);
@@ -8656,8 +8671,10 @@ GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rat
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, metrics ? "rates" : "metrics", 0, 0, 1, UINT64_MAX);
     if (count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
-        if (!(rates[i].alone > 0.0)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, UINT64_MAX);
-        if (!(rates[i].shared > 0.0)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, UINT64_MAX);
+        if (!(rates[i].alone > 0.0))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, GPUMP_UNKNOWN - 1);
+        if (!(rates[i].shared > 0.0))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, GPUMP_UNKNOWN - 1);
         gpumpi_metrics_add(&sums, rates[i].alone / rates[i].shared, i == 0);
     }
     gpumpi_metrics_finish(&sums, count);
@@ -10081,7 +10098,9 @@ GPUMP_API gpump_result gpump_replay_restore(gpump_replay *replay, uint32_t warp,
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warp", 0, warp, 0, replay ? replay->config.warps - 1 : 0);
     w = gpumpi_replay_warp_of(replay, warp);
     if (w->block == GPUMP_NONE || w->present || w->state != GPUMP_REPLAY_RUN)
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "warp", 0, warp, 0, 0);
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE,
+                           "warp is closed or has entries: call gpump_replay_open just before gpump_replay_restore",
+                           warp, warp, 0, 0);
     if (count > (gpumpi_replay_has_queue(&replay->config) ? GPUMP_REPLAY_WINDOW : 0u))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "count", 0, count, 0, GPUMP_REPLAY_WINDOW);
     if (replay->config.scheme == GPUMP_REPLAY_STALL) return GPUMP_OK;
@@ -10620,7 +10639,11 @@ GPUMP_API gpump_result gpump_restart_restore(gpump_restart *restart, uint32_t wa
     const char *field;
     if (!restart || warp >= restart->config.warps || !words) return GPUMP_ERROR_ARGUMENT;
     w = gpumpi_restart_warp_of(restart, warp);
-    if (!w->flags || w->depth[0] || w->depth[1]) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "warp", 0, warp, 0, 0);
+    if (!w->flags || w->depth[0] || w->depth[1])
+        return gpumpi_fail(
+            diag, GPUMP_ERROR_STATE,
+            "warp is closed or has boundaries: call gpump_restart_open just before gpump_restart_restore", warp, warp,
+            0, 0);
     if (count < GPUMPI_RESTART_WORDS)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "count", 0, count, GPUMPI_RESTART_WORDS, UINT32_MAX);
     memset(&saved, 0, sizeof saved);
@@ -12866,8 +12889,10 @@ GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *p
 GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg,
                                                   gpump_diag *diag) {
     uint32_t count = gpump_program_registers(program);
-    if (!program || !reg) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "reg", 0, 0, 1, 1);
-    if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
+    if (!program || !reg) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or reg", 0, 0, 1, UINT64_MAX);
+    if (program->finished)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
+                           0, 0);
     if (width > GPUMP_WIDTH_64)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "width", count, width, 0, GPUMP_WIDTH_64);
     if (count > GPUMP_OPERAND_INDEX - 1u)
@@ -12881,8 +12906,11 @@ GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32
 GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what,
                                                 uint32_t *object, gpump_diag *diag) {
     uint32_t count = gpump_program_objects(program);
-    if (!program || !what || !object) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "object", 0, 0, 1, 1);
-    if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
+    if (!program || !what || !object)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, what or object", 0, 0, 1, UINT64_MAX);
+    if (program->finished)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
+                           0, 0);
     if (what->space >= GPUMP_SPACE_GENERIC)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "space", count, what->space, 0, GPUMP_SPACE_TEXTURE);
     if (!GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->objects, *what))
@@ -13021,8 +13049,10 @@ GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_ins
     gpumpi_program_row row;
     uint32_t number = gpump_program_instructions(program), i;
     gpump_result result;
-    if (!program || !in) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "instruction", 0, 0, 1, 1);
-    if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
+    if (!program || !in) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or in", 0, 0, 1, UINT64_MAX);
+    if (program->finished)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
+                           0, 0);
     if (number >= GPUMP_OPERAND_INDEX)
         return gpumpi_fail(diag, GPUMP_ERROR_FULL, "instructions", number, number, 0, GPUMP_OPERAND_INDEX - 1u);
     result = gpumpi_program_check(program, in, number, diag);
@@ -13327,8 +13357,10 @@ end:
 
 GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *diag) {
     gpump_result result;
-    if (!program) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
+    if (!program) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, UINT64_MAX);
+    if (program->finished)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
+                           0, 0);
     result = gpumpi_program_check_flow(program, diag);
     if (result != GPUMP_OK) return result;
     if (!gpumpi_program_build_blocks(program) ||
@@ -15523,8 +15555,11 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     gpump_result result;
     uint32_t i, k, first_temporary;
     int done = 0;
-    if (!program || !config || !allocated) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (!program || !config || !allocated)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or allocated", 0, 0, 1, UINT64_MAX);
+    if (!gpump_program_basic_blocks(program))
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
+                           1);
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
                            sizeof *config);
@@ -15717,8 +15752,11 @@ static gpump_result gpumpi_preempt_check(const gpump_program *program, gpump_dia
 /* Refuses what gpump_preempt_points_place cannot take. */
 static gpump_result gpumpi_preempt_refuse(const gpump_program *program, const gpump_preempt_points_config *config,
                                           int has_room, gpump_diag *diag) {
-    if (!program || !config || !has_room) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (!program || !config || !has_room)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or result", 0, 0, 1, UINT64_MAX);
+    if (!gpump_program_basic_blocks(program))
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
+                           1);
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
                            sizeof *config);
@@ -17118,8 +17156,11 @@ GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, con
 
 GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
                                               gpump_regions_report *report, gpump_diag *diag) {
-    if (!program || !preserved) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (!program || !preserved)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or preserved", 0, 0, 1, UINT64_MAX);
+    if (!gpump_program_basic_blocks(program))
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
+                           1);
     return gpumpi_regions_preserve(program, NULL, preserved, report, diag);
 }
 #endif
@@ -17789,8 +17830,11 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     gpump_program *forced;
     gpump_result result;
     uint32_t i;
-    if (!program || !config || !formed) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (!program || !config || !formed)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or formed", 0, 0, 1, UINT64_MAX);
+    if (!gpump_program_basic_blocks(program))
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
+                           1);
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
                            sizeof *config);
@@ -17860,8 +17904,10 @@ GPUMP_API gpump_result gpump_regions_split(const gpump_program *program, uint32_
     gpump_regions_report found;
     gpump_program *enclosed;
     gpump_result result;
-    if (!program || !split) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (!program || !split) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or split", 0, 0, 1, UINT64_MAX);
+    if (!gpump_program_basic_blocks(program))
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
+                           1);
     if (!gpumpi_regions_may_stand_alone(program, first))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "first", 0, first, 0, gpump_program_instructions(program) - 1);
     if (!gpumpi_regions_may_stand_alone(program, second))
@@ -18362,8 +18408,11 @@ static int gpumpi_pages_compare(const void *a, const void *b) {
 static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpump_page_checks_config *config,
                                         int has_result, gpump_diag *diag) {
     uint32_t i;
-    if (!program || !config || !has_result) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (!program || !config || !has_result)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or result", 0, 0, 1, UINT64_MAX);
+    if (!gpump_program_basic_blocks(program))
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
+                           1);
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
                            sizeof *config);
@@ -21619,7 +21668,7 @@ static gpump_result gpumpi_spill_check_transfer(const gpump_spill_transfer *tran
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, transfer->count, 1, GPUMPI_SPILL_WARPS);
     if (!transfer->port.cycles || !transfer->port.bytes)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, transfer->port.cycles ? "port.bytes" : "port.cycles", 0, 0, 1,
-                           UINT64_MAX);
+                           GPUMP_UNKNOWN - 1);
     for (uint32_t i = 0; i < transfer->count; i++) {
         uint32_t at = i;
         if (warps[i].bytes && !warps[i].registers)
@@ -21717,7 +21766,10 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gp
         if (gpumpi_spill_send(&run, now)) break;
         now = gpumpi_spill_soonest(&run, now, drained);
         if (now == GPUMP_UNKNOWN) /* the last cycle does not fit into 64 bits */
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "the last cycle", 0, now, 0, GPUMP_UNKNOWN - 1);
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT,
+                               "the transfer never ends: its last cycle does not fit into 64 bits, so give the port "
+                               "more bytes per cycle",
+                               0, now, 0, GPUMP_UNKNOWN - 1);
     }
     times->end = run.end - transfer->start_cycle;
     times->first_warp = (run.first == GPUMP_UNKNOWN ? run.end : run.first) - transfer->start_cycle;
@@ -26504,7 +26556,8 @@ GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump
     gpump_partition_fixed fresh;
     uint32_t form = 0, sum = 0, memory = 0, most;
     const char *at;
-    if (!text || !gpu || !fixed) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, text ? "fixed" : "text", 0, 0, 1, 1);
+    if (!text || !gpu || !fixed)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, text ? "gpu or fixed" : "text", 0, 0, 1, UINT64_MAX);
     while (form < 4 && strncmp(text, forms[form].word, strlen(forms[form].word))) form++;
     if (form == 4) return gpumpi_fail(diag, GPUMP_ERROR_UNKNOWN_NAME, "text", 0, 0, 0, 0);
     if (strlen(text) >= sizeof fresh.text)
@@ -27244,9 +27297,13 @@ GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint6
     if (sm >= sharing->config.sms)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, sm, 0, sharing->config.sms - 1);
     if (sharing->state != GPUMP_SHARING_REPORT)
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "state", 0, sharing->state, GPUMP_SHARING_REPORT,
-                           GPUMP_SHARING_REPORT);
-    if (sharing->trial) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "trial", 0, sharing->trial, 0, 0);
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE,
+                           "the group wants no sample: report samples when gpump_sharing_state says REPORT", 0,
+                           sharing->state, GPUMP_SHARING_REPORT, GPUMP_SHARING_REPORT);
+    if (sharing->trial)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE,
+                           "the group tries a candidate: report the window with gpump_sharing_report_window", 0,
+                           sharing->trial, 0, 0);
     result = gpump_partition_demand(machine, traffic, 1, &demand, diag);
     if (result < 0) return result;
     sharing->now = now;
@@ -28317,14 +28374,17 @@ GPUMP_API gpump_result gpump_scheduler_abort(gpump_scheduler *s, uint64_t now, u
 GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, uint32_t queue,
                                               const gpump_scheduler_command *command, gpump_diag *diag) {
     gpump_scheduler_buffer *buffer;
-    if (!s || !command) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "command", 0, 0, 1, UINT64_MAX);
+    if (!s || !command)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, s ? "command" : "scheduler", 0, 0, 1, UINT64_MAX);
     if (queue >= s->config.queues)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "queue", 0, queue, 0, s->config.queues - 1);
     if (command->process >= s->config.processes)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "process", 0, command->process, 0, s->config.processes - 1);
     if (!gpumpi_scheduler_processes(s)[command->process].serial ||
         gpumpi_scheduler_processes(s)[command->process].aborted)
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "process", command->process, 0, 1, 1);
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE,
+                           "process is not open: gpump_scheduler_open opens a process, and an aborted one stays closed",
+                           command->process, 0, 1, 1);
     if (command->blocks < 1 || command->blocks > GPUMP_SCHEDULER_MAX_BLOCKS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, command->blocks, 1, GPUMP_SCHEDULER_MAX_BLOCKS);
     if (command->blocks_per_sm < 1 || command->blocks_per_sm > s->config.blocks_per_sm)
@@ -28334,7 +28394,8 @@ GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, 
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, GPUMP_UNKNOWN - 1);
     buffer = &gpumpi_scheduler_buffers(s)[queue];
     if (buffer->state != GPUMP_SCHEDULER_BUFFER_EMPTY)
-        return gpumpi_fail(diag, GPUMP_BUSY, "queue", queue, buffer->state, 0, 0);
+        return gpumpi_fail(diag, GPUMP_BUSY, "queue holds a command: submit again after KERNEL_DONE of this queue",
+                           queue, buffer->state, 0, 0);
     s->now = now;
     buffer->cookie = command->cookie;
     buffer->blocks = command->blocks;

@@ -89,7 +89,7 @@ static void memory_of_components(void **state) {
     diagnosed_null(gpump_spill_init(memory, bytes, &config, NULL, DIAG), "spill");
     diagnosed_null(gpump_spill_init(NULL, bytes, &config, &spill, DIAG), "memory");
     diagnosed(gpump_spill_init((char *)memory + 4, bytes, &config, &spill, DIAG), GPUMP_ERROR_ARGUMENT,
-              "memory alignment", 0, 4, 0, 0);
+              "memory is not aligned: its address must be a multiple of 8", 0, 4, 0, 0);
     diagnosed(gpump_spill_init(memory, bytes - 1, &config, &spill, DIAG), GPUMP_ERROR_CAPACITY, "bytes", 0, bytes - 1,
               bytes, UINT64_MAX);
     assert_null(spill);
@@ -171,10 +171,12 @@ static void pipelines(void **state) {
               GPUMP_UNKNOWN, 0, GPUMP_UNKNOWN - 1);
     transfer = good;
     transfer.port.cycles = 0;
-    diagnosed_null(gpump_spill_save_time(&config, &transfer, &times, DIAG), "port.cycles");
+    diagnosed(gpump_spill_save_time(&config, &transfer, &times, DIAG), GPUMP_ERROR_ARGUMENT, "port.cycles", 0, 0, 1,
+              GPUMP_UNKNOWN - 1);
     transfer = good;
     transfer.port.bytes = 0;
-    diagnosed_null(gpump_spill_restore_time(&config, &transfer, &times, DIAG), "port.bytes");
+    diagnosed(gpump_spill_restore_time(&config, &transfer, &times, DIAG), GPUMP_ERROR_ARGUMENT, "port.bytes", 0, 0, 1,
+              GPUMP_UNKNOWN - 1);
     warps[1].registers = 0;
     diagnosed(gpump_spill_restore_time(&config, &good, &times, DIAG), GPUMP_ERROR_ARGUMENT, "warps.registers", 1, 0, 1,
               UINT32_MAX);
@@ -192,8 +194,10 @@ static void pipelines(void **state) {
     warps[1].point_cycle = warps[1].drained_cycle = 8;
     transfer = good;
     transfer.start_cycle = GPUMP_UNKNOWN - 1;
-    diagnosed(gpump_spill_restore_time(&config, &transfer, &times, DIAG), GPUMP_ERROR_ARGUMENT, "the last cycle", 0,
-              GPUMP_UNKNOWN, 0, GPUMP_UNKNOWN - 1);
+    diagnosed(
+        gpump_spill_restore_time(&config, &transfer, &times, DIAG), GPUMP_ERROR_ARGUMENT,
+        "the transfer never ends: its last cycle does not fit into 64 bits, so give the port more bytes per cycle", 0,
+        GPUMP_UNKNOWN, 0, GPUMP_UNKNOWN - 1);
     /* the machine */
     assert_int_equal(gpump_spill_init(memory, sizeof memory, &config, &spill, NULL), GPUMP_OK);
     assert_int_equal(gpump_spill_save(NULL, 0, 1, 1, 0, 0, &job), GPUMP_ERROR_ARGUMENT);

@@ -587,7 +587,9 @@ static void test_refusals(void **state) {
     assert_int_equal(gpump_restart_restore(NULL, 0, words, 3, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_restart_restore(restart, WARPS, words, 3, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_restart_restore(restart, 1, NULL, 3, NULL), GPUMP_ERROR_ARGUMENT);
-    diagnosed(gpump_restart_restore(restart, 0, words, 3, DIAG), GPUMP_ERROR_STATE, "warp", 0, 0, 0, 0);
+    diagnosed(gpump_restart_restore(restart, 0, words, 3, DIAG), GPUMP_ERROR_STATE,
+              "warp is closed or has boundaries: call gpump_restart_open just before gpump_restart_restore", 0, 0, 0,
+              0);
     assert_int_equal(gpump_restart_open(restart, 2), GPUMP_OK);
     diagnosed(gpump_restart_restore(restart, 2, words, 2, DIAG), GPUMP_ERROR_FORMAT, "count", 0, 2, 3, UINT32_MAX);
 }
