@@ -159,8 +159,9 @@ static void facts(void **state) {
     diagnosed(gpump_scheduler_submit(s, 10, 0, &command, DIAG), GPUMP_ERROR_ARGUMENT, "blocks_per_sm", 0, 5, 1, 4);
     diagnosed(gpump_scheduler_submit(s, 9, 0, &good, DIAG), GPUMP_ERROR_TIME, "now", 0, 9, 10, GPUMP_UNKNOWN - 1);
     assert_int_equal(gpump_scheduler_submit(s, 10, 0, &good, NULL), GPUMP_OK);
-    diagnosed(gpump_scheduler_submit(s, 10, 0, &good, DIAG), GPUMP_BUSY, "queue", 0, GPUMP_SCHEDULER_BUFFER_WAITING, 0,
-              0);
+    diagnosed(gpump_scheduler_submit(s, 10, 0, &good, DIAG), GPUMP_BUSY,
+              "queue holds a command: submit again after KERNEL_DONE of this queue", 0, GPUMP_SCHEDULER_BUFFER_WAITING,
+              0, 0);
     assert_int_equal(gpump_scheduler_set_priority(NULL, 10, 0, 1, 1), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_scheduler_set_priority(s, 10, 0, 1, GPUMP_SCHEDULER_MAX_BUDGET), GPUMP_OK);
     assert_int_equal(gpump_scheduler_set_priority(s, 10, 0, 1, GPUMP_SCHEDULER_MAX_BUDGET + 1), GPUMP_ERROR_ARGUMENT);
