@@ -2183,7 +2183,8 @@ GPUMP_END
  * With `uvm.batch` above 1 a driver serves faults in batches, by the rules of gpump_uvm: an interrupt, a fixed cost,
  * then up to `batch` entries of the fault buffer (merged reports are entries too), VA block by VA block, with
  * prefetching by density. Blocks are woken when the driver replays. The end of a fault is then known when its batch is
- * fetched. */
+ * fetched. With `local` 1 too, the driver's fault buffer gets no faults to unallocated pages: an SM serves these, and
+ * their end is known at once. */
 #ifndef GPUMP_FAULT_H
 #define GPUMP_FAULT_H
 
@@ -10984,11 +10985,7 @@ static gpump_result gpumpi_fault_check_config(const gpump_fault_config *config, 
     if (config->granule_pages & (config->granule_pages - 1))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "granule_pages (a power of two)", 0, config->granule_pages, 1,
                            512);
-    result = gpump_uvm_check_config(&config->uvm, diag);
-    if (result) return result;
-    if (config->uvm.batch > 1 && config->local)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "local (with uvm.batch above 1)", 0, config->local, 0, 0);
-    return GPUMP_OK;
+    return gpump_uvm_check_config(&config->uvm, diag);
 }
 
 GPUMP_API gpump_result gpump_fault_bytes(const gpump_fault_config *config, size_t *bytes, gpump_diag *diag) {
@@ -11498,8 +11495,14 @@ static void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at) {
     gpumpi_fault_take_frame(f, at);
 }
 
+/* Is a fault the driver's? Others are served one by one: by the CPU, or by the SM that has reported them. */
+static int gpumpi_fault_goes_to_driver(gpump_fault *f, uint32_t record) {
+    const gpumpi_fault_granule *granule = gpumpi_fault_granules(f) + gpumpi_fault_records(f)[record].granule;
+    return f->config.uvm.batch > 1 && !(f->config.local && granule->owner == GPUMP_FAULT_UNALLOCATED);
+}
+
 GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record) {
-    if (f->config.uvm.batch < 2) {
+    if (!gpumpi_fault_goes_to_driver(f, record)) {
         gpumpi_fault_serve_alone(f, record);
         return;
     }

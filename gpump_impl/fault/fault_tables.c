@@ -87,11 +87,7 @@ static gpump_result gpumpi_fault_check_config(const gpump_fault_config *config, 
     if (config->granule_pages & (config->granule_pages - 1))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "granule_pages (a power of two)", 0, config->granule_pages, 1,
                            512);
-    result = gpump_uvm_check_config(&config->uvm, diag);
-    if (result) return result;
-    if (config->uvm.batch > 1 && config->local)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "local (with uvm.batch above 1)", 0, config->local, 0, 0);
-    return GPUMP_OK;
+    return gpump_uvm_check_config(&config->uvm, diag);
 }
 
 GPUMP_API gpump_result gpump_fault_bytes(const gpump_fault_config *config, size_t *bytes, gpump_diag *diag) {
