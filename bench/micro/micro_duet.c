@@ -1,4 +1,4 @@
-/* More blocks on an SM than fit: a warp stalls, its registers move to a frame and another warp's come in. */
+/* More blocks on an SM than fit: a warp stalls, its registers move to a frame, and another warp's registers move in. */
 #include <stdlib.h>
 #include <string.h>
 #include "gpump.h"

@@ -1,4 +1,4 @@
-/* TLBs, the fault unit, and the replay component: questions, a memory instruction's life, and a fault's whole round. */
+/* TLBs, the fault unit, and the replay component: questions, a memory instruction's life, and a whole fault. */
 #include <stdlib.h>
 #include "gpump.h"
 #include "micro.h"
@@ -35,7 +35,7 @@ static uint64_t run_tlb_misses(void *state, uint64_t operations) {
     gpump_tlb *tlb = (gpump_tlb *)state;
     uint64_t waiters[2], done = 0;
     uint32_t outcome, count;
-    for (uint64_t i = 0; i < operations; i++) { /* two look-ups of a page that nobody knows, and its fill */
+    for (uint64_t i = 0; i < operations; i++) { /* two look-ups of an unknown page, and its fill */
         const uint64_t page = 100000 + i;
         (void)gpump_tlb_lookup(tlb, 0, page, GPUMP_TLB_READ, i, &outcome);
         (void)gpump_tlb_lookup(tlb, 0, page, GPUMP_TLB_READ, i, &outcome);
@@ -80,7 +80,7 @@ static uint64_t run_questions(void *state, uint64_t operations) {
                gpump_replay_may_issue_memory(replay, i & 63u, 2) == GPUMP_REASON_YES;
     return yes;
 }
-/* Issues in_flight loads, which are checked and commit in order; one operation is one load. */
+/* in_flight loads issue, are checked and commit in order; one operation is one load. */
 static uint64_t run_lives(void *state, uint64_t operations) {
     warps *w = (warps *)state;
     uint32_t entries[16];
@@ -159,7 +159,7 @@ static void *setup_unit(const char *preset, uint64_t size, uint32_t memory_granu
     return u;
 }
 static void *setup_fault(uint64_t size) { return setup_unit("nvlink", size, UINT32_MAX); }
-/* Each operation is a fault; n of them are open at a time, on 1024 granules of which memory holds 256: granules are
+/* Each operation is a fault. n faults are open at a time, on 1024 granules of which memory holds 256. Granules are
  * evicted, and the unmapping is acknowledged at once. */
 static const uint64_t faults_open[] = {1, 16, 128, 0};
 static void *setup_evicting(uint64_t size) {
@@ -184,15 +184,14 @@ static uint64_t run_evicting(void *state, uint64_t operations) {
             uint32_t outcome;
             access.page = u->granule * 16;
             access.cookie = k;
-            u->granule =
-                (u->granule + 37) % 1024; /* no VA block becomes dense, and nothing is there when it is asked for */
+            u->granule = (u->granule + 37) % 1024; /* no VA block is dense; granules are absent */
             if (gpump_fault_report(u->fault, u->now, &access, &outcome)) return 0;
             waiting += outcome != GPUMP_FAULT_RETRY;
         }
         while (waiting) {
             gpump_fault_action action;
             const uint64_t next = gpump_fault_next_cycle(u->fault);
-            if (next == GPUMP_UNKNOWN) return 0; /* somebody waits, and nothing is to come */
+            if (next == GPUMP_UNKNOWN) return 0; /* a block waits although no event is due */
             u->now = next > u->now ? next : u->now;
             while (gpump_fault_next(u->fault, u->now, &action) == GPUMP_OK)
                 if (action.kind == GPUMP_FAULT_ACT_UNMAP)
@@ -210,7 +209,8 @@ static void teardown_fault(void *state) {
     free(((unit *)state)->fault);
     free(state);
 }
-/* Each operation is a report; every n-th opens a fault, the others join it; then it is served and all are woken. */
+/* Each operation is a report. Every n-th opens a fault, the others join it; then it is served and all blocks are
+ * woken. */
 static uint64_t run_fault(void *state, uint64_t operations) {
     unit *u = (unit *)state;
     uint64_t done = 0, granule = 1024; /* 1024: map them first */
@@ -218,7 +218,7 @@ static uint64_t run_fault(void *state, uint64_t operations) {
         gpump_fault_access access = {0, 0, 0, 1, 0, 1, 0, 0, 0, GPUMP_TLB_READ};
         gpump_fault_action action;
         uint32_t outcome;
-        if (granule == 1024) { /* all pages are there: the CPU has them again */
+        if (granule == 1024) { /* all pages are present: the CPU takes them back */
             (void)gpump_fault_unmap(u->fault, 0);
             if (gpump_fault_map(u->fault, 0, 0, 1024 * 16, GPUMP_FAULT_CPU, GPUMP_TLB_READ) != GPUMP_OK) return 0;
             granule = 0;
@@ -259,7 +259,7 @@ static void teardown_block_switch(void *state) {
     free(((switcher *)state)->unit);
     free(state);
 }
-/* One operation: the only warp of a block faults, the block leaves, another comes, and the pages arrive. */
+/* One operation: the only warp of a block faults, the block leaves, another block is placed, and the pages arrive. */
 static uint64_t run_block_switch(void *state, uint64_t operations) {
     switcher *s = (switcher *)state;
     gpump_block_switch *u = s->unit;

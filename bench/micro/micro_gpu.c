@@ -1,5 +1,5 @@
-/* Occupancy and save time of one kernel: what a host asks when a kernel is launched. The size is the number of kernels
- * in turn. */
+/* Occupancy and save time of one kernel, which a host computes when a kernel is launched. The size is the number of
+ * kernels in turn. */
 #include <stdlib.h>
 #include "gpump.h"
 #include "micro.h"

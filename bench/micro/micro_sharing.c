@@ -21,7 +21,7 @@ static void *setup_rate(uint64_t size) {
         if (gpump_rate_set(rate, 0, k, &limits) != GPUMP_OK) return NULL;
     return rate;
 }
-/* A cycle of an SM: time goes on, and one kernel after the other asks and sends. */
+/* A cycle of an SM: time passes, and the kernels ask and send in turn. */
 static uint64_t run_rate(void *state, uint64_t operations) {
     gpump_rate *rate = (gpump_rate *)state;
     uint64_t i, sent = 0, now = rate->now;

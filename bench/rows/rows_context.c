@@ -1,9 +1,9 @@
-/* Rows of in-place switching and of what the SM's tables cost (Lin 2.3.1, 2.4.2). */
+/* Rows of in-place switching, and of the cost of the SM's tables (Lin 2.3.1, 2.4.2). */
 #include <string.h>
 #include "gpump.h"
 #include "reproduce.h"
 
-/* Lin Fig. 2.4: K1 has three blocks of 300 vector registers and 8 KB, K2 wants two of 200 and 10 KB. */
+/* Lin Fig. 2.4: K1 has three blocks of 300 vector registers and 8 KB; K2 needs room for two of 200 and 10 KB. */
 static void in_place_example(const reproduce_context *context, const char *id, reproduce_result *result) {
     gpump_block_view k1[3];
     gpump_in_place_need need;

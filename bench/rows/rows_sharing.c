@@ -1,5 +1,5 @@
-/* Lin Fig. 4.5: what the L1 miss queue sends in order of arrival, and with the issue-rate controller in front of it.
- * Reading: docs/papers.md, "Kernels that share an SM". */
+/* Lin Fig. 4.5: the packets that the L1 miss queue sends in order of arrival, and with the issue-rate controller in
+ * front of it. Reading: docs/papers.md, "Kernels that share an SM". */
 #include <stdlib.h>
 
 #include "gpump.h"

@@ -43,7 +43,7 @@ static void set_table61(minigpu_config *config) {
     config->l2_cycles = 70;
     config->l2_mshrs = 512 / 16;
     config->dram_cycles = 200;
-    config->network_cycles = 1;        /* none is printed: latency is that of the caches and of DRAM */
+    config->network_cycles = 1;        /* no latency is printed: it is that of the caches and of DRAM */
     config->memory_queue_entries = 64; /* assumed: as many as warps */
 }
 
@@ -91,7 +91,7 @@ uint32_t minigpu_config_credit_flits(const minigpu_config *config) {
            1;
 }
 
-/* Numbers that not every value is right for: least and most. */
+/* Numbers with a range: least and most. */
 /* clang-format off */
 #define MINIGPU_RANGES(X) \
     X(kernels_per_sm, 1, 64) X(scheduler, 0, 1) X(sources_released, 0, 2) X(memory_model, 0, 1) \

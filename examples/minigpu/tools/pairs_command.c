@@ -60,7 +60,7 @@ static void print_summary(const pairs_experiment *e, const pairs_table *table) {
     }
 }
 
-/* minigpu pairs summary: of a table, merged or whole. */
+/* minigpu pairs summary: summarises a table, which may be merged. */
 static int summarise(const char *path) {
     static pairs_experiment e;
     static gpump_partition_policy named[PAIRS_POLICIES];

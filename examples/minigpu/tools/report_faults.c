@@ -6,7 +6,8 @@
 #include "parts/fault_switch/fault_switch.h"
 #include "parts/fault_unit/fault_unit.h"
 
-/* The buffer of a process that lies nearest to an address, and how far away; NULL: it has none. */
+/* Returns the buffer of a process that is nearest to an address, and sets the distance; NULL: the process has no
+ * buffer. */
 static const launch_buffer *nearest_buffer(const launch_file *launch, uint32_t process, uint64_t address,
                                            uint64_t *distance) {
     const launch_buffer *found = NULL;
@@ -30,7 +31,7 @@ static const char *access_name(const instruction *in) {
                                                                    : "writes";
 }
 
-/* Where an address lies relative to the process's buffers. */
+/* Describes an address relative to the process's buffers. */
 static void describe_place(const launch_file *launch, uint32_t process, uint64_t address, char *text, size_t bytes) {
     uint64_t distance;
     const launch_buffer *b = nearest_buffer(launch, process, address, &distance);
@@ -69,7 +70,7 @@ static void report_abort(const machine *m, const launch_file *launch, uint32_t p
 
 static int is_handler(const machine *m, uint32_t page) { return page + 1 == m->code.count; }
 
-/* The lines of a PTX file that the instructions of a page come from: from *first to *last. */
+/* Sets *first and *last to the lines of a PTX file that the instructions of a page come from. */
 static void lines_of(const machine *m, const kernel *k, uint64_t page, uint32_t *first, uint32_t *last) {
     const uint64_t per_page = PAGE_BYTES / m->config.instruction_bytes, begin = (page - k->code_page) * per_page;
     uint64_t i;
@@ -124,7 +125,7 @@ json_t *report_code_pages_json(const machine *m) {
     return all;
 }
 
-/* What the units of all SMs have done together. */
+/* Sums the counters of all SMs' units. */
 static void switch_totals(const machine *m, gpump_block_switch_statistics *totals) {
     uint64_t *sums = &totals->placed;
     uint32_t i, n;

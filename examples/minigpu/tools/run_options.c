@@ -29,7 +29,7 @@ NAMES(trap_names, "division", "invalid", "all")
 NAMES(cure_names, "split", "step")
 NAMES(spilling_names, "all", "changed")
 
-/* The techniques of the list by number, then what else blocks may leave by. */
+/* Returns the index-th name: the techniques by number, then `names`. */
 static const char *name_past_techniques(const char *const *names, uint32_t count, uint32_t index) {
     uint32_t techniques = 0;
     while (gpump_technique_at(techniques)) techniques++;
@@ -63,7 +63,7 @@ static int read_preempt(const option_row *row, const char *text, void *target) {
     return refuse(row, "CYCLE or CYCLE:TECHNIQUE, such as 5000:switch", text);
 }
 
-/* N, or N:M, both from 1. */
+/* Reads N or N:M, both from 1. */
 static int read_every(const char *text, uint64_t *first, uint64_t *interval) {
     char *end;
     errno = 0;
@@ -101,7 +101,7 @@ static int read_gpu_memory(const option_row *row, const char *text, void *target
                   text);
 }
 
-/* Several --config add up. The text lives as long as the program. */
+/* Appends to the earlier --config. The text lives as long as the program. */
 static int read_config(const option_row *row, const char *text, void *target) {
     machine_options *options = (machine_options *)target;
     const size_t bytes = strlen(text) + (options->config ? strlen(options->config) : 0) + 2;
@@ -126,7 +126,7 @@ static int read_partition(const option_row *row, const char *text, void *target)
     machine_options *options = (machine_options *)target;
     uint32_t which;
     (void)row;
-    options->sharing.division = strchr(text, ':') ? text : NULL; /* run_command knows the GPU that is divided */
+    options->sharing.division = strchr(text, ':') ? text : NULL; /* run_command divides the GPU once it knows it */
     if (options->sharing.division) return 0;
     if (option_choice("--partition", text, policies_partition_name, &which)) return -1;
     options->sharing.policy = policies_partition_at(which);
@@ -183,7 +183,7 @@ static int read_detection(const option_row *row, const char *text, void *target)
     return 0;
 }
 
-/* --error-at and --trap-at. */
+/* Reads --error-at and --trap-at. */
 static int read_error_at(const option_row *row, const char *text, void *target) {
     errors_options *errors = (errors_options *)target;
     if (errors->at != NEVER) {
@@ -206,7 +206,7 @@ static int read_trap(const option_row *row, const char *text, void *target) {
         return 0;
     }
     if (option_choice("--trap", text, trap_names, &which)) return -1;
-    errors->traps |= which + 1; /* the bits in this order */
+    errors->traps |= which + 1; /* the bits have this order */
     return 0;
 }
 
@@ -248,7 +248,7 @@ static int read_group_leave(const option_row *row, const char *text, void *targe
     return sharing_leave(text, (corun_options *)target) ? -1 : 0;
 }
 
-/* --leave applies to the first of these that there is: SMs of a scheduler, blocks of a group, preempted blocks. */
+/* Applies --leave to the first of these that exists: SMs of a scheduler, blocks of a group, preempted blocks. */
 static int finish_leave(run_arguments *a) {
     machine_options *o = &a->machine;
     char first[16];
@@ -268,7 +268,12 @@ static int finish_leave(run_arguments *a) {
             return 2;
     }
     if (a->leave_group) second = a->leave_group;
-    return second ? sharing_leave(second, &o->sharing) : 0;
+    if (second && sharing_leave(second, &o->sharing)) return 2;
+    if (o->policy && o->sharing.policy) { /* blocks above their caps leave by it */
+        o->sharing.leave = o->policy;
+        o->policy = NULL;
+    }
+    return 0;
 }
 
 int run_arguments_finish(run_arguments *a) {
@@ -354,7 +359,8 @@ static const option_row preempt_rows[] = {
      .group = PREEMPTION,
      .often = 1,
      .text = "Chooses the blocks that make room for a kernel of higher priority, and a technique for each: %N. "
-             "rewind needs --regions."},
+             "rewind needs --regions. With --schedule: how the blocks of an SM leave that changes hands; with "
+             "--partition: those above their kernel's cap."},
     {.name = "points",
      .argument = "K",
      .kind = OPTION_NUMBER,
@@ -775,18 +781,20 @@ const option_set run_sets[] = {{gpu_rows, MACHINE},
 
 static const option_rule run_rules[] = {
     {"places|in-turn|unsampled", "partition", "--places, --in-turn and --unsampled need --partition POLICY"},
-    {"partition victims", NULL, "--partition excludes --victims"},
     {"group", "schedule partition", "--group needs --schedule POLICY and --partition POLICY"},
     {"partition schedule", "group unsampled",
      "--partition with --schedule needs --group N and --unsampled: while a group measures, the scheduler would take "
      "SMs "
      "from it"},
-    {"group places|faults|page-checks|absent", NULL, "--group excludes --places, --faults, --page-checks and --absent"},
-    {"duet partition leave=switch|leave=flush|leave=chimera|leave=park", NULL,
-     "--duet excludes --leave with --partition: blocks above a cap drain (docs/duet.md)"},
-    {"duet schedule|in-place|regions|points|threads", NULL,
-     "--duet excludes --schedule, --in-place, --points, --regions and --threads; --preempt, --victims, --absent and "
-     "--faults go with it"},
+    {"duet schedule", NULL,
+     "--duet excludes --schedule: the scheduler counts on room as soon as a block has left, and here room comes when a "
+     "move ends"},
+    {"duet in-place|leave=park", NULL,
+     "--duet excludes --in-place: registers of a block lie where its warps were switched to, and move again when it "
+     "comes back"},
+    {"duet regions", NULL,
+     "--duet excludes --regions: a restart needs registers that are dead where a warp waits, and a frame leaves them "
+     "out"},
     {"duet switch-on-fault", NULL,
      "--duet excludes --switch-on-fault: warps that wait for pages leave their slots by themselves"},
     {"duet gpu-memory", NULL,
@@ -808,12 +816,10 @@ static const option_rule run_rules[] = {
      "--link needs --faults SCHEME or --page-checks FORM: somebody must find absent pages"},
     {"link fault-service|fault-at", NULL,
      "--link serves faults in its own time: no --fault-service, and no --fault-at"},
-    {"link threads", NULL, "--link and --threads exclude each other: the fault unit is one for all SMs"},
     {"switch-on-fault", "link",
      "--switch-on-fault needs --link NAME, and a scheme under which a warp can leave: not stall"},
     {"switch-on-fault faults=stall", NULL,
      "--switch-on-fault needs --link NAME, and a scheme under which a warp can leave: not stall"},
-    {"switch-on-fault victims|partition", NULL, "--switch-on-fault excludes --victims and --partition"},
     {"local-handler", "link", "--local-handler needs --link NAME"},
     {"gpu-memory|remote", "link", "--gpu-memory and --remote need --link NAME"},
     {"absent=local", "page-checks",
