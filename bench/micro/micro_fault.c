@@ -12,10 +12,10 @@ static void *setup_tlb(uint64_t size) {
     size_t bytes;
     void *memory;
     uint32_t count;
-    if (gpump_tlb_config_preset(&config, "table61_l1") != GPUMP_OK) return NULL;
+    if (gpump_preset(&gpump_tlb_component, &config, "table61_l1", NULL) != GPUMP_OK) return NULL;
     config.entries = (uint32_t)size;
-    if (gpump_tlb_bytes(&config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes))) return NULL;
-    if (gpump_tlb_init(memory, bytes, &config, &tlb, NULL) != GPUMP_OK) return NULL;
+    if (gpump_bytes(&gpump_tlb_component, &config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes))) return NULL;
+    if (gpump_init(&gpump_tlb_component, memory, bytes, &config, &tlb, NULL) != GPUMP_OK) return NULL;
     for (uint64_t page = 0; page < size; page++)
         if (gpump_tlb_fill(tlb, 0, page, GPUMP_TLB_READ, NULL, 0, &count) != GPUMP_OK) return NULL;
     return tlb;
@@ -25,10 +25,10 @@ static uint64_t run_tlb_hits(void *state, uint64_t operations) {
     gpump_tlb_statistics before, after;
     uint64_t page = 0;
     uint32_t outcome;
-    gpump_tlb_get_statistics(tlb, &before);
+    gpump_get_statistics(&gpump_tlb_component, tlb, &before);
     for (uint64_t i = 0; i < operations; i++, page = (page + 7) % 32)
         (void)gpump_tlb_lookup(tlb, 0, page, GPUMP_TLB_READ, i, &outcome);
-    gpump_tlb_get_statistics(tlb, &after);
+    gpump_get_statistics(&gpump_tlb_component, tlb, &after);
     return after.hits - before.hits;
 }
 static uint64_t run_tlb_misses(void *state, uint64_t operations) {
@@ -59,9 +59,10 @@ static void *setup_replay(uint64_t size) {
     gpump_replay_config config;
     size_t bytes;
     void *memory;
-    if (!w || gpump_replay_config_preset(&config, "log64") != GPUMP_OK) return NULL;
-    if (gpump_replay_bytes(&config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes))) return NULL;
-    if (gpump_replay_init(memory, bytes, &config, &w->replay, NULL) != GPUMP_OK) return NULL;
+    if (!w || gpump_preset(&gpump_replay_component, &config, "log64", NULL) != GPUMP_OK) return NULL;
+    if (gpump_bytes(&gpump_replay_component, &config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes)))
+        return NULL;
+    if (gpump_init(&gpump_replay_component, memory, bytes, &config, &w->replay, NULL) != GPUMP_OK) return NULL;
     (void)gpump_replay_set_blocks(w->replay, 1);
     for (uint32_t warp = 0; warp < config.warps; warp++)
         if (gpump_replay_open(w->replay, warp, 0) != GPUMP_OK) return NULL;
@@ -149,12 +150,13 @@ static void *setup_unit(const char *preset, uint64_t size, uint32_t memory_granu
     gpump_fault_config config;
     size_t bytes;
     void *memory;
-    if (!u || gpump_fault_config_preset(&config, preset) != GPUMP_OK) return NULL;
+    if (!u || gpump_preset(&gpump_fault_component, &config, preset, NULL) != GPUMP_OK) return NULL;
     config.granules = 1024;
     config.ranges = 4;
     config.memory = memory_granules;
-    if (gpump_fault_bytes(&config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes))) return NULL;
-    if (gpump_fault_init(memory, bytes, &config, &u->fault, NULL) != GPUMP_OK) return NULL;
+    if (gpump_bytes(&gpump_fault_component, &config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes)))
+        return NULL;
+    if (gpump_init(&gpump_fault_component, memory, bytes, &config, &u->fault, NULL) != GPUMP_OK) return NULL;
     u->blocks = size;
     return u;
 }
@@ -246,9 +248,10 @@ static void *setup_block_switch(uint64_t size) {
     gpump_block_switch_config config;
     size_t bytes;
     void *memory;
-    if (!s || gpump_block_switch_config_preset(&config, "table61") != GPUMP_OK) return NULL;
-    if (gpump_block_switch_bytes(&config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes))) return NULL;
-    if (gpump_block_switch_init(memory, bytes, &config, &s->unit, NULL) != GPUMP_OK) return NULL;
+    if (!s || gpump_preset(&gpump_block_switch_component, &config, "table61", NULL) != GPUMP_OK) return NULL;
+    if (gpump_bytes(&gpump_block_switch_component, &config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes)))
+        return NULL;
+    if (gpump_init(&gpump_block_switch_component, memory, bytes, &config, &s->unit, NULL) != GPUMP_OK) return NULL;
     (void)gpump_block_switch_set_blocks(s->unit, (uint32_t)size);
     (void)gpump_block_switch_set_outside(s->unit, 1, UINT32_MAX);
     for (uint64_t cookie = 0; cookie < size; cookie++)

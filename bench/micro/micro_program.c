@@ -162,7 +162,7 @@ static void teardown(void *state) {
 static uint64_t allocate(const gpump_program *program, gpump_program **allocated) {
     gpump_registers_config config;
     gpump_registers_report report;
-    gpump_registers_config_preset(&config, "kepler");
+    gpump_preset(&gpump_registers_component, &config, "kepler", NULL);
     if (gpump_registers_allocate(program, &config, allocated, &report, NULL) != GPUMP_OK) return 0;
     return report.registers + report.spill_loads;
 }
@@ -217,7 +217,7 @@ static uint64_t place(kernel *k, const gpump_program *allocated) {
     gpump_preempt_points_config config;
     gpump_program *placed = NULL;
     uint32_t count = 0;
-    gpump_preempt_points_config_preset(&config, "lin");
+    gpump_preset(&gpump_preempt_points_component, &config, "lin", NULL);
     if (gpump_preempt_points_place(allocated, &config, &placed, k->points, k->capacity, &count, NULL) != GPUMP_OK)
         return 0;
     gpump_program_destroy(placed);
@@ -232,7 +232,7 @@ static uint64_t form(const gpump_program *program) {
     gpump_regions_config config;
     gpump_regions_report report;
     gpump_program *formed = NULL;
-    gpump_regions_config_preset(&config, "igpu_short");
+    gpump_preset(&gpump_regions_component, &config, "igpu_short", NULL);
     if (gpump_regions_form(program, &config, &formed, &report, NULL) != GPUMP_OK) return 0;
     gpump_program_destroy(formed);
     return report.sparse + report.shorts + report.moves;
@@ -257,7 +257,7 @@ static uint64_t pages(void *state, uint64_t operations) {
         gpump_page_checks_config config;
         gpump_page_checks_report report;
         gpump_program *checked = NULL;
-        gpump_page_checks_config_preset(&config, "kim");
+        gpump_preset(&gpump_page_checks_component, &config, "kim", NULL);
         if (gpump_page_checks_insert(((kernel *)state)->program, &config, &checked, &report, NULL) != GPUMP_OK)
             return 0;
         gpump_program_destroy(checked);

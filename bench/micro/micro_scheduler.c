@@ -51,14 +51,14 @@ static void *setup(uint32_t sms, uint32_t kernels, uint64_t blocks, const gpump_
     size_t bytes;
     void *memory;
     uint32_t row;
-    if (!m || gpump_scheduler_config_preset(&config, "k20c")) return NULL;
+    if (!m || gpump_preset(&gpump_scheduler_component, &config, "k20c", NULL)) return NULL;
     config.sms = sms;
     config.saved_blocks = sms * config.blocks_per_sm;
     config.processes = config.queues = config.active_kernels = kernels;
     config.technique = GPUMP_TECHNIQUE_DRAIN;
     config.decision_cycles = 1;
-    if (gpump_scheduler_bytes(&config, &bytes, NULL) || !(memory = malloc(bytes)) ||
-        gpump_scheduler_init(memory, bytes, &config, &m->scheduler, NULL))
+    if (gpump_bytes(&gpump_scheduler_component, &config, &bytes, NULL) || !(memory = malloc(bytes)) ||
+        gpump_init(&gpump_scheduler_component, memory, bytes, &config, &m->scheduler, NULL))
         return NULL;
     m->policy = policy;
     m->resident = (resident *)calloc((size_t)sms * config.blocks_per_sm, sizeof *m->resident);

@@ -51,7 +51,7 @@ static scene *scene_make(const gpump_victim_policy *policy, uint32_t sm_count, u
     gpump_footprint need;
     uint32_t all = sm_count * per_sm, i;
     uint64_t random = 5;
-    if (!s || gpump_gpu_config_preset(&s->gpu, "gtx480_shieh") != GPUMP_OK) return NULL;
+    if (!s || gpump_preset(&gpump_gpu_component, &s->gpu, "gtx480_shieh", NULL) != GPUMP_OK) return NULL;
     s->port = gpump_gpu_port(&s->gpu);
     s->gpu.block_slots = per_sm > candidates ? per_sm : candidates;
     s->gpu.warp_slots = 256;

@@ -17,8 +17,9 @@ static void storage(const reproduce_context *context, const char *id, reproduce_
     gpump_duet_storage parts;
     uint64_t bits;
     (void)context;
-    if (gpump_duet_config_preset(&config, is_duet ? "maxwell_duet" : "virtual_thread") ||
-        gpump_duet_bits(&config, &bits, &parts, NULL)) {
+    if (gpump_preset(&gpump_duet_component, &config, is_duet ? "maxwell_duet" : "virtual_thread", NULL) ||
+        gpump_bits(&gpump_duet_component, &config, &bits, NULL) ||
+        gpump_table_bits(&gpump_duet_component, &config, &parts, NULL)) {
         reproduce_failed(result, "no storage");
         return;
     }

@@ -29,7 +29,7 @@ static void lin_occupancy(const reproduce_context *context, const char *id, repr
     size_t equal = 0, labels = 0;
     (void)id;
     if (!open_table(context, "lin_table_2_2.csv", &table, result)) return;
-    (void)gpump_gpu_config_preset(&gpu, "gtx480_lin");
+    (void)gpump_preset(&gpump_gpu_component, &gpu, "gtx480_lin", NULL);
     for (size_t row = 0; row < table.rows; row++) {
         gpump_footprint need;
         gpump_occupancy occupancy;
@@ -60,7 +60,7 @@ static void shieh_occupancy(const reproduce_context *context, const char *id, re
     size_t equal = 0;
     (void)id;
     if (!open_table(context, "shieh_table_4_2.csv", &table, result)) return;
-    (void)gpump_gpu_config_preset(&gpu, "gtx480_shieh");
+    (void)gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL);
     for (size_t row = 0; row < table.rows; row++) {
         gpump_footprint need;
         gpump_occupancy occupancy;
@@ -87,7 +87,7 @@ static void tanasic(const reproduce_context *context, const char *id, reproduce_
     size_t equal = 0, threads = 0, below = 0, close = 0;
     double worst = 0;
     if (!open_table(context, "tanasic_table_5_2.csv", &table, result)) return;
-    (void)gpump_gpu_config_preset(&gpu, "k20c");
+    (void)gpump_preset(&gpump_gpu_component, &gpu, "k20c", NULL);
     for (size_t row = 0; row < table.rows; row++) {
         gpump_footprint need;
         gpump_occupancy occupancy;
@@ -134,7 +134,7 @@ static void lin_context(const reproduce_context *context, const char *id, reprod
     uint64_t warp_bytes, block_bytes;
     (void)context;
     (void)id;
-    (void)gpump_gpu_config_preset(&gpu, "gtx480_lin");
+    (void)gpump_preset(&gpump_gpu_component, &gpu, "gtx480_lin", NULL);
     warp_bytes = gpump_gpu_context_bytes(&gpu, &warp);
     block_bytes = gpump_gpu_context_bytes(&gpu, &block);
     reproduce_holds(result, warp_bytes == 1664 && block_bytes == 14440, "%llu and %llu", (unsigned long long)warp_bytes,

@@ -393,12 +393,12 @@ static timing spill_time(const gpump_gpu *gpu, const shot *shot, uint32_t what, 
     r.shot = shot;
     r.give_up = give_up;
     r.what = what;
-    if (gpump_spill_config_preset(&config, "gtx480_lin") != GPUMP_OK) return result;
+    if (gpump_preset(&gpump_spill_component, &config, "gtx480_lin", NULL) != GPUMP_OK) return result;
     config.warps = 256;
     config.outstanding = 65536;
     if (what != SAVE_PACKED) config.compress_cycles = 0;
-    if (gpump_spill_bytes(&config, &size, NULL) != GPUMP_OK ||
-        gpump_spill_init(malloc(size), size, &config, &r.spill, NULL) != GPUMP_OK)
+    if (gpump_bytes(&gpump_spill_component, &config, &size, NULL) != GPUMP_OK ||
+        gpump_init(&gpump_spill_component, malloc(size), size, &config, &r.spill, NULL) != GPUMP_OK)
         return result;
     open_jobs(&r);
     for (now = 0; r.alive && now < GIVE_UP; now++) {
@@ -427,7 +427,7 @@ static double restore_time(const gpump_gpu *gpu, const shot *shot, uint32_t what
     memset(&times, 0, sizeof times);
     memset(&transfer, 0, sizeof transfer);
     *first = 0;
-    if (gpump_spill_config_preset(&config, "gtx480_lin") != GPUMP_OK) return 0;
+    if (gpump_preset(&gpump_spill_component, &config, "gtx480_lin", NULL) != GPUMP_OK) return 0;
     if (what != SAVE_PACKED) config.compress_cycles = 0;
     transfer.port.bytes = PORT_BYTES;
     transfer.port.cycles = gpump_gpu_save_cycles(gpu, PORT_BYTES);
@@ -682,7 +682,7 @@ static void measure_subject(const reproduce_context *context, uint32_t i) {
     if (measured[i]) return;
     measured[i] = 1;
     footprints = context->is_short ? 1 : FOOTPRINTS;
-    (void)gpump_gpu_config_preset(&gpu, "gtx480_lin");
+    (void)gpump_preset(&gpump_gpu_component, &gpu, "gtx480_lin", NULL);
     for (int f = 0; f < footprints; f++)
         run_subject(context, &subjects[i], f, &outcomes[f][i], context->is_short ? SIGNALS_SHORT : SIGNALS);
 }

@@ -75,7 +75,7 @@ static void matmul(const reproduce_context *context, const char *id, reproduce_r
     (void)context;
     if (!program || gpump_liveness_create(program, NULL, &liveness) != GPUMP_OK ||
         gpump_liveness_pressure(liveness, live, NULL, NULL, NULL) != GPUMP_OK ||
-        gpump_regions_config_preset(&config, "igpu") != GPUMP_OK ||
+        gpump_preset(&gpump_regions_component, &config, "igpu", NULL) != GPUMP_OK ||
         gpump_regions_form(program, &config, &formed, &report, NULL) != GPUMP_OK) {
         reproduce_failed(result, "the analyses failed");
     } else if (!strcmp(id, "I.matmul.live")) {
@@ -372,15 +372,13 @@ static void total_overhead(const reproduce_context *context, const char *id, rep
 /* Two restart PCs of 4 bytes for each warp that an SM can hold. */
 static void restart_pcs(const reproduce_context *context, const char *id, reproduce_result *result) {
     gpump_restart_config config;
-    uint64_t bits;
     (void)context;
     (void)id;
-    if (gpump_restart_config_preset(&config, "igpu") != GPUMP_OK ||
-        gpump_restart_bits(&config, &bits, NULL, NULL) != GPUMP_OK) {
-        reproduce_failed(result, "gpump_restart_bits");
+    if (gpump_preset(&gpump_restart_component, &config, "igpu", NULL) != GPUMP_OK) {
+        reproduce_failed(result, "gpump_preset");
         return;
     }
-    reproduce_number(result, (double)bits / 8, 0);
+    reproduce_number(result, (double)gpump_restart_pc_bits(&config) / 8, 0);
     reproduce_note(
         result,
         "the SIMT stack that a boundary writes down beside the PC is not counted; the paper splits warps instead");

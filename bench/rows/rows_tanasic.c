@@ -50,8 +50,9 @@ static void storage(const reproduce_context *context, const char *id, reproduce_
     gpump_scheduler_config config;
     gpump_scheduler_storage bits;
     (void)context;
-    if (gpump_scheduler_config_preset(&config, "k20c") || gpump_scheduler_table_bits(&config, &bits, NULL)) {
-        reproduce_failed(result, "gpump_scheduler_table_bits");
+    if (gpump_preset(&gpump_scheduler_component, &config, "k20c", NULL) ||
+        gpump_table_bits(&gpump_scheduler_component, &config, &bits, NULL)) {
+        reproduce_failed(result, "gpump_table_bits");
         return;
     }
     if (!strcmp(id, "T.ptbq")) {

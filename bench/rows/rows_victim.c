@@ -15,14 +15,14 @@
 
 static void storage(const reproduce_context *context, const char *id, reproduce_result *result) {
     gpump_victim_config config;
-    uint64_t sm_bits, gpu_bits;
+    gpump_victim_storage parts;
     (void)context;
-    if (gpump_victim_config_preset(&config, "gtx480_shieh") != GPUMP_OK ||
-        gpump_victim_table_bits(&config, &sm_bits, &gpu_bits, NULL) != GPUMP_OK) {
+    if (gpump_preset(&gpump_victim_component, &config, "gtx480_shieh", NULL) != GPUMP_OK ||
+        gpump_table_bits(&gpump_victim_component, &config, &parts, NULL) != GPUMP_OK) {
         reproduce_failed(result, "no such preset");
         return;
     }
-    reproduce_number(result, (double)(strcmp(id, "S.storage.sm") ? gpu_bits : sm_bits) / 8, 0);
+    reproduce_number(result, (double)(strcmp(id, "S.storage.sm") ? parts.gpu_bits : parts.sm_bits) / 8, 0);
 }
 
 /* Figs 3.8 and 3.9: eight blocks of 4 units on positions of 9; candidate 1 is preempted. */
@@ -35,7 +35,7 @@ static void candidates(const reproduce_context *context, const char *id, reprodu
     uint64_t sets[GPUMP_VICTIM_POSITIONS], taken;
     (void)context;
     (void)id;
-    if (gpump_gpu_config_preset(&gpu, "gtx480_shieh") != GPUMP_OK) return;
+    if (gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL) != GPUMP_OK) return;
     gpu.registers = 36;
     if (gpump_victim_geometry_init(&geometry, &gpu, &need, 49152, NULL) != GPUMP_OK) return;
     memset(blocks, 0, sizeof blocks);

@@ -209,7 +209,7 @@ static void measure(uint32_t kernel, int is_short) {
             region_run_kernel(name, is_short, &how, &run);
             if (run.error[0] || watching.full) fail(name, watching.full ? "too many places" : run.error);
         }
-        if (gpump_regions_config_preset(&config, "igpu") != GPUMP_OK) fail(name, "no preset");
+        if (gpump_preset(&gpump_regions_component, &config, "igpu", NULL) != GPUMP_OK) fail(name, "no preset");
         config.without = ways[w].without;
         config.unit = ways[w].by_thread ? GPUMP_UNIT_THREAD : GPUMP_UNIT_WARP;
         config.may_clobber = ways[w].exact ? met : NULL;

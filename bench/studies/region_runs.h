@@ -114,7 +114,7 @@ static inline int region_both_global(void *user, uint32_t read, uint32_t write) 
 /* Makes cuts as the published lengths suggest: for global memory only, each thread by itself, none at barriers and
  * atomics. These cuts are unsafe: a restarted warp would read what it has overwritten in shared memory. */
 static inline int region_published(gpump_regions_config *config, const kernel_program *kernel) {
-    if (!kernel || gpump_regions_config_preset(config, "igpu") != GPUMP_OK) return -1;
+    if (!kernel || gpump_preset(&gpump_regions_component, config, "igpu", NULL) != GPUMP_OK) return -1;
     config->without = GPUMP_REGIONS_WITHOUT_BARRIERS | GPUMP_REGIONS_WITHOUT_ATOMICS;
     config->unit = GPUMP_UNIT_THREAD;
     config->may_clobber = region_both_global;

@@ -119,7 +119,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: stop_or_run [--short]\n");
         return 2;
     }
-    (void)gpump_gpu_config_preset(&gpu, "gtx480_lin");
+    (void)gpump_preset(&gpump_gpu_component, &gpu, "gtx480_lin", NULL);
     printf("k,strategy,kernels,signals,latency_us,latency_pct,kilobytes,bytes_pct\n");
     progress_begin(&shown, "stop_or_run");
     for (i = 0; i < count; i++) {

@@ -15,7 +15,7 @@ double tb_us(const tb_machine *machine, uint64_t cycles) { return (double)cycles
 
 int tb_machine_preset(tb_machine *machine, const char *preset) {
     memset(machine, 0, sizeof *machine);
-    if (gpump_gpu_config_preset(&machine->gpu, preset) != GPUMP_OK) return -1;
+    if (gpump_preset(&gpump_gpu_component, &machine->gpu, preset, NULL) != GPUMP_OK) return -1;
     snprintf(machine->preset, sizeof machine->preset, "%s", preset);
     machine->variation = 0.2;
     machine->setup_us = 1.0;

@@ -939,7 +939,7 @@ static int prepare_scheduler(sim *s) {
     size_t bytes;
     void *memory;
     memset(&config, 0, sizeof config);
-    gpump_scheduler_config_preset(&config, "k20c");
+    gpump_preset(&gpump_scheduler_component, &config, "k20c", NULL);
     config.sms = gpu->sms;
     config.blocks_per_sm = gpu->block_slots;
     config.processes = TB_PROCESSES;
@@ -951,8 +951,9 @@ static int prepare_scheduler(sim *s) {
         s->options->slice_us ? (uint32_t)tb_cycles(&s->library->machine, (double)s->options->slice_us) : gpu->clock_khz;
     config.queues = s->stream_count ? s->stream_count : 1;
     if (refuse_short_turns(s, config.slice_cycles)) return -1;
-    if (gpump_scheduler_bytes(&config, &bytes, &diag) != GPUMP_OK || !(memory = malloc(bytes))) return -1;
-    if (gpump_scheduler_init(memory, bytes, &config, &s->scheduler, &diag) == GPUMP_OK) return 0;
+    if (gpump_bytes(&gpump_scheduler_component, &config, &bytes, &diag) != GPUMP_OK || !(memory = malloc(bytes)))
+        return -1;
+    if (gpump_init(&gpump_scheduler_component, memory, bytes, &config, &s->scheduler, &diag) == GPUMP_OK) return 0;
     free(memory);
     return -1;
 }
@@ -969,9 +970,11 @@ static int prepare_sms(sim *s) {
         return -1;
     config.timing = GPUMP_SM_TIMING_PORT;
     config.waits = 0;
-    if (gpump_sm_bytes(&config, &bytes, &diag) != GPUMP_OK) return -1;
+    if (gpump_bytes(&gpump_sm_component, &config, &bytes, &diag) != GPUMP_OK) return -1;
     for (uint32_t i = 0; i < s->sms; i++)
-        if (!(memory = malloc(bytes)) || gpump_sm_init(memory, bytes, &config, &s->sm[i], &diag) != GPUMP_OK) return -1;
+        if (!(memory = malloc(bytes)) ||
+            gpump_init(&gpump_sm_component, memory, bytes, &config, &s->sm[i], &diag) != GPUMP_OK)
+            return -1;
     return 0;
 }
 
@@ -1114,7 +1117,7 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
         fail(s, "nothing can happen any more, and processes are not done");
     result->cycles = s->now;
     if (options->timeline && s->shown_kernels) show_end(s);
-    if (s->scheduler) gpump_scheduler_get_statistics(s->scheduler, &result->statistics);
+    if (s->scheduler) gpump_get_statistics(&gpump_scheduler_component, s->scheduler, &result->statistics);
     failed = s->failed;
     free_sim(s);
     return failed ? -1 : 0;

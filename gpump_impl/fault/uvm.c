@@ -9,7 +9,7 @@ static uint32_t gpumpi_uvm_cycles(const gpump_gpu *gpu, uint64_t ns) {
 
 GPUMP_API gpump_result gpump_uvm_config_from_gpu(gpump_uvm_config *config, const char *preset, const gpump_gpu *gpu) {
     const int is_none = preset && strcmp(preset, "none") == 0;
-    if (!config || !preset || gpump_gpu_check(gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
+    if (!config || !preset || gpump_check(&gpump_gpu_component, gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
     if (!is_none && strcmp(preset, "uvm595") != 0) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
     config->batch = config->batches = config->block_granules = config->counter = 1;
@@ -32,7 +32,7 @@ GPUMP_API gpump_result gpump_uvm_config_from_gpu(gpump_uvm_config *config, const
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_uvm_check_config(const gpump_uvm_config *config, gpump_diag *diag) {
+GPUMP_API gpump_result gpumpi_uvm_check_config(const gpump_uvm_config *config, gpump_diag *diag) {
     gpump_result result;
     if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "uvm", 0, 0, 1, UINT64_MAX);
 #define GPUMPI_RANGE(field, minimum, maximum) \

@@ -11,7 +11,7 @@
 #ifndef GPUMP_UVM_H
 #define GPUMP_UVM_H
 
-#include "base/base.h"
+#include "base/component.h"
 #include "gpu/gpu.h"
 
 GPUMP_BEGIN
@@ -70,9 +70,9 @@ typedef enum gpump_uvm_verdict {
  * block_cycles is the rest of the median for one VA block. GPUMP_ERROR_ARGUMENT: *gpu is not valid.
  * GPUMP_ERROR_UNKNOWN_NAME. */
 GPUMP_API gpump_result gpump_uvm_config_from_gpu(gpump_uvm_config *config, const char *preset, const gpump_gpu *gpu);
-/* Checks every field of *config. GPUMP_ERROR_CONFIG: diag->field names the field as a member of
+/* Checks every field of *config for gpump_fault. GPUMP_ERROR_CONFIG: diag->field names the field as a member of
  * gpump_fault_config, "uvm.batch". */
-GPUMP_API gpump_result gpump_uvm_check_config(const gpump_uvm_config *config, gpump_diag *diag);
+GPUMP_API gpump_result gpumpi_uvm_check_config(const gpump_uvm_config *config, gpump_diag *diag);
 /* Returns which granules of a VA block of `granules` (a power of two up to 64) the driver brings when those in
  * `faulted` have faulted and those in `present` are resident (bits): for each faulted one, its largest aligned part of
  * which more than `percent` per cent are in either, but not what is resident. Cost: 7 steps per faulted granule. */

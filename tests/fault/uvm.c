@@ -5,10 +5,10 @@
 static gpump_uvm_config uvm595(uint32_t clock_khz) {
     gpump_uvm_config config;
     gpump_gpu gpu;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "table61"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "table61", NULL), GPUMP_OK);
     gpu.clock_khz = clock_khz;
     assert_int_equal(gpump_uvm_config_from_gpu(&config, "uvm595", &gpu), GPUMP_OK);
-    assert_int_equal(gpump_uvm_check_config(&config, NULL), GPUMP_OK);
+    assert_int_equal(gpumpi_uvm_check_config(&config, NULL), GPUMP_OK);
     return config;
 }
 
@@ -120,9 +120,9 @@ static void periods_follow_the_clock(void **state) {
     assert_int_equal(slow.remote_cycles, 3530);
     assert_int_equal(slow.batch, fast.batch);
     assert_int_equal(slow.prefetch_percent, fast.prefetch_percent);
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "table61"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "table61", NULL), GPUMP_OK);
     assert_int_equal(gpump_uvm_config_from_gpu(&none, "none", &gpu), GPUMP_OK);
-    assert_int_equal(gpump_uvm_check_config(&none, NULL), GPUMP_OK);
+    assert_int_equal(gpumpi_uvm_check_config(&none, NULL), GPUMP_OK);
     assert_int_equal(none.batch, 1);
     assert_int_equal(none.thrash_events, 0);
     before = none;
@@ -136,7 +136,7 @@ static void periods_follow_the_clock(void **state) {
 }
 
 static gpump_result check(const void *config, gpump_diag *diag) {
-    return gpump_uvm_check_config((const gpump_uvm_config *)config, diag);
+    return gpumpi_uvm_check_config((const gpump_uvm_config *)config, diag);
 }
 static void ranges_are_named_as_members_of_the_fault_unit(void **state) {
 #define FIELD(member, minimum, maximum) \

@@ -26,7 +26,7 @@ static int child(machine *m, const launch_file *launch, const gpump_victim_polic
         return CHILD_STOPPED;
     }
     if (machine_result_hash(m, launch) != expected) return CHILD_WRONG;
-    gpump_sm_get_statistics(m->sms[0]->gpump, &statistics);
+    gpump_get_statistics(&gpump_sm_component, m->sms[0]->gpump, &statistics);
     if (statistics.parked != statistics.unparked || m->victim_requests[2].request.since == NEVER) return CHILD_STOPPED;
     return statistics.parked ? CHILD_RIGHT_PARKED : CHILD_RIGHT;
 }

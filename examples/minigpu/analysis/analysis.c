@@ -594,7 +594,8 @@ static int outside_shared(void *user, uint32_t read, uint32_t write) {
 static gpump_result form_regions(gpump_program *program, const analysis_lowering *how, gpump_program **formed,
                                  gpump_regions_report *report, gpump_diag *diag) {
     gpump_regions_config config;
-    gpump_result result = gpump_regions_config_preset(&config, how->regions == REGIONS_SPARSE ? "igpu" : "igpu_short");
+    gpump_result result =
+        gpump_preset(&gpump_regions_component, &config, how->regions == REGIONS_SPARSE ? "igpu" : "igpu_short", NULL);
     if (how->regions_config) config = *how->regions_config;
     if (how->regions != REGIONS_SPARSE) config.max_instructions = how->regions;
     if (how->shared_goes_back) {
@@ -607,7 +608,7 @@ static gpump_result form_regions(gpump_program *program, const analysis_lowering
 static gpump_result insert_page_checks(const gpump_program *program, const analysis_lowering *how,
                                        gpump_program **checked, gpump_page_checks_report *report, gpump_diag *diag) {
     gpump_page_checks_config config;
-    gpump_result result = gpump_page_checks_config_preset(&config, "kim");
+    gpump_result result = gpump_preset(&gpump_page_checks_component, &config, "kim", NULL);
     config.page_bytes = how->page_bytes;
     config.local = how->local_checks;
     config.walks = how->page_checks == PAGE_CHECKS_ARRAY || how->page_checks == PAGE_CHECKS_KIM;
@@ -622,7 +623,8 @@ static gpump_result place_points(const gpump_program *program, uint32_t interval
     const uint32_t capacity = gpump_program_instructions(program);
     gpump_preempt_points_config config;
     gpump_preempt_point *points = (gpump_preempt_point *)calloc(capacity + 1u, sizeof *points);
-    gpump_result result = points ? gpump_preempt_points_config_preset(&config, "lin") : GPUMP_ERROR_MEMORY;
+    gpump_result result =
+        points ? gpump_preset(&gpump_preempt_points_component, &config, "lin", NULL) : GPUMP_ERROR_MEMORY;
     if (result == GPUMP_OK) {
         config.interval = interval;
         result = gpump_preempt_points_place(program, &config, placed, points, capacity, count, diag);
@@ -765,7 +767,7 @@ static gpump_result chained(transform_chain *chain, gpump_result result) {
 static gpump_result allocate_registers(const gpump_program *program, uint32_t registers, gpump_program **allocated,
                                        gpump_registers_report *report, gpump_diag *diag) {
     gpump_registers_config config;
-    gpump_result result = gpump_registers_config_preset(&config, "fermi");
+    gpump_result result = gpump_preset(&gpump_registers_component, &config, "fermi", NULL);
     config.registers = registers;
     config.predicates = 64; /* lane masks are not in the register file here, so there is no reason to spill one */
     return result == GPUMP_OK ? gpump_registers_allocate(program, &config, allocated, report, diag) : result;

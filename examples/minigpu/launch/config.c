@@ -49,7 +49,7 @@ static void set_table61(minigpu_config *config) {
 
 int minigpu_config_preset(minigpu_config *config, const char *preset) {
     memset(config, 0, sizeof *config);
-    if (gpump_gpu_config_preset(&config->gpu, preset) != GPUMP_OK) return -1;
+    if (gpump_preset(&gpump_gpu_component, &config->gpu, preset, NULL) != GPUMP_OK) return -1;
     snprintf(config->preset, sizeof config->preset, "%s", preset);
 #define MINIGPU_DEFAULT(name, value, unit, provenance, source) config->name = value;
     MINIGPU_NUMBERS(MINIGPU_DEFAULT)
@@ -115,7 +115,7 @@ static int is_outside(uint32_t value, uint32_t least, uint32_t most) { return va
 
 const char *minigpu_config_check(const minigpu_config *config) {
     const gpump_gpu *gpu = &config->gpu;
-    if (gpump_gpu_check(gpu, NULL) != GPUMP_OK) return "the GPU's numbers contradict each other";
+    if (gpump_check(&gpump_gpu_component, gpu, NULL) != GPUMP_OK) return "the GPU's numbers contradict each other";
     if (gpu->lanes != 32) return "the mini-GPU has warps of 32 lanes";
     if (gpu->warp_slots > WARP_SLOTS_MAX) return "the mini-GPU has at most 64 warp slots per SM";
     if (gpu->sms > SMS_MAX) return "the mini-GPU has at most 1024 SMs";

@@ -18,7 +18,7 @@ gpump_meter *memory_make_meter(arena *a, const minigpu_config *config, uint32_t 
     gpump_meter *made;
     size_t bytes;
     void *part;
-    if (gpump_meter_config_preset(&meter, config->preset) != GPUMP_OK) return NULL;
+    if (gpump_preset(&gpump_meter_component, &meter, config->preset, NULL) != GPUMP_OK) return NULL;
     meter.kernels = kernels;
     meter.sms = sms;
     meter.schedulers = config->gpu.schedulers;
@@ -28,8 +28,8 @@ gpump_meter *memory_make_meter(arena *a, const minigpu_config *config, uint32_t 
     meter.network_ports = sms < config->l2_banks ? sms : config->l2_banks;
     meter.l2_hit_cycles = (SEGMENT_BYTES + config->l2_port_bytes - 1) / config->l2_port_bytes;
     meter.memory_mb_per_s = config->gpu.memory_mb_per_s;
-    if (gpump_meter_bytes(&meter, &bytes, NULL) != GPUMP_OK || !(part = arena_take(a, bytes)) ||
-        gpump_meter_init(part, bytes, &meter, &made, NULL) != GPUMP_OK)
+    if (gpump_bytes(&gpump_meter_component, &meter, &bytes, NULL) != GPUMP_OK || !(part = arena_take(a, bytes)) ||
+        gpump_init(&gpump_meter_component, part, bytes, &meter, &made, NULL) != GPUMP_OK)
         return NULL;
     return made;
 }

@@ -116,7 +116,8 @@ static uint32_t above(uint64_t whole, uint64_t part) { return whole > part ? (ui
 static uint32_t channels_of(const minigpu_config *c) {
     gpump_gpu whole;
     uint64_t channels = c->dram_channels;
-    if (gpump_gpu_config_preset(&whole, c->preset) == GPUMP_OK && c->gpu.memory_mb_per_s < whole.memory_mb_per_s)
+    if (gpump_preset(&gpump_gpu_component, &whole, c->preset, NULL) == GPUMP_OK &&
+        c->gpu.memory_mb_per_s < whole.memory_mb_per_s)
         channels = gpump_muldiv_up(channels, c->gpu.memory_mb_per_s, whole.memory_mb_per_s);
     return channels < c->l2_banks ? (uint32_t)channels : c->l2_banks;
 }

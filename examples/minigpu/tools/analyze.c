@@ -171,7 +171,7 @@ static gpump_result count_points(const gpump_program *allocated, kernel_report *
     gpump_program *placed = NULL;
     uint32_t count = 0, i, registers = report->allocation.registers ? report->allocation.registers : 1;
     gpump_diag diag;
-    gpump_result result = gpump_preempt_points_config_preset(&config, "lin");
+    gpump_result result = gpump_preset(&gpump_preempt_points_component, &config, "lin", NULL);
     if (result != GPUMP_OK) return result;
     result = gpump_preempt_points_place(allocated, &config, &placed, NULL, 0, &count, &diag);
     if (result == GPUMP_ERROR_CAPACITY) {
@@ -196,7 +196,7 @@ static gpump_result count_points(const gpump_program *allocated, kernel_report *
 static gpump_result count_regions(const gpump_program *program, kernel_report *report, gpump_diag *diag) {
     gpump_regions_config config;
     gpump_program *formed = NULL;
-    gpump_result result = gpump_regions_config_preset(&config, "igpu");
+    gpump_result result = gpump_preset(&gpump_regions_component, &config, "igpu", NULL);
     if (result == GPUMP_OK) result = gpump_regions_form(program, &config, &formed, &report->regions, diag);
     gpump_program_destroy(formed);
     return result;
@@ -218,7 +218,7 @@ static gpump_result count_clobbers(const kernel_program *kernel, kernel_report *
 static gpump_result count_checks(const gpump_program *program, kernel_report *report, gpump_diag *diag) {
     gpump_page_checks_config config;
     gpump_program *checked = NULL;
-    gpump_result result = gpump_page_checks_config_preset(&config, "kim");
+    gpump_result result = gpump_preset(&gpump_page_checks_component, &config, "kim", NULL);
     if (result == GPUMP_OK) result = gpump_page_checks_insert(program, &config, &checked, &report->checks, diag);
     gpump_program_destroy(checked);
     return result;
@@ -244,7 +244,7 @@ static gpump_result report_kernel(const kernel_program *kernel, uint32_t registe
     }
     result = gpump_liveness_create(a.program, NULL, &liveness);
     if (result == GPUMP_OK) result = count_live(a.program, liveness, report);
-    if (result == GPUMP_OK) result = gpump_registers_config_preset(&config, "kepler");
+    if (result == GPUMP_OK) result = gpump_preset(&gpump_registers_component, &config, "kepler", NULL);
     config.registers = registers;
     config.predicates = 64;
     if (result == GPUMP_OK)

@@ -41,7 +41,7 @@ static int measure(const corun_experiment *e, machine *m, uint32_t only, gpump_t
             return 1;
         }
         report_traffic(m, k + 1, &after);
-        gpump_traffic_diff(&before[k], &after, &traffic[k]);
+        gpump_statistics_diff(&gpump_meter_component, &before[k], &after, &traffic[k]);
         traffic[k].cycles = e->cycles;
     }
     return 0;

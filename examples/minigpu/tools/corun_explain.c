@@ -104,7 +104,7 @@ void corun_explain_print(const launch_file *launch, const char *gpu, const char 
                          const corun_outcome *outcome) {
     gpump_meter_config meter;
     uint32_t k, part;
-    if (gpump_meter_config_preset(&meter, gpu)) return;
+    if (gpump_preset(&gpump_meter_component, &meter, gpu, NULL)) return;
     printf(
         "\n| %s, time | alone | share | issue | L1 | up | L2 | DRAM | down | together | others held: estimate | by a "
         "copy | error |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",

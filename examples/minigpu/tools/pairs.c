@@ -110,7 +110,7 @@ int pairs_measure_alone(pairs_experiment *e) {
         status = corun_alone(&run, 0, &k->per_cycle, &k->traffic);
         launch_file_free(&launch);
         if (status) return status;
-        if (gpump_partition_config_preset(&machine, run.options.gpu) ||
+        if (gpump_preset(&gpump_partition_component, &machine, run.options.gpu, NULL) ||
             gpump_partition_demand(&machine, &k->traffic, machine.gpu.sms, &demand, &diag)) {
             fprintf(stderr, "minigpu: %s: no demand of %s\n", k->path, run.options.gpu);
             return 1;
@@ -206,7 +206,7 @@ static int run_oracle(const pairs_experiment *e, const corun_experiment *run, co
     memset(kernels, 0, sizeof kernels);
     memset(kept, 0, sizeof kept);
     memset(&request, 0, sizeof request);
-    if (gpump_partition_config_preset(&machine, run->options.gpu)) return 1;
+    if (gpump_preset(&gpump_partition_component, &machine, run->options.gpu, NULL)) return 1;
     if (!(m = machine_build(run->launch, &options, error))) {
         fprintf(stderr, "%s\n", error);
         return 1;

@@ -112,13 +112,14 @@ static void report_duet(const machine *m, FILE *file) {
     }
     for (i = 0; i < m->sm_count; i++) {
         gpump_duet_statistics one;
-        gpump_duet_get_statistics(m->sms[i]->duet->gpump, &one);
-        for (n = 0; gpump_duet_statistics_field(&one, n, NULL, NULL, NULL, &value) == GPUMP_OK; n++)
+        gpump_get_statistics(&gpump_duet_component, m->sms[i]->duet->gpump, &one);
+        for (n = 0; gpump_statistics_field(&gpump_duet_component, &one, n, NULL, NULL, NULL, &value) == GPUMP_OK; n++)
             counter[n] = n + 1 == sizeof sum / sizeof *counter && counter[n] > value ? counter[n]
                          : n + 1 == sizeof sum / sizeof *counter                     ? value
                                                                                      : counter[n] + value;
     }
-    for (n = 0; gpump_duet_statistics_field(&sum, n, &name, &unit, &description, &value) == GPUMP_OK; n++)
+    for (n = 0; gpump_statistics_field(&gpump_duet_component, &sum, n, &name, &unit, &description, &value) == GPUMP_OK;
+         n++)
         fprintf(file, "  %-15s %12" PRIu64 " %s %s\n", name, value, unit, description);
     report_frames(m, file);
 }
@@ -224,7 +225,7 @@ void report_faults(const machine *m, fault_totals *totals) {
         const sm_faults *f = m->sms[i]->faults;
         gpump_replay_statistics r;
         if (!f) continue;
-        gpump_replay_get_statistics(f->replay, &r);
+        gpump_get_statistics(&gpump_replay_component, f->replay, &r);
         totals->checks += f->checks;
         totals->faults += f->faults;
         totals->held_cycles += f->held_cycles;
@@ -445,7 +446,7 @@ static json_t *traffic_json(const machine *m, uint32_t kernel) {
     uint64_t value;
     uint32_t i;
     report_traffic(m, kernel, &traffic);
-    for (i = 0; gpump_traffic_field(&traffic, i, &name, NULL, NULL, &value) == GPUMP_OK; i++)
+    for (i = 0; gpump_statistics_field(&gpump_meter_component, &traffic, i, &name, NULL, NULL, &value) == GPUMP_OK; i++)
         json_object_set_new(object, name, number(value));
     return object;
 }

@@ -132,7 +132,7 @@ static void switch_totals(const machine *m, gpump_block_switch_statistics *total
     memset(totals, 0, sizeof *totals);
     for (i = 0; m->switches && i < m->sm_count; i++) {
         gpump_block_switch_statistics one;
-        gpump_block_switch_get_statistics(m->sms[i]->fault_switch->unit, &one);
+        gpump_get_statistics(&gpump_block_switch_component, m->sms[i]->fault_switch->unit, &one);
         for (n = 0; n < sizeof one / sizeof *sums; n++) sums[n] += (&one.placed)[n];
     }
 }
@@ -142,7 +142,7 @@ void report_fault_unit(const machine *m, const launch_file *launch, FILE *file) 
     gpump_fault_statistics f;
     uint32_t i;
     if (!u) return;
-    gpump_fault_get_statistics(u->fault, &f);
+    gpump_get_statistics(&gpump_fault_component, u->fault, &f);
     fprintf(file,
             "fault unit, %s: %" PRIu64 " reports: %" PRIu64 " opened a fault, %" PRIu64 " joined one, %" PRIu64
             " came too late, %" PRIu64 " invalid; %" PRIu64 " granules migrated, %" PRIu64
@@ -198,9 +198,9 @@ void report_fault_unit_json(const machine *m, const launch_file *launch, json_t 
     const char *name;
     uint64_t value;
     uint32_t i;
-    gpump_fault_get_statistics(u->fault, &f);
+    gpump_get_statistics(&gpump_fault_component, u->fault, &f);
     json_object_set_new(unit, "link", json_string(u->link));
-    for (i = 0; gpump_fault_statistics_field(&f, i, &name, NULL, NULL, &value) == GPUMP_OK; i++)
+    for (i = 0; gpump_statistics_field(&gpump_fault_component, &f, i, &name, NULL, NULL, &value) == GPUMP_OK; i++)
         json_object_set_new(unit, name, number(value));
     json_object_set_new(unit, "in_flight_cycles", number(u->in_flight_cycles));
     json_object_set_new(unit, "in_flight_most", number(u->in_flight_most));
@@ -211,7 +211,8 @@ void report_fault_unit_json(const machine *m, const launch_file *launch, json_t 
         gpump_block_switch_statistics b;
         json_t *switched = json_object();
         switch_totals(m, &b);
-        for (i = 0; gpump_block_switch_statistics_field(&b, i, &name, NULL, NULL, &value) == GPUMP_OK; i++)
+        for (i = 0; gpump_statistics_field(&gpump_block_switch_component, &b, i, &name, NULL, NULL, &value) == GPUMP_OK;
+             i++)
             json_object_set_new(switched, name, number(value));
         json_object_set_new(root, "blocks_switched", switched);
     }

@@ -182,7 +182,7 @@ static int measure(launch_file *launch, tail_arguments *a) {
     e.launch = launch;
     e.options = a->options;
     if (!e.options.gpu) e.options.gpu = launch->gpu ? launch->gpu : "maxwell_ccbp";
-    if (!status && gpump_gpu_config_preset(&gpu, e.options.gpu))
+    if (!status && gpump_preset(&gpump_gpu_component, &gpu, e.options.gpu, NULL))
         status = option_misuse("tail", "no GPU preset is named", e.options.gpu);
     o.latencies = (uint64_t *)malloc(REQUESTS_MAX * sizeof *o.latencies);
     if (!status && (!arrivals || !o.latencies)) status = 1;
