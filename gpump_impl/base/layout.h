@@ -1,5 +1,6 @@
 /* The layout number of each room, written by generate.cmake from the structs of the room's headers
  * (gpump_impl/cmake/layout.cmake). They differ as soon as a struct of the room differs. */
+/* clang-format off */
 #ifndef GPUMP_LAYOUT_H
 #define GPUMP_LAYOUT_H
 
@@ -83,5 +84,6 @@
     GPUMPI_LAYOUT_OF_SHARING(X) \
     GPUMPI_LAYOUT_OF_SCHEDULER(X) \
     GPUMPI_LAYOUT_OF_DUET(X)
+/* clang-format on */
 
 #endif
