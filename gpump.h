@@ -355,7 +355,8 @@
 
 GPUMP_BEGIN
 
-/* What a call returns: 0 done; above 0 "not now"; below 0 an error that left state and outputs as they were. */
+/* What a call returns: 0 done; above 0 "not now"; below 0 an error that left state and outputs as they were. "Not now"
+ * leaves the state as it was, too, except where the function's comment says that time passes or a counter rises. */
 /* clang-format off */
 #define GPUMP_RESULTS(X) \
     X(OK, 0, "done") \
@@ -9200,7 +9201,7 @@ static uint32_t gpumpi_meter_share(uint64_t part, uint64_t cycles, uint64_t micr
 
 GPUMP_API gpump_result gpump_meter_utilisation(const gpump_meter_config *config, const gpump_traffic *traffic,
                                                gpump_utilisation *utilisation, gpump_diag *diag) {
-    gpump_result result = gpumpi_meter_check_config(config, diag);
+    gpump_result result = gpumpi_check_config(&gpump_meter_component, config, diag);
     uint64_t clock, l1_hits, l2_hits;
     if (result) return result;
     if (!traffic || !utilisation)
