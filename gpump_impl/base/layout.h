@@ -1,12 +1,13 @@
 /* The layout number of each room, written by generate.cmake from the structs of the room's headers
  * (gpump_impl/cmake/layout.cmake). They differ as soon as a struct of the room differs. */
+/* clang-format off */
 #ifndef GPUMP_LAYOUT_H
 #define GPUMP_LAYOUT_H
 
 #define GPUMP_LAYOUT_BASE 0x794720d4u
 #define GPUMP_LAYOUT_GPU 0xbeb8b7fdu
 #define GPUMP_LAYOUT_MEMORY 0x80c6aeb4u
-#define GPUMP_LAYOUT_FAULT 0x80bba4c1u
+#define GPUMP_LAYOUT_FAULT 0xaa7b8e9cu
 #define GPUMP_LAYOUT_PROGRAM 0x8e94862au
 #define GPUMP_LAYOUT_CONTEXT 0x9b0e4d5cu
 #define GPUMP_LAYOUT_SM 0x3c2f8d3au
@@ -34,7 +35,7 @@
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_80bba4c1)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_aa7b8e9c)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)
@@ -83,5 +84,6 @@
     GPUMPI_LAYOUT_OF_SHARING(X) \
     GPUMPI_LAYOUT_OF_SCHEDULER(X) \
     GPUMPI_LAYOUT_OF_DUET(X)
+/* clang-format on */
 
 #endif
