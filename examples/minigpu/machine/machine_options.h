@@ -25,7 +25,7 @@ typedef struct corun_options {
 
 /* ---- page faults: --faults, --link and those beside them (parts/faults, parts/fault_unit) ---- */
 
-/* What a fault maps remotely (gpump_fault_config.remote). */
+/* What a fault maps remotely (gpump_uvm_config.remote). */
 typedef enum fault_remote { FAULT_REMOTE_NONE, FAULT_REMOTE_THRASHING, FAULT_REMOTE_ALL, FAULT_REMOTES } fault_remote;
 
 #define LOG_UNITS_MAX 256u /* of the largest operand log, 64 KB */
