@@ -675,13 +675,20 @@ typedef enum gpump_block_state {
     GPUMP_BLOCK_STATES
 } gpump_block_state;
 
+/* The bytes of a block's context, by what becomes of them when a part of the block stays in place. */
+typedef struct gpump_context_sizes {
+    uint64_t register_bytes; /* moved unless the registers stay in place */
+    uint64_t shared_bytes;   /* moved unless the shared memory stays in place */
+    uint64_t state_bytes;    /* moved whenever the block leaves or comes: SIMT stacks, predicates, barriers, heads */
+} gpump_context_sizes;
+
 /* One block that holds room on an SM. */
 typedef struct gpump_block_view {
     uint64_t cookie;      /* the host's name for the block's whole life */
     uint64_t executed;    /* warp instructions executed in this launch of the block */
     uint64_t start_cycle; /* cycle at which the block started, or was restored, on this SM */
     uint64_t cycles;      /* cycles that the block has run, earlier residences included */
-    /* Bytes that a switch would save: registers and shared memory, unless the host reports fewer. */
+    /* Bytes that a switch would save: registers and shared memory, unless the host reports the true sizes. */
     uint64_t context_bytes;
     gpump_block_ref block;
     uint32_t kernel;        /* number of the launch, from 1; room is reserved per launch */
@@ -737,6 +744,21 @@ typedef struct gpump_block_choice {
  * squared. The check takes a fifth of a decision's time for 8 blocks, and as much time as a decision for 64 blocks
  * (bench/micro, sm_view_check). */
 GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, uint32_t count, gpump_diag *diag);
+
+/* What is left of the space in memory for the contexts of one kernel. gpump_context_pool_room fills one; a host without
+ * that pool fills it from an account of its own. */
+typedef struct gpump_context_room {
+    uint64_t context_bytes; /* bytes that one context may have; UINT64_MAX: any number */
+    uint32_t kernel;        /* kernel number, from 1, as in the views or tables that the room is held against */
+    uint32_t contexts;      /* contexts that still fit; UINT32_MAX: any number */
+} gpump_context_room;
+
+/* Removes from `may` of each of blocks[count] the techniques that save a context, where rooms[room_count] has no space
+ * for the context. A kernel without a room has all the space that it asks for. A parked block has its context already.
+ * A host calls this before a decision, and takes the context (gpump_context_pool_take) before it tells the block to
+ * leave: two blocks may both be allowed to take the last context. Cost: count x room_count. */
+GPUMP_API void gpump_block_limit_by_room(gpump_block_view *blocks, uint32_t count, const gpump_context_room *rooms,
+                                         uint32_t room_count);
 
 /* ---- predicates ---- */
 
@@ -893,6 +915,11 @@ GPUMP_API uint32_t gpump_technique_find(const char *name);
 
 /* Private: the numbers in use, as bits. */
 GPUMP_API uint32_t gpumpi_techniques(void);
+/* Private: 1 when a block that leaves by the technique writes a context. */
+GPUMP_INLINE int gpumpi_technique_saves(uint32_t number) {
+    const uint32_t begins = gpump_technique_begins(number);
+    return begins == GPUMP_TECHNIQUE_BEGIN_STOP || begins == GPUMP_TECHNIQUE_BEGIN_REWIND;
+}
 /* Private: GPUMP_ERROR_CONFIG for a configuration's field `technique` that is neither a technique nor
  * GPUMP_TECHNIQUE_SELECT. */
 GPUMP_API gpump_result gpumpi_technique_check(uint32_t technique, gpump_diag *diag);
@@ -3680,8 +3707,9 @@ GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_
                                                uint64_t *context);
 /* Frees the room of `context`. GPUMP_ERROR_STATE: the room is not allocated. */
 GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_t context);
-/* Returns how many more contexts of a kernel fit; 0 without an open space. */
-GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel);
+/* Returns what is left of the space of `kernel`, as decisions take it (gpump_block_limit_by_room); no space at all
+ * without an open one. */
+GPUMP_API gpump_context_room gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel);
 
 GPUMP_END
 #endif
@@ -4222,7 +4250,9 @@ GPUMP_END
  *   switch or rewind that keeps registers or shared memory in place -> PARKED action instead of FREED;
  *                                gpump_sm_unpark brings the block back
  *
- * The room of a block is free, and its slot can be used again, when gpump_sm_next hands over FREED. */
+ * The room of a block is free, and its slot can be used again, when gpump_sm_next hands over FREED.
+ *
+ * The SM keeps no account of the space for contexts in memory, because several SMs share it: see gpump_context_room. */
 #ifndef GPUMP_SM_H
 #define GPUMP_SM_H
 
@@ -4274,26 +4304,22 @@ typedef struct gpump_sm_config {
     uint32_t waits;  /* gpump_sm_wait bits that this host reports; 0: a stopped block is complete at once */
     uint32_t timing; /* gpump_sm_timing */
     gpump_port port; /* carries the contexts */
-    /* Bytes preallocated for the saved contexts of each kernel (Tanasic 5.2.2). UINT64_MAX: unlimited.
-     * gpump_sm_set_context_room says how much is left. */
-    uint64_t context_bytes;
 } gpump_sm_config;
 
 /* What happened to a block before its present residence on the SM. SAVE and FREED hand the history to the host.
  * gpump_sm_place takes the history of a saved block as an argument. */
 typedef struct gpump_sm_history {
-    uint64_t executed;       /* warp instructions since the block was launched */
-    uint64_t cycles;         /* cycles that the block has been on an SM since its launch */
-    uint64_t register_bytes; /* bytes of registers in its saved context */
-    uint64_t shared_bytes;   /* bytes of shared memory in its saved context */
-    uint32_t clobbered;      /* 1: the block has overwritten something that it read, and may never be flushed */
+    uint64_t executed;           /* warp instructions since the block was launched */
+    uint64_t cycles;             /* cycles that the block has been on an SM since its launch */
+    gpump_context_sizes context; /* bytes of its saved context */
+    uint32_t clobbered;          /* 1: the block has overwritten something that it read, and may never be flushed */
     uint32_t unused;
 } gpump_sm_history;
 
 /* A request to place a block on the SM. */
 typedef struct gpump_sm_request {
     uint64_t cookie;      /* the host's name for the block's whole life */
-    uint32_t kernel;      /* number of the launch, from 1; gpump_sm_reserve and the context room use this number */
+    uint32_t kernel;      /* number of the launch, from 1; gpump_sm_reserve uses this number */
     uint32_t group;       /* blocks of one group leave together; 0: no group */
     gpump_footprint need; /* threads, registers, shared memory of the whole block */
     /* Number of the function that the launch executes, from 1. Every launch of the function has the same number. Views
@@ -4334,7 +4360,7 @@ typedef enum gpump_sm_action_kind {
  * host reports GPUMP_SM_WAIT_PREEMPTION_POINT, if that bit is among config.waits, and warps may issue. */
 typedef struct gpump_sm_action {
     uint64_t cookie;
-    uint64_t bytes;       /* SAVE, RESTORE: bytes to move */
+    uint64_t bytes;       /* SAVE, RESTORE: bytes to move, the state beside `parts` included */
     uint64_t start_cycle; /* SAVE, RESTORE: cycle at which the SM's memory port starts the transfer */
     uint64_t end_cycle;   /* SAVE, RESTORE: cycle of the last byte, at the SM's share of the bandwidth */
     gpump_sm_history history;
@@ -4384,44 +4410,41 @@ typedef struct gpump_sm_statistics {
 
 /* ---- private, here so that hot facts and questions can be inline ---- */
 typedef struct gpumpi_sm_slot {
-    uint64_t cookie;               /* the host's name for the block */
-    uint64_t executed;             /* warp instructions of this launch */
-    uint64_t start_cycle;          /* when it began, or was restored, here */
-    uint64_t cycles;               /* cycles it ran before start_cycle; all of them once it is being saved */
-    uint64_t register_bytes;       /* what a save of its registers moves, bytes */
-    uint64_t shared_context_bytes; /* what a save of its shared memory moves, bytes */
-    uint64_t port_start;           /* the transfer under way: when the port is free for it */
-    uint64_t port_end;             /* the transfer under way: when its last byte has passed */
-    uint64_t since;                /* when the present state began, or the order to leave came */
-    uint64_t moved;                /* bytes of the transfer under way */
-    uint64_t taken;                /* bytes of context room that this block has taken from its kernel */
-    uint64_t brought;              /* `executed` when it was placed */
-    uint64_t ready_cycle;          /* when the last page that it waits for is there; 0: it waits for none */
-    uint32_t generation;           /* of the slot: counts its blocks */
-    uint32_t kernel;               /* number of the launch, from 1 */
-    uint32_t function;             /* number of what it executes, from 1 */
-    uint32_t state;                /* gpump_block_state */
-    uint32_t group;                /* blocks of one kernel and group leave together; 0: none */
-    uint32_t register_base;        /* first 32-bit register of its range */
-    uint32_t registers;            /* length of that range, also while it has given the range up */
-    uint32_t shared_base;          /* first byte of its shared memory */
-    uint32_t shared_bytes;         /* length of that range, likewise */
-    uint32_t threads;              /* thread slots it takes while it is active */
-    uint32_t warps;                /* warp slots it takes while it is active */
-    uint32_t waits;                /* STOPPING: gpump_sm_wait bits that are still to end */
-    uint32_t clobbered;            /* 1: it has overwritten something it read, and may not be flushed */
-    uint32_t technique;            /* number of the technique it was told to leave by; GPUMP_NONE */
-    uint32_t keep;                 /* gpump_part bits that stay in place when it is preempted */
-    uint32_t to_point;             /* 1: warps issue until they are at a preemption point or region boundary */
-    uint32_t pending;              /* actions to be handed over: bit k is gpump_sm_action_kind k */
-    uint32_t held;                 /* gpump_part bits of the ranges that it holds */
-    uint32_t parts;                /* gpump_part bits that the transfer under way moves */
-    uint32_t why;                  /* FREED: the state in which it left */
-    uint32_t active;               /* 1: it holds a block slot, warp slots and thread slots */
-    uint32_t faults;               /* granules that it waits for */
+    uint64_t cookie;             /* the host's name for the block */
+    uint64_t executed;           /* warp instructions of this launch */
+    uint64_t start_cycle;        /* when it began, or was restored, here */
+    uint64_t cycles;             /* cycles it ran before start_cycle; all of them once it is being saved */
+    gpump_context_sizes context; /* what a save of it moves */
+    uint64_t port_start;         /* the transfer under way: when the port is free for it */
+    uint64_t port_end;           /* the transfer under way: when its last byte has passed */
+    uint64_t since;              /* when the present state began, or the order to leave came */
+    uint64_t moved;              /* bytes of the transfer under way */
+    uint64_t brought;            /* `executed` when it was placed */
+    uint64_t ready_cycle;        /* when the last page that it waits for is there; 0: it waits for none */
+    uint32_t generation;         /* of the slot: counts its blocks */
+    uint32_t kernel;             /* number of the launch, from 1 */
+    uint32_t function;           /* number of what it executes, from 1 */
+    uint32_t state;              /* gpump_block_state */
+    uint32_t group;              /* blocks of one kernel and group leave together; 0: none */
+    uint32_t register_base;      /* first 32-bit register of its range */
+    uint32_t registers;          /* length of that range, also while it has given the range up */
+    uint32_t shared_base;        /* first byte of its shared memory */
+    uint32_t shared_bytes;       /* length of that range, likewise */
+    uint32_t threads;            /* thread slots it takes while it is active */
+    uint32_t warps;              /* warp slots it takes while it is active */
+    uint32_t waits;              /* STOPPING: gpump_sm_wait bits that are still to end */
+    uint32_t clobbered;          /* 1: it has overwritten something it read, and may not be flushed */
+    uint32_t technique;          /* number of the technique it was told to leave by; GPUMP_NONE */
+    uint32_t keep;               /* gpump_part bits that stay in place when it is preempted */
+    uint32_t to_point;           /* 1: warps issue until they are at a preemption point or region boundary */
+    uint32_t pending;            /* actions to be handed over: bit k is gpump_sm_action_kind k */
+    uint32_t held;               /* gpump_part bits of the ranges that it holds */
+    uint32_t parts;              /* gpump_part bits that the transfer under way moves */
+    uint32_t why;                /* FREED: the state in which it left */
+    uint32_t active;             /* 1: it holds a block slot, warp slots and thread slots */
+    uint32_t faults;             /* granules that it waits for */
 } gpumpi_sm_slot;
 typedef struct gpumpi_sm_kernel {
-    uint64_t room;
     uint32_t kernel, blocks;
 } gpumpi_sm_kernel;
 typedef struct gpump_sm {
@@ -4445,7 +4468,7 @@ GPUMP_INLINE int gpumpi_sm_names(const gpump_sm *sm, gpump_block_ref block) {
 /* ---- end of the private part ---- */
 
 /* Fills *config for an SM of a preset of gpump_gpu_config_preset: its largest shared-memory size, every block may be of
- * another kernel, first fit, all waits, host timing, unlimited context space. GPUMP_ERROR_UNKNOWN_NAME otherwise. */
+ * another kernel, first fit, all waits, host timing. GPUMP_ERROR_UNKNOWN_NAME otherwise. */
 GPUMP_API gpump_result gpump_sm_config_preset(gpump_sm_config *config, const char *preset);
 /* Fills *config for an SM of any valid *gpu, with the defaults of gpump_sm_config_preset. `shared_bytes` is one of the
  * GPU's shared-memory sizes, in bytes (gpump_occupancy.shared_bytes). GPUMP_ERROR_ARGUMENT. */
@@ -4517,11 +4540,11 @@ GPUMP_INLINE gpump_result gpump_sm_report_clobber(gpump_sm *sm, gpump_block_ref 
 /* Reports `waits`, the events that the STOPPING block still waits for over all its warps: gpump_sm_wait bits among
  * config.waits. 0: the block's state is complete, and SAVE follows. GPUMP_ERROR_STATE: the block is not STOPPING. */
 GPUMP_API gpump_result gpump_sm_report_waits(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t waits);
-/* Reports the bytes that a switch of `block` would move: `register_bytes` and `shared_bytes`, for example live or
- * compressed bytes. Without a report the SM uses the allocated bytes. GPUMP_ERROR_STATE: the block is already
- * SAVING. */
-GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block, uint64_t register_bytes,
-                                                     uint64_t shared_bytes);
+/* Reports the bytes that a switch of `block` would move, *sizes: for example live or compressed registers, and the
+ * state beside them. Without a report the SM counts the allocated registers and shared memory, and no state.
+ * GPUMP_ERROR_STATE: the block is already SAVING. */
+GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block,
+                                                     const gpump_context_sizes *sizes);
 /* Reports that a running block is blocked as a whole (`blocked` = 1), or that it runs again (0). GPUMP_ERROR_STATE: the
  * block's state would not change. */
 GPUMP_API gpump_result gpump_sm_report_blocked(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t blocked);
@@ -4551,11 +4574,6 @@ GPUMP_API gpump_result gpump_sm_advance(gpump_sm *sm, uint64_t now);
 /* Reserves the SM for one kernel (Tanasic 5.2.2): only blocks of `kernel` are placed. `kernel` 0 ends the
  * reservation. */
 GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel);
-/* Sets the space left for contexts of `kernel` to `bytes`. The space starts at config.context_bytes with the kernel's
- * first block. A switch takes from the space. The end of a restore gives the bytes back, up to config.context_bytes.
- * Where several SMs share the space (gpump_context_pool), the host sets the space before it asks or preempts.
- * GPUMP_ERROR_ARGUMENT: the kernel has no block on this SM. */
-GPUMP_API gpump_result gpump_sm_set_context_room(gpump_sm *sm, uint32_t kernel, uint64_t bytes);
 /* Changes the size of shared memory to `bytes`. GPUMP_ERROR_ARGUMENT: `bytes` is larger than config.shared_bytes was at
  * gpump_sm_init. GPUMP_ERROR_STATE: a block holds shared memory beyond the new end. Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag);
@@ -4594,8 +4612,6 @@ GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_b
                                        uint32_t *count);
 /* Fills the view of one block. GPUMP_ERROR_STALE. */
 GPUMP_API gpump_result gpump_sm_block(const gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_block_view *view);
-/* Returns the bytes that are left for contexts of a kernel; UINT64_MAX when unlimited or when it has no blocks here. */
-GPUMP_API uint64_t gpump_sm_context_room(const gpump_sm *sm, uint32_t kernel);
 
 /* ---- decisions carried out ---- */
 
@@ -4614,7 +4630,7 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
  * block is about to be freed. GPUMP_ERROR_STALE. Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_kill(gpump_sm *sm, uint64_t now, gpump_block_ref block);
 /* Reactivates the parked `block`: the SM allocates its warp slots and the ranges that it gave up. A RESTORE action
- * follows, of 0 bytes when every part stayed in place. GPUMP_BUSY: there is no room; diag holds the reason.
+ * follows, of the state alone when every part stayed in place. GPUMP_BUSY: there is no room; diag holds the reason.
  * GPUMP_ERROR_STATE: the block is not parked. */
 GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_diag *diag);
 /* Pulls the next action into *action. Actions are ordered by slot, then by time within a slot. GPUMP_EMPTY: there is no
@@ -8389,6 +8405,8 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
 /* ---- gpump_impl/gpu/block.c ---- */
 
 
+
+
 /* Hosts may compare and hash views and choices byte by byte: nothing hides in padding. */
 typedef char gpumpi_block_view_has_no_padding[sizeof(gpump_block_view) == 6 * 8 + 18 * 4 ? 1 : -1];
 typedef char gpumpi_block_choice_has_no_padding[sizeof(gpump_block_choice) == 8 * 4 + 3 * 8 ? 1 : -1];
@@ -8401,11 +8419,14 @@ static int gpumpi_block_overlap(uint32_t a, uint32_t a_length, uint32_t b, uint3
 static gpump_result gpumpi_block_check_one(const gpump_block_view *view, uint32_t index, gpump_diag *diag) {
     const uint32_t all = (1u << GPUMP_TECHNIQUES) - 1u;
     const int parked = view->state == GPUMP_BLOCK_PARKED;
+    const uint32_t after_parking = 1u << GPUMP_BLOCK_PARKED | 1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
+                                   1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_KILLED;
+    const int holds_slots = !gpump_block_state_in(view->state, after_parking) || view->threads || view->warps;
     if (view->state == GPUMP_BLOCK_FREE || view->state >= GPUMP_BLOCK_STATES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.state", index, view->state, 1, GPUMP_BLOCK_STATES - 1);
     if (!view->kernel) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.kernel", index, 0, 1, UINT32_MAX);
     if (view->may & ~all) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.may", index, view->may, 0, all);
-    if (!parked && (!view->threads || !view->warps))
+    if (holds_slots && (!view->threads || !view->warps))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, view->threads ? "blocks.warps" : "blocks.threads", index, 0, 1,
                            UINT32_MAX);
     if (parked && !view->registers && !view->shared_bytes)
@@ -8440,6 +8461,25 @@ GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, ui
         }
     }
     return GPUMP_OK;
+}
+
+/* Is there space for one context more of `bytes` bytes of a kernel? */
+static int gpumpi_block_has_room(const gpump_context_room *rooms, uint32_t count, uint32_t kernel, uint64_t bytes) {
+    for (uint32_t i = 0; i < count; i++)
+        if (rooms[i].kernel == kernel) return rooms[i].contexts && bytes <= rooms[i].context_bytes;
+    return 1;
+}
+
+GPUMP_API void gpump_block_limit_by_room(gpump_block_view *blocks, uint32_t count, const gpump_context_room *rooms,
+                                         uint32_t room_count) {
+    uint32_t saving = 0;
+    for (uint32_t i = 0; i < GPUMP_TECHNIQUES; i++)
+        if (gpumpi_technique_saves(i)) saving |= 1u << i;
+    for (uint32_t i = 0; i < count; i++) {
+        gpump_block_view *block = &blocks[i];
+        if (!(block->may & saving) || block->state == GPUMP_BLOCK_PARKED) continue;
+        if (!gpumpi_block_has_room(rooms, room_count, block->kernel, block->context_bytes)) block->may &= ~saving;
+    }
 }
 
 /* ---- gpump_impl/gpu/technique.c ---- */
@@ -20687,9 +20727,14 @@ GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_
     return GPUMP_OK;
 }
 
-GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel) {
-    uint32_t space = kernel ? gpumpi_context_space_of(pool, kernel) : GPUMP_NONE;
-    return space == GPUMP_NONE ? 0 : pool->contexts - (uint32_t)gpumpi_context_spaces_const(pool)[space].taken;
+GPUMP_API gpump_context_room gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel) {
+    const uint32_t space = kernel ? gpumpi_context_space_of(pool, kernel) : GPUMP_NONE;
+    gpump_context_room room = {0, 0, 0};
+    room.kernel = kernel;
+    if (space == GPUMP_NONE) return room;
+    room.context_bytes = pool->context_bytes;
+    room.contexts = pool->contexts - (uint32_t)gpumpi_context_spaces_const(pool)[space].taken;
+    return room;
 }
 
 /* ---- gpump_impl/context/in_place.c ---- */
@@ -22129,7 +22174,7 @@ GPUMP_API gpump_result gpump_read_set_restore(gpump_read_set *set, const gpump_r
 
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
 typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 13 * 8 + 22 * 4 ? 1 : -1];
-typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 4 * 8 ? 1 : -1];
+typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 3 * 8 ? 1 : -1];
 typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 6 * 8 + sizeof(gpump_sm_config) +
                                                               sizeof(gpump_sm_statistics) + 6 * 4
                                           ? 1
@@ -22197,7 +22242,6 @@ GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const g
     config->waits = GPUMP_SM_WAIT_ALL;
     config->timing = GPUMP_SM_TIMING_HOST;
     config->port = gpump_gpu_port(gpu);
-    config->context_bytes = UINT64_MAX;
     return GPUMP_OK;
 }
 
@@ -22240,7 +22284,7 @@ static gpump_result gpumpi_sm_check_config(const gpump_sm_config *config, gpump_
 
 static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *config) {
     hash = gpump_hash_u32s(hash, &config->struct_size, 16);
-    return gpump_hash_u64s(hash, &config->port.cycles, 4);
+    return gpump_hash_u64s(hash, &config->port.cycles, 3);
 }
 
 GPUMP_API gpump_result gpump_sm_bytes(const gpump_sm_config *config, size_t *bytes, gpump_diag *diag) {
@@ -22395,7 +22439,6 @@ GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag) {
     for (uint32_t i = 0; !wrong && i < sm->config.kernels; i++) {
         at = i;
         if (kernels[i].blocks != of_kernel[i] || !kernels[i].kernel != !kernels[i].blocks ||
-            (!kernels[i].kernel && kernels[i].room) ||
             (kernels[i].kernel && gpumpi_sm_find_kernel(sm, kernels[i].kernel) != i))
             wrong = "a kernel's blocks are counted wrongly";
     }
@@ -22425,7 +22468,7 @@ GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
     }
     for (uint32_t i = 0; i < sm->config.kernels; i++) {
         const gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels_const(sm)[i];
-        hash = gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(hash, kernel->room), kernel->kernel), kernel->blocks);
+        hash = gpump_hash_u32s(hash, &kernel->kernel, 2);
     }
     return hash;
 }
@@ -22471,34 +22514,29 @@ static void gpumpi_sm_transfer(gpump_sm *sm, gpumpi_sm_slot *slot, uint64_t from
     sm->statistics.port_cycles += gpump_port_cycles(&sm->port, bytes);
 }
 
-static uint64_t gpumpi_sm_part_bytes(const gpumpi_sm_slot *slot, uint32_t parts) {
-    return gpump_add_saturated(parts & GPUMP_PART_REGISTERS ? slot->register_bytes : 0,
-                               parts & GPUMP_PART_SHARED_MEMORY ? slot->shared_context_bytes : 0);
+static uint64_t gpumpi_sm_part_bytes(const gpump_context_sizes *context, uint32_t parts) {
+    return gpump_add_saturated(parts & GPUMP_PART_REGISTERS ? context->register_bytes : 0,
+                               parts & GPUMP_PART_SHARED_MEMORY ? context->shared_bytes : 0);
 }
-
-static void gpumpi_sm_give_room(gpump_sm *sm, gpumpi_sm_slot *slot) {
-    uint32_t entry = gpumpi_sm_find_kernel(sm, slot->kernel);
-    if (entry != GPUMP_NONE) {
-        gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[entry];
-        if (kernel->room < sm->config.context_bytes) { /* more may have been set: that is not cut */
-            kernel->room = gpump_add_saturated(kernel->room, slot->taken);
-            if (kernel->room > sm->config.context_bytes) kernel->room = sm->config.context_bytes;
-        }
-    }
-    slot->taken = 0;
+/* What a transfer of these parts moves when the state beside them goes along. */
+static uint64_t gpumpi_sm_whole_bytes(const gpump_context_sizes *context, uint32_t parts) {
+    return gpump_add_saturated(gpumpi_sm_part_bytes(context, parts), context->state_bytes);
 }
 
 /* The state of a stopped or parked block is complete: starts to save the parts that the block does not keep. */
 static void gpumpi_sm_start_saving(gpump_sm *sm, uint32_t index, uint64_t now) {
     gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
+    uint64_t bytes;
     slot->parts = slot->held & ~slot->keep;
+    bytes = gpumpi_sm_part_bytes(&slot->context, slot->parts); /* a parked block has written its state already */
     if (slot->state == GPUMP_BLOCK_STOPPING) {
+        bytes = gpumpi_sm_whole_bytes(&slot->context, slot->parts);
         sm->statistics.stop_cycles += now - slot->since;
         slot->cycles += now - slot->start_cycle;
     }
     slot->state = GPUMP_BLOCK_SAVING;
     slot->since = now;
-    gpumpi_sm_transfer(sm, slot, now, gpumpi_sm_part_bytes(slot, slot->parts));
+    gpumpi_sm_transfer(sm, slot, now, bytes);
     gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_SAVE);
 }
 
@@ -22526,7 +22564,6 @@ static void gpumpi_sm_end_restoring(gpump_sm *sm, uint32_t index, uint64_t now) 
     slot->state = GPUMP_BLOCK_RUNNING;
     slot->since = slot->start_cycle = now;
     slot->technique = GPUMP_NONE;
-    gpumpi_sm_give_room(sm, slot);
     if (sm->config.timing == GPUMP_SM_TIMING_PORT) gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_RESUME);
 }
 
@@ -22675,7 +22712,6 @@ static void gpumpi_sm_count_kernel(gpump_sm *sm, uint32_t kernel) {
     if (entry == GPUMP_NONE) {
         entry = gpumpi_sm_find_kernel(sm, 0);
         gpumpi_sm_kernels(sm)[entry].kernel = kernel;
-        gpumpi_sm_kernels(sm)[entry].room = sm->config.context_bytes;
     }
     gpumpi_sm_kernels(sm)[entry].blocks++;
 }
@@ -22696,8 +22732,8 @@ static void gpumpi_sm_fill_slot(gpump_sm *sm, uint32_t index, uint64_t now, cons
     slot->active = 1;
     slot->technique = GPUMP_NONE;
     slot->since = slot->start_cycle = now;
-    slot->register_bytes = (uint64_t)slot->registers * 4u;
-    slot->shared_context_bytes = slot->shared_bytes;
+    slot->context.register_bytes = (uint64_t)slot->registers * 4u;
+    slot->context.shared_bytes = slot->shared_bytes;
     slot->state = GPUMP_BLOCK_RUNNING;
     sm->blocks++;
     sm->warps += slot->warps;
@@ -22712,8 +22748,7 @@ static void gpumpi_sm_fill_slot(gpump_sm *sm, uint32_t index, uint64_t now, cons
     slot->clobbered = saved->clobbered != 0;
     slot->state = GPUMP_BLOCK_RESTORING;
     slot->parts = GPUMP_PARTS_IN_PLACE;
-    slot->taken = gpump_add_saturated(saved->register_bytes, saved->shared_bytes);
-    gpumpi_sm_transfer(sm, slot, now, slot->taken);
+    gpumpi_sm_transfer(sm, slot, now, gpumpi_sm_whole_bytes(&saved->context, GPUMP_PARTS_IN_PLACE));
     gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_RESTORE);
 }
 
@@ -22750,18 +22785,6 @@ GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel) {
     if (!sm) return GPUMP_ERROR_ARGUMENT;
     sm->reserved_for = kernel;
     return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_sm_set_context_room(gpump_sm *sm, uint32_t kernel, uint64_t bytes) {
-    uint32_t entry = sm && kernel ? gpumpi_sm_find_kernel(sm, kernel) : GPUMP_NONE;
-    if (entry == GPUMP_NONE) return GPUMP_ERROR_ARGUMENT;
-    gpumpi_sm_kernels(sm)[entry].room = bytes;
-    return GPUMP_OK;
-}
-
-GPUMP_API uint64_t gpump_sm_context_room(const gpump_sm *sm, uint32_t kernel) {
-    uint32_t entry = kernel ? gpumpi_sm_find_kernel(sm, kernel) : GPUMP_NONE;
-    return entry == GPUMP_NONE ? UINT64_MAX : gpumpi_sm_kernels_const(sm)[entry].room;
 }
 
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag) {
@@ -22818,27 +22841,12 @@ GPUMP_API gpump_result gpump_sm_report_waits(gpump_sm *sm, uint64_t now, gpump_b
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block, uint64_t register_bytes,
-                                                     uint64_t shared_bytes) {
-    gpumpi_sm_slot *slot, probe;
-    if (!sm) return GPUMP_ERROR_ARGUMENT;
+GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block,
+                                                     const gpump_context_sizes *sizes) {
+    if (!sm || !sizes) return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
-    slot = &gpumpi_sm_slots(sm)[block.slot];
-    if (!gpump_block_executes(slot->state)) return GPUMP_ERROR_STATE;
-    probe = *slot;
-    probe.register_bytes = register_bytes;
-    probe.shared_context_bytes = shared_bytes;
-    if (slot->state == GPUMP_BLOCK_STOPPING) { /* room has been taken for the old size */
-        gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[gpumpi_sm_find_kernel(sm, slot->kernel)];
-        uint64_t bytes = gpumpi_sm_part_bytes(&probe, slot->held & ~slot->keep);
-        if (kernel->room != UINT64_MAX) {
-            uint64_t room = gpump_add_saturated(kernel->room, slot->taken);
-            if (bytes > room) return GPUMP_ERROR_FULL;
-            kernel->room = room - bytes;
-        }
-        probe.taken = bytes;
-    }
-    *slot = probe;
+    if (!gpump_block_executes(gpumpi_sm_slots(sm)[block.slot].state)) return GPUMP_ERROR_STATE;
+    gpumpi_sm_slots(sm)[block.slot].context = *sizes;
     return GPUMP_OK;
 }
 
@@ -22937,7 +22945,6 @@ GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_bl
     }
     sm->statistics.done++;
     slot->pending = 0;
-    gpumpi_sm_give_room(sm, slot);
     slot->state = slot->why = GPUMP_BLOCK_DONE;
     slot->since = now;
     gpumpi_sm_post(sm, block.slot, GPUMP_SM_ACTION_FREED);
@@ -22972,18 +22979,16 @@ GPUMP_API gpump_result gpump_sm_report_rewound(gpump_sm *sm, gpump_block_ref blo
         return GPUMP_ERROR_STATE;
     if (warp_instructions > slot->executed) return GPUMP_ERROR_ARGUMENT;
     slot->executed -= warp_instructions;
+    if (slot->executed < slot->brought) { /* back beyond the restore: that was not executed here */
+        sm->statistics.executed -= slot->brought - slot->executed;
+        slot->brought = slot->executed;
+    }
     sm->statistics.executed += warp_instructions; /* they were executed here, whatever becomes of the block */
     sm->statistics.wasted += warp_instructions;
     return GPUMP_OK;
 }
 
 /* ---- questions ---- */
-
-/* 1 when a technique writes a context. */
-static int gpumpi_sm_saves(uint32_t technique) {
-    const uint32_t begins = gpump_technique_begins(technique);
-    return begins == GPUMP_TECHNIQUE_BEGIN_STOP || begins == GPUMP_TECHNIQUE_BEGIN_REWIND;
-}
 
 /* gpump_sm_may of a block that is here. */
 GPUMP_INLINE gpump_reason gpumpi_sm_may(const gpump_sm *sm, const gpumpi_sm_slot *slot, uint32_t technique) {
@@ -22993,8 +22998,6 @@ GPUMP_INLINE gpump_reason gpumpi_sm_may(const gpump_sm *sm, const gpumpi_sm_slot
     if (!(how->states >> slot->state & 1u)) return GPUMP_REASON_NOT_RUNNING;
     if (slot->state == GPUMP_BLOCK_PARKED && slot->pending) return GPUMP_REASON_NOT_RUNNING; /* it is about to park */
     if (how->unclobbered && slot->clobbered) return GPUMP_REASON_CLOBBERED;
-    if (gpumpi_sm_saves(technique) && gpumpi_sm_part_bytes(slot, slot->held) > gpump_sm_context_room(sm, slot->kernel))
-        return GPUMP_REASON_NO_CONTEXT_SPACE;
     return GPUMP_REASON_YES;
 }
 
@@ -23029,7 +23032,8 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
     view->start_cycle = slot->start_cycle;
     view->cycles = slot->cycles;
     if (gpump_block_executes(slot->state) && now > slot->start_cycle) view->cycles += now - slot->start_cycle;
-    view->context_bytes = gpumpi_sm_part_bytes(slot, slot->held);
+    view->context_bytes = slot->state == GPUMP_BLOCK_PARKED ? gpumpi_sm_part_bytes(&slot->context, slot->held)
+                                                            : gpumpi_sm_whole_bytes(&slot->context, slot->held);
     view->block = ref;
     view->kernel = slot->kernel;
     view->function = slot->function;
@@ -23079,16 +23083,13 @@ GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_b
 
 /* ---- decisions ---- */
 
-/* Holds choice i against the rules. needed[] counts, by entry of the kernel table, the bytes that the choices so far
- * take from the room for contexts. */
+/* Holds choice i against the rules. */
 static gpump_result gpumpi_sm_check_choice(const gpump_sm *sm, const gpump_block_choice *choice, uint32_t i,
-                                           uint64_t *needed, gpump_diag *diag) {
+                                           gpump_diag *diag) {
     const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[choice->block.slot];
     const gpump_technique *how = gpump_technique_at(choice->technique);
-    const int saves = gpumpi_sm_saves(choice->technique);
     const int stops = how && how->begin == GPUMP_TECHNIQUE_BEGIN_STOP;
     gpump_reason reason;
-    uint32_t entry;
     if (!how)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
                            gpump_bits_count64(gpumpi_techniques()) - 1);
@@ -23097,24 +23098,17 @@ static gpump_result gpumpi_sm_check_choice(const gpump_sm *sm, const gpump_block
     if (choice->to_point > 1 || (choice->to_point && !(stops && (sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.to_point", i, choice->to_point, 0, stops ? 1 : 0);
     reason = gpump_sm_may(sm, choice->block, choice->technique);
-    if (reason == GPUMP_REASON_NO_CONTEXT_SPACE && choice->keep) reason = GPUMP_REASON_YES; /* counted below */
     if (reason) return gpumpi_refuse(diag, reason, "choices", i);
-    if (!saves) return GPUMP_OK;
-    if (slot->state == GPUMP_BLOCK_PARKED &&
+    if (gpumpi_technique_saves(choice->technique) && slot->state == GPUMP_BLOCK_PARKED &&
         ((choice->keep & ~slot->held) || choice->keep == slot->held || choice->to_point))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, slot->held);
-    entry = gpumpi_sm_find_kernel(sm, slot->kernel);
-    needed[entry] = gpump_add_saturated(needed[entry], gpumpi_sm_part_bytes(slot, slot->held & ~choice->keep));
-    if (needed[entry] > gpumpi_sm_kernels_const(sm)[entry].room)
-        return gpumpi_refuse(diag, GPUMP_REASON_NO_CONTEXT_SPACE, "choices", i);
     return GPUMP_OK;
 }
 
 /* Holds all choices against the rules, each alone and together. Nothing changes. */
 static gpump_result gpumpi_sm_check_choices(const gpump_sm *sm, const gpump_block_choice *choices, uint32_t count,
                                             gpump_diag *diag) {
-    uint64_t chosen = 0, needed[64];
-    memset(needed, 0, sizeof needed);
+    uint64_t chosen = 0;
     for (uint32_t i = 0; i < count; i++) {
         gpump_result result;
         if (!gpumpi_sm_names(sm, choices[i].block)) {
@@ -23126,7 +23120,7 @@ static gpump_result gpumpi_sm_check_choices(const gpump_sm *sm, const gpump_bloc
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices (same block twice)", i, choices[i].block.slot, 0,
                                0);
         chosen |= (uint64_t)1 << choices[i].block.slot;
-        result = gpumpi_sm_check_choice(sm, &choices[i], i, needed, diag);
+        result = gpumpi_sm_check_choice(sm, &choices[i], i, diag);
         if (result) return result;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -23146,7 +23140,6 @@ static gpump_result gpumpi_sm_check_choices(const gpump_sm *sm, const gpump_bloc
 static void gpumpi_sm_drop(gpump_sm *sm, uint32_t index, uint32_t state, uint64_t now) {
     gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
     if (gpump_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
-    gpumpi_sm_give_room(sm, slot);
     slot->state = state;
     gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_DROP);
 }
@@ -23154,13 +23147,9 @@ static void gpumpi_sm_drop(gpump_sm *sm, uint32_t index, uint32_t state, uint64_
 /* Tells a block to be saved, or a parked one to give up more. */
 static void gpumpi_sm_save_block(gpump_sm *sm, uint32_t index, const gpump_block_choice *choice, uint64_t now) {
     gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
-    gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[gpumpi_sm_find_kernel(sm, slot->kernel)];
-    uint64_t bytes = gpumpi_sm_part_bytes(slot, slot->held & ~choice->keep);
     const gpump_technique *how = gpump_technique_at(choice->technique);
     const int rewinds = how->begin == GPUMP_TECHNIQUE_BEGIN_REWIND;
     const uint32_t point = choice->to_point ? (uint32_t)GPUMP_SM_WAIT_PREEMPTION_POINT : 0;
-    if (kernel->room != UINT64_MAX) kernel->room -= bytes;
-    slot->taken = gpump_add_saturated(slot->taken, bytes);
     slot->keep = choice->keep;
     slot->to_point = 0;
     if (slot->state == GPUMP_BLOCK_PARKED) {
@@ -23221,6 +23210,8 @@ GPUMP_API gpump_result gpump_sm_kill(gpump_sm *sm, uint64_t now, gpump_block_ref
     gpumpi_sm_slot *slot;
     gpump_result result = gpumpi_sm_enter(sm, now, block, states, &slot);
     if (result) return result;
+    if (slot->state == GPUMP_BLOCK_SAVING && !slot->keep && gpumpi_sm_transfer_ends(sm, slot, now))
+        return GPUMP_ERROR_STATE; /* it is saved by now */
     gpump_sm_advance(sm, now);
     if (slot->state == GPUMP_BLOCK_DRAINING) sm->statistics.drain_cycles += now - slot->since;
     if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
@@ -23257,7 +23248,7 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
     sm->warps += slot->warps;
     sm->threads += slot->threads;
     sm->statistics.unparked++;
-    gpumpi_sm_transfer(sm, slot, now, gpumpi_sm_part_bytes(slot, missing));
+    gpumpi_sm_transfer(sm, slot, now, gpumpi_sm_whole_bytes(&slot->context, missing));
     gpumpi_sm_post(sm, block.slot, GPUMP_SM_ACTION_RESTORE);
     return GPUMP_OK;
 }
@@ -23300,8 +23291,7 @@ GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action
     action->warps = slot->warps;
     action->history.executed = slot->executed;
     action->history.cycles = slot->cycles;
-    action->history.register_bytes = slot->register_bytes;
-    action->history.shared_bytes = slot->shared_context_bytes;
+    action->history.context = slot->context;
     action->history.clobbered = slot->clobbered;
     if (kind == GPUMP_SM_ACTION_SAVE || kind == GPUMP_SM_ACTION_RESTORE) {
         action->parts = slot->parts;

@@ -246,7 +246,7 @@ int main(void) {
 
     /* 1. Stop in the middle of the switch. A checkpoint is a byte copy. */
     run(&first, 500);
-    printf("cycle 500: %u of %u contexts are free\n", (unsigned)gpump_context_pool_room(first.pool, 1), SLOTS);
+    printf("cycle 500: %u of %u contexts are free\n", (unsigned)gpump_context_pool_room(first.pool, 1).contexts, SLOTS);
     memcpy(copy, memory, bytes);
     middle = hash_machine(&first);
     gpump_sm_get_statistics(first.sm, &before);

@@ -1,5 +1,7 @@
 #include "gpu/block.h"
 
+#include "gpu/technique.h"
+
 /* Hosts may compare and hash views and choices byte by byte: nothing hides in padding. */
 typedef char gpumpi_block_view_has_no_padding[sizeof(gpump_block_view) == 6 * 8 + 18 * 4 ? 1 : -1];
 typedef char gpumpi_block_choice_has_no_padding[sizeof(gpump_block_choice) == 8 * 4 + 3 * 8 ? 1 : -1];
@@ -12,11 +14,14 @@ static int gpumpi_block_overlap(uint32_t a, uint32_t a_length, uint32_t b, uint3
 static gpump_result gpumpi_block_check_one(const gpump_block_view *view, uint32_t index, gpump_diag *diag) {
     const uint32_t all = (1u << GPUMP_TECHNIQUES) - 1u;
     const int parked = view->state == GPUMP_BLOCK_PARKED;
+    const uint32_t after_parking = 1u << GPUMP_BLOCK_PARKED | 1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
+                                   1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_KILLED;
+    const int holds_slots = !gpump_block_state_in(view->state, after_parking) || view->threads || view->warps;
     if (view->state == GPUMP_BLOCK_FREE || view->state >= GPUMP_BLOCK_STATES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.state", index, view->state, 1, GPUMP_BLOCK_STATES - 1);
     if (!view->kernel) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.kernel", index, 0, 1, UINT32_MAX);
     if (view->may & ~all) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.may", index, view->may, 0, all);
-    if (!parked && (!view->threads || !view->warps))
+    if (holds_slots && (!view->threads || !view->warps))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, view->threads ? "blocks.warps" : "blocks.threads", index, 0, 1,
                            UINT32_MAX);
     if (parked && !view->registers && !view->shared_bytes)
@@ -51,4 +56,23 @@ GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, ui
         }
     }
     return GPUMP_OK;
+}
+
+/* Is there space for one context more of `bytes` bytes of a kernel? */
+static int gpumpi_block_has_room(const gpump_context_room *rooms, uint32_t count, uint32_t kernel, uint64_t bytes) {
+    for (uint32_t i = 0; i < count; i++)
+        if (rooms[i].kernel == kernel) return rooms[i].contexts && bytes <= rooms[i].context_bytes;
+    return 1;
+}
+
+GPUMP_API void gpump_block_limit_by_room(gpump_block_view *blocks, uint32_t count, const gpump_context_room *rooms,
+                                         uint32_t room_count) {
+    uint32_t saving = 0;
+    for (uint32_t i = 0; i < GPUMP_TECHNIQUES; i++)
+        if (gpumpi_technique_saves(i)) saving |= 1u << i;
+    for (uint32_t i = 0; i < count; i++) {
+        gpump_block_view *block = &blocks[i];
+        if (!(block->may & saving) || block->state == GPUMP_BLOCK_PARKED) continue;
+        if (!gpumpi_block_has_room(rooms, room_count, block->kernel, block->context_bytes)) block->may &= ~saving;
+    }
 }

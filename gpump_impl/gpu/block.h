@@ -60,13 +60,20 @@ typedef enum gpump_block_state {
     GPUMP_BLOCK_STATES
 } gpump_block_state;
 
+/* The bytes of a block's context, by what becomes of them when a part of the block stays in place. */
+typedef struct gpump_context_sizes {
+    uint64_t register_bytes; /* moved unless the registers stay in place */
+    uint64_t shared_bytes;   /* moved unless the shared memory stays in place */
+    uint64_t state_bytes;    /* moved whenever the block leaves or comes: SIMT stacks, predicates, barriers, heads */
+} gpump_context_sizes;
+
 /* One block that holds room on an SM. */
 typedef struct gpump_block_view {
     uint64_t cookie;      /* the host's name for the block's whole life */
     uint64_t executed;    /* warp instructions executed in this launch of the block */
     uint64_t start_cycle; /* cycle at which the block started, or was restored, on this SM */
     uint64_t cycles;      /* cycles that the block has run, earlier residences included */
-    /* Bytes that a switch would save: registers and shared memory, unless the host reports fewer. */
+    /* Bytes that a switch would save: registers and shared memory, unless the host reports the true sizes. */
     uint64_t context_bytes;
     gpump_block_ref block;
     uint32_t kernel;        /* number of the launch, from 1; room is reserved per launch */
@@ -122,6 +129,21 @@ typedef struct gpump_block_choice {
  * squared. The check takes a fifth of a decision's time for 8 blocks, and as much time as a decision for 64 blocks
  * (bench/micro, sm_view_check). */
 GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, uint32_t count, gpump_diag *diag);
+
+/* What is left of the space in memory for the contexts of one kernel. gpump_context_pool_room fills one; a host without
+ * that pool fills it from an account of its own. */
+typedef struct gpump_context_room {
+    uint64_t context_bytes; /* bytes that one context may have; UINT64_MAX: any number */
+    uint32_t kernel;        /* kernel number, from 1, as in the views or tables that the room is held against */
+    uint32_t contexts;      /* contexts that still fit; UINT32_MAX: any number */
+} gpump_context_room;
+
+/* Removes from `may` of each of blocks[count] the techniques that save a context, where rooms[room_count] has no space
+ * for the context. A kernel without a room has all the space that it asks for. A parked block has its context already.
+ * A host calls this before a decision, and takes the context (gpump_context_pool_take) before it tells the block to
+ * leave: two blocks may both be allowed to take the last context. Cost: count x room_count. */
+GPUMP_API void gpump_block_limit_by_room(gpump_block_view *blocks, uint32_t count, const gpump_context_room *rooms,
+                                         uint32_t room_count);
 
 /* ---- predicates ---- */
 

@@ -89,6 +89,11 @@ GPUMP_API uint32_t gpump_technique_find(const char *name);
 
 /* Private: the numbers in use, as bits. */
 GPUMP_API uint32_t gpumpi_techniques(void);
+/* Private: 1 when a block that leaves by the technique writes a context. */
+GPUMP_INLINE int gpumpi_technique_saves(uint32_t number) {
+    const uint32_t begins = gpump_technique_begins(number);
+    return begins == GPUMP_TECHNIQUE_BEGIN_STOP || begins == GPUMP_TECHNIQUE_BEGIN_REWIND;
+}
 /* Private: GPUMP_ERROR_CONFIG for a configuration's field `technique` that is neither a technique nor
  * GPUMP_TECHNIQUE_SELECT. */
 GPUMP_API gpump_result gpumpi_technique_check(uint32_t technique, gpump_diag *diag);

@@ -336,6 +336,15 @@ static void stop_at_points(machine *m, sm *s, block *b) {
     if (!running) b->to_point = 0;
 }
 
+/* The sizes of the block's context as it would be written now. */
+static gpump_context_sizes sizes_of(machine *m, block *b) {
+    gpump_context_sizes sizes = {0, 0, 0};
+    const uint64_t rest = b->context_bytes = preemption_context_now(m, b);
+    if (!(b->keep & GPUMP_PART_SHARED_MEMORY)) sizes.shared_bytes = m->kernels[b->kernel].shared_bytes;
+    *(b->keep & GPUMP_PART_REGISTERS ? &sizes.state_bytes : &sizes.register_bytes) = rest - sizes.shared_bytes;
+    return sizes;
+}
+
 static void report_waits(machine *m, sm *s, block *b) {
     uint32_t waits;
     int still = 1;
@@ -352,11 +361,8 @@ static void report_waits(machine *m, sm *s, block *b) {
     if (waits == b->last_waits) return;
     b->last_waits = waits;
     if (!waits) { /* its state is complete: now its size is known */
-        const kernel *k = &m->kernels[b->kernel];
-        uint64_t bytes = b->context_bytes = preemption_context_now(m, b);
-        bytes -= b->keep & GPUMP_PART_SHARED_MEMORY ? 0 : k->shared_bytes;
-        machine_must(m, "gpump_sm_report_context_bytes",
-                     gpump_sm_report_context_bytes(s->gpump, b->ref, bytes, k->shared_bytes), NULL);
+        const gpump_context_sizes sizes = sizes_of(m, b);
+        machine_must(m, "gpump_sm_report_context_bytes", gpump_sm_report_context_bytes(s->gpump, b->ref, &sizes), NULL);
         b->stopping = 0;
         s->stopping--;
     }
@@ -425,21 +431,19 @@ static void save(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     PARTS_TELL(m, block_phase, (m, b, TIMELINE_SAVE));
     context_bytes_write(m, b);
     memory_path_write_back(m, s, b);
-    (void)action; /* its bytes leave out stacks and heads when registers stay in place */
     s->statistics.saved_bytes += b->context_bytes;
     if (b->preemption != NONE) m->preemptions[b->preemption].bytes_saved += b->context_bytes;
     if (!m->config.switch_stalls)
-        context_pipeline_save(m, s, b, b->context_bytes);
+        context_pipeline_save(m, s, b, action->bytes);
     else
         stall(m, s, b, REQUEST_SAVE, b->stop_cycle + stall_cycles(m, b));
 }
 
 static void restore(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     PARTS_TELL(m, block_phase, (m, b, TIMELINE_RESTORE));
-    (void)action;
     s->statistics.restored_bytes += b->context_bytes;
     if (!m->config.switch_stalls)
-        context_pipeline_restore(m, s, b, b->context_bytes);
+        context_pipeline_restore(m, s, b, action->bytes);
     else
         stall(m, s, b, REQUEST_RESTORE, m->now + stall_cycles(m, b));
 }

@@ -80,9 +80,9 @@ static void advance(machine *m, sm *s) {
     PARTS_ASK(m, vacates, 0, vacates, (m, s));
     if (vacates) return; /* its blocks leave for good */
     if (f->coming != NEVER) come_back(m, s);
-    (void)gpump_block_switch_set_outside(f->unit, left < UINT32_MAX ? (uint32_t)left : UINT32_MAX - 1,
-                                         k ? gpump_context_pool_room(m->context_pool, (uint32_t)(k - m->kernels) + 1)
-                                           : 0);
+    (void)gpump_block_switch_set_outside(
+        f->unit, left < UINT32_MAX ? (uint32_t)left : UINT32_MAX - 1,
+        k ? gpump_context_pool_room(m->context_pool, (uint32_t)(k - m->kernels) + 1).contexts : 0);
     while (!m->failed && f->coming == NEVER && gpump_block_switch_next(f->unit, m->now, &action) == GPUMP_OK) {
         if (action.kind == GPUMP_BLOCK_SWITCH_ACT_OUT) leave(m, s, action.cookie);
         if (action.kind == GPUMP_BLOCK_SWITCH_ACT_NEW) place_new(m, s, k);
