@@ -29,18 +29,14 @@ static void add(gpump_program *program, gpump_instruction what, uint32_t def, ui
     must(gpump_program_add(program, &what, NULL, &diag), &diag);
 }
 
-int main(void) {
+/* 1. Registers, memory objects, instructions. `load` is instruction 3, `store` is instruction 5. */
+static gpump_program *describe(void) {
     const gpump_memory_object buffer = {GPUMP_SPACE_GLOBAL, GPUMP_NONE};
-    gpump_program *program, *preserved;
-    gpump_liveness *liveness;
+    const gpump_instruction compute = gpump_instruction_make(GPUMP_OP_COMPUTE);
+    uint32_t address, value, left, more, object;
+    gpump_program *program;
     gpump_instruction i;
-    gpump_clobber clobbers[8];
     gpump_diag diag = {0};
-    uint32_t address, value, left, more, object, count;
-    const uint32_t *live;
-    char line[120];
-
-    /* 1. Registers, memory objects, instructions. Numbers are those of the registers; `load` is instruction 3. */
     must(gpump_program_create(NULL, &program), &diag);
     must(gpump_program_add_register(program, GPUMP_WIDTH_64, &address, &diag), &diag);
     must(gpump_program_add_register(program, GPUMP_WIDTH_32, &value, &diag), &diag);
@@ -48,37 +44,44 @@ int main(void) {
     must(gpump_program_add_register(program, GPUMP_WIDTH_PREDICATE, &more, &diag), &diag);
     must(gpump_program_add_object(program, &buffer, &object, &diag), &diag);
 
-    i = gpump_instruction_make(GPUMP_OP_PARAMETER);
-    add(program, i, address, GPUMP_NONE, GPUMP_NONE); /* 0 */
+    add(program, gpump_instruction_make(GPUMP_OP_PARAMETER), address, GPUMP_NONE, GPUMP_NONE); /* 0 */
     i = gpump_instruction_make(GPUMP_OP_CONSTANT);
     i.immediate = 16;
     add(program, i, left, GPUMP_NONE, GPUMP_NONE); /* 1 */
     i = gpump_instruction_make(GPUMP_OP_BOUNDARY);
     i.immediate = GPUMP_BOUNDARY_SPARSE;
     add(program, i, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE); /* 2: a region begins at each turn of the loop */
-    i = gpump_instruction_make(GPUMP_OP_COMPUTE);
+    i = compute;
     i.access = GPUMP_ACCESS_READ;
     i.space = GPUMP_SPACE_GLOBAL;
     i.object = object;
     i.bytes = 4;
-    add(program, i, value, address, GPUMP_NONE);                                      /* 3: load */
-    add(program, gpump_instruction_make(GPUMP_OP_COMPUTE), value, value, GPUMP_NONE); /* 4: add 1 */
+    add(program, i, value, address, GPUMP_NONE);     /* 3: load */
+    add(program, compute, value, value, GPUMP_NONE); /* 4: add 1 */
     i.access = GPUMP_ACCESS_WRITE;
     add(program, i, GPUMP_NONE, address, value); /* 5: store */
     i = gpump_instruction_make(GPUMP_OP_ADD);
     i.immediate = 4;
     add(program, i, address, address, GPUMP_NONE); /* 6 */
     i.immediate = -1;
-    add(program, i, left, left, GPUMP_NONE);                                        /* 7 */
-    add(program, gpump_instruction_make(GPUMP_OP_COMPUTE), more, left, GPUMP_NONE); /* 8: left > 0? */
+    add(program, i, left, left, GPUMP_NONE);       /* 7 */
+    add(program, compute, more, left, GPUMP_NONE); /* 8: left > 0? */
     i = gpump_instruction_make(GPUMP_OP_BRANCH);
     i.guard = more;
     i.target = 2;
     add(program, i, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);                                     /* 9 */
     add(program, gpump_instruction_make(GPUMP_OP_EXIT), GPUMP_NONE, GPUMP_NONE, GPUMP_NONE); /* 10 */
     must(gpump_program_finish(program, &diag), &diag);
+    return program;
+}
 
-    /* 2. The listing, with what is live at the start and end of each basic block: what a switch there would save. */
+/* 2. The listing. The registers that are live at a basic block's start and end are what a switch there would save. */
+static void list(const gpump_program *program) {
+    gpump_liveness *liveness;
+    gpump_diag diag = {0};
+    const uint32_t *live;
+    uint32_t count;
+    char line[120];
     must(gpump_liveness_create(program, NULL, &liveness), &diag);
     for (uint32_t b = 0; b < gpump_program_basic_blocks(program); b++) {
         gpump_basic_block block;
@@ -95,9 +98,14 @@ int main(void) {
         }
     }
     gpump_liveness_destroy(liveness);
+}
 
-    /* 3. May the store hit what the load has read? Then the region may not be executed twice. */
-    for (object = 0; object < gpump_program_objects(program); object++)
+/* 3. If the store may overwrite what the load has read, the region cannot be executed twice. */
+static void show_clobbers(const gpump_program *program) {
+    gpump_clobber clobbers[8];
+    gpump_diag diag = {0};
+    uint32_t count;
+    for (uint32_t object = 0; object < gpump_program_objects(program); object++)
         printf("object %u is in space %u\n", (unsigned)object, (unsigned)gpump_program_object(program, object).space);
     printf("load and store may meet: %d\n", gpump_program_may_alias(program, 3, 5, GPUMP_UNIT_WARP));
     must(gpump_clobbers_find(program, GPUMP_UNIT_WARP, GPUMP_BOUNDARY_SPARSE, clobbers, 8, &count), &diag);
@@ -107,13 +115,29 @@ int main(void) {
         else
             printf("register %u: live at boundary %u, overwritten by %u\n", (unsigned)clobbers[c].reg,
                    (unsigned)clobbers[c].start, (unsigned)clobbers[c].write);
+}
 
-    /* 4. Registers can be kept by copies; memory needs another boundary, which gpump_regions_form would place. */
+/* 4. Copies keep registers. Memory needs another boundary, which gpump_regions_form would place. Returns 1 when
+ * exactly the clobber of memory is left. */
+static int preserve(const gpump_program *program) {
+    gpump_program *preserved;
+    gpump_clobber clobbers[8];
+    gpump_diag diag = {0};
+    uint32_t count;
     must(gpump_regions_preserve(program, &preserved, NULL, &diag), &diag);
     must(gpump_clobbers_find(preserved, GPUMP_UNIT_WARP, GPUMP_BOUNDARY_SPARSE, clobbers, 8, &count), &diag);
     printf("with live-ins preserved: %u instructions, %u clobbers left\n",
            (unsigned)gpump_program_instructions(preserved), (unsigned)count);
     gpump_program_destroy(preserved);
+    return count == 1 && clobbers[0].reg == GPUMP_NONE;
+}
+
+int main(void) {
+    gpump_program *program = describe();
+    int as_expected;
+    list(program);
+    show_clobbers(program);
+    as_expected = preserve(program);
     gpump_program_destroy(program);
-    return count != 1 || clobbers[0].reg != GPUMP_NONE;
+    return !as_expected;
 }

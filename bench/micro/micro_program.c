@@ -26,85 +26,123 @@ typedef struct kernel {
 
 static uint32_t random_below(uint64_t *state, uint32_t limit) { return gpump_random_below(state, limit); }
 
-/* Values are made and used within a window of registers, as compilers do it: most live shortly, `live` of them through
- * the whole kernel, and those are changed now and then. What an if makes is not used behind it. */
-static gpump_program *generate(uint32_t size, uint32_t live) {
+/* A kernel in the making. `seen` are the values that the next instructions use; an if restores those before it. */
+typedef struct generator {
     gpump_program *program;
-    gpump_instruction in;
-    gpump_memory_object object = {GPUMP_SPACE_GLOBAL, GPUMP_NONE};
-    uint64_t random = 11;
-    static uint32_t seen[LIVE_MAX], saved[LIVE_MAX];
-    uint32_t i, k, reg, registers = size + live, loop_top[2] = {0, 0}, depth = 0, since = 0, end_of_if = 0;
-    if (gpump_program_create(NULL, &program) != GPUMP_OK) return NULL;
-    for (i = 0; i < registers + 8; i++)
-        if (gpump_program_add_register(program,
-                                       i >= registers ? (uint32_t)GPUMP_WIDTH_PREDICATE
-                                       : i % 5 == 4   ? (uint32_t)GPUMP_WIDTH_64
-                                                      : (uint32_t)GPUMP_WIDTH_32,
-                                       &reg, NULL) != GPUMP_OK)
-            return NULL;
-    for (i = 0; i < OBJECTS; i++) gpump_program_add_object(program, &object, &reg, NULL);
-    for (i = 0; i < live; i++) seen[i] = i;
-    for (i = 0; i + 1 < size; i++) {
-        uint32_t def = i, uses[3], kind = random_below(&random, 100);
-        if (i == end_of_if && i) memcpy(seen, saved, live * sizeof *seen);
-        in = gpump_instruction_make(GPUMP_OP_COMPUTE);
-        in.tag = i;
-        for (k = 0; k < 3; k++)
-            uses[k] = random_below(&random, 4) ? seen[random_below(&random, live)] : random_below(&random, live);
-        in.uses = uses;
-        in.defs = &def;
-        since++;
-        if (i < live)
-            in.def_count = 1;
-        else if (i < live + 8) { /* predicates */
-            def = registers + i - live;
-            in.def_count = in.use_count = 1;
-        } else if (since > 12 && depth < 2 && kind < 8 && i > end_of_if) { /* a loop begins here */
-            loop_top[depth++] = i;
-            in.def_count = 1;
-            in.use_count = 2;
-            since = 0;
-        } else if (since > 25 && depth && kind < 40 && i > end_of_if) { /* and ends */
-            in = gpump_instruction_make(GPUMP_OP_BRANCH);
-            in.guard = registers + depth;
-            in.flags = GPUMP_FLAG_UNIFORM;
-            in.target = loop_top[--depth];
-            since = 0;
-        } else if (kind < 8 && i + 14 < size && i > end_of_if) { /* an if */
-            in = gpump_instruction_make(GPUMP_OP_BRANCH);
-            in.guard = registers + 4 + random_below(&random, 4);
-            in.target = end_of_if = i + 2 + random_below(&random, 10);
-            memcpy(saved, seen, live * sizeof *saved);
-        } else if (kind < 12) { /* a predicate */
-            def = registers + random_below(&random, 8);
-            in.def_count = 1;
-            in.use_count = 2;
-        } else if (kind < 28) { /* loads of four buffers, stores to five, one of them the same */
-            in.access = kind < 22 ? GPUMP_ACCESS_READ : GPUMP_ACCESS_WRITE;
-            in.space = GPUMP_SPACE_GLOBAL;
-            in.object = kind < 22 ? random_below(&random, 4) : 3 + random_below(&random, 5);
-            in.bytes = 4;
-            in.def_count = kind < 22;
-            in.use_count = kind < 22 ? 1 : 2;
-        } else if (kind == 28 && !depth && since > 40 && i > end_of_if) {
-            in = gpump_instruction_make(GPUMP_OP_BARRIER);
-            since = 0;
-        } else if (kind < 36) { /* one of the long-lived is changed */
-            def = random_below(&random, live);
-            uses[0] = def;
-            in.def_count = 1;
-            in.use_count = 2;
-        } else {
-            in.def_count = 1;
-            in.use_count = 1 + random_below(&random, 3);
-        }
-        if (in.def_count && def == i && i >= live) seen[random_below(&random, live)] = i;
-        if (gpump_program_add(program, &in, NULL, NULL) != GPUMP_OK) return NULL;
+    uint32_t size, live, registers; /* instructions; long-lived values; registers that are no predicates */
+    uint64_t random;
+    uint32_t seen[LIVE_MAX], saved[LIVE_MAX];
+    uint32_t loop_top[2], depth;
+    uint32_t since, end_of_if; /* instructions since a loop or barrier; where the last if ends */
+    uint32_t def, uses[3];     /* of the instruction that is being made */
+} generator;
+
+static int add_registers(generator *g) {
+    const gpump_memory_object object = {GPUMP_SPACE_GLOBAL, GPUMP_NONE};
+    uint32_t i, ignored;
+    for (i = 0; i < g->registers + 8; i++) {
+        const uint32_t width = i >= g->registers ? (uint32_t)GPUMP_WIDTH_PREDICATE
+                               : i % 5 == 4      ? (uint32_t)GPUMP_WIDTH_64
+                                                 : (uint32_t)GPUMP_WIDTH_32;
+        if (gpump_program_add_register(g->program, width, &ignored, NULL) != GPUMP_OK) return -1;
     }
-    in = gpump_instruction_make(GPUMP_OP_EXIT);
-    gpump_program_add(program, &in, NULL, NULL);
-    return program;
+    for (i = 0; i < OBJECTS; i++) gpump_program_add_object(g->program, &object, &ignored, NULL);
+    return 0;
+}
+
+static void make_branch(gpump_instruction *in, uint32_t guard, uint32_t target) {
+    in->operation = GPUMP_OP_BRANCH;
+    in->guard = guard;
+    in->target = target;
+}
+
+/* Loads of four buffers, stores to five, one of them the same. */
+static void make_access(generator *g, gpump_instruction *in, int is_load) {
+    in->access = is_load ? GPUMP_ACCESS_READ : GPUMP_ACCESS_WRITE;
+    in->space = GPUMP_SPACE_GLOBAL;
+    in->object = is_load ? random_below(&g->random, 4) : 3 + random_below(&g->random, 5);
+    in->bytes = 4;
+    in->def_count = is_load;
+    in->use_count = is_load ? 1 : 2;
+}
+
+/* Makes instruction i of a kind that is drawn by chance. */
+static void make_instruction(generator *g, uint32_t i, uint32_t kind, gpump_instruction *in) {
+    const int is_outside = i > g->end_of_if;
+    in->def_count = 1;
+    if (g->since > 12 && g->depth < 2 && kind < 8 && is_outside) { /* a loop begins here */
+        g->loop_top[g->depth++] = i;
+        in->use_count = 2;
+        g->since = 0;
+    } else if (g->since > 25 && g->depth && kind < 40 && is_outside) { /* a loop ends here */
+        in->def_count = 0;
+        in->flags = GPUMP_FLAG_UNIFORM;
+        make_branch(in, g->registers + g->depth, g->loop_top[g->depth - 1]);
+        g->depth--;
+        g->since = 0;
+    } else if (kind < 8 && i + 14 < g->size && is_outside) { /* an if */
+        const uint32_t guard = g->registers + 4 + random_below(&g->random, 4);
+        in->def_count = 0;
+        g->end_of_if = i + 2 + random_below(&g->random, 10);
+        make_branch(in, guard, g->end_of_if);
+        memcpy(g->saved, g->seen, g->live * sizeof *g->saved);
+    } else if (kind < 12) { /* a predicate */
+        g->def = g->registers + random_below(&g->random, 8);
+        in->use_count = 2;
+    } else if (kind < 28)
+        make_access(g, in, kind < 22);
+    else if (kind == 28 && !g->depth && g->since > 40 && is_outside) {
+        in->operation = GPUMP_OP_BARRIER;
+        in->def_count = 0;
+        g->since = 0;
+    } else if (kind < 36) { /* a long-lived value changes */
+        g->def = random_below(&g->random, g->live);
+        g->uses[0] = g->def;
+        in->use_count = 2;
+    } else
+        in->use_count = 1 + random_below(&g->random, 3);
+}
+
+/* Adds instruction i. The first ones make the long-lived values, then the eight predicates. */
+static int add_instruction(generator *g, uint32_t i) {
+    gpump_instruction in = gpump_instruction_make(GPUMP_OP_COMPUTE);
+    const uint32_t kind = random_below(&g->random, 100);
+    if (i == g->end_of_if && i) memcpy(g->seen, g->saved, g->live * sizeof *g->seen);
+    g->def = i;
+    for (uint32_t k = 0; k < 3; k++)
+        g->uses[k] = random_below(&g->random, 4) ? g->seen[random_below(&g->random, g->live)]
+                                                 : random_below(&g->random, g->live);
+    g->since++;
+    if (i < g->live)
+        in.def_count = 1;
+    else if (i < g->live + 8) {
+        g->def = g->registers + i - g->live;
+        in.def_count = in.use_count = 1;
+    } else
+        make_instruction(g, i, kind, &in);
+    in.tag = i;
+    in.uses = g->uses;
+    in.defs = &g->def;
+    if (in.def_count && g->def == i && i >= g->live) g->seen[random_below(&g->random, g->live)] = i;
+    return gpump_program_add(g->program, &in, NULL, NULL) == GPUMP_OK ? 0 : -1;
+}
+
+/* Makes and uses values within a window of registers, as compilers do. Most are live shortly. `live` of them are live
+ * through the whole kernel and change now and then. Values that an if makes are not used behind it. */
+static gpump_program *generate(uint32_t size, uint32_t live) {
+    static generator g;
+    const gpump_instruction leave = gpump_instruction_make(GPUMP_OP_EXIT);
+    memset(&g, 0, sizeof g);
+    g.size = size;
+    g.live = live;
+    g.registers = size + live;
+    g.random = 11;
+    if (gpump_program_create(NULL, &g.program) != GPUMP_OK || add_registers(&g)) return NULL;
+    for (uint32_t i = 0; i < live; i++) g.seen[i] = i;
+    for (uint32_t i = 0; i + 1 < size; i++)
+        if (add_instruction(&g, i)) return NULL;
+    gpump_program_add(g.program, &leave, NULL, NULL);
+    return g.program;
 }
 
 static void teardown(void *state) {

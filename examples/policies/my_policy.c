@@ -53,23 +53,11 @@ const gpump_victim_policy my_policy = {
 };
 
 #ifndef GPUMP_IS_LINKED
-int main(void) {
-    static const char *published[] = {"dual", "chimera", "joint", NULL};
-    gpump_gpu gpu;
-    gpump_cost_history histories[2];
-    gpump_footprint need = {256, 4096, 2048}; /* the incoming block: threads, registers, shared memory */
-    gpump_victim_geometry geometry;
-    gpump_block_view blocks[6];
-    gpump_cost_estimate estimates[6];
-    uint32_t i, p;
-
-    if (gpump_gpu_config_preset(&gpu, "gtx480_shieh") != GPUMP_OK) return 1;
-    if (gpump_victim_geometry_init(&geometry, &gpu, &need, 49152, NULL) != GPUMP_OK) return 1;
-    /* Six blocks of a kernel run on the SM, at different stages; twenty have ended and say how long a block is. */
-    memset(histories, 0, sizeof histories);
-    for (i = 0; i < 20; i++) gpump_cost_history_record(&histories[1], 3000 + 10 * i, 12000 + 100 * i);
-    memset(blocks, 0, sizeof blocks);
-    for (i = 0; i < 6; i++) {
+enum { BLOCKS = 6 };
+/* Six blocks of kernel 1 run on the SM, at different stages. */
+static void fill_blocks(gpump_block_view blocks[BLOCKS]) {
+    memset(blocks, 0, BLOCKS * sizeof *blocks);
+    for (uint32_t i = 0; i < BLOCKS; i++) {
         blocks[i].cookie = i;
         blocks[i].block.slot = i;
         blocks[i].kernel = 1;
@@ -85,48 +73,70 @@ int main(void) {
         blocks[i].warps = 8;
         blocks[i].may = i % 2 ? 7u : 6u; /* every second one has overwritten its input: no flush */
     }
+}
+
+/* Asks a policy how two positions become free within 2 us, and prints its decision. Returns -1 on failure. */
+static int ask(const gpump_victim_policy *policy, const gpump_gpu *gpu, const gpump_cost_history histories[2],
+               const gpump_block_view blocks[BLOCKS]) {
+    const gpump_footprint need = {256, 4096, 2048}; /* the incoming block: threads, registers, shared memory */
+    const gpump_port port = gpump_gpu_port(gpu);
+    gpump_cost_estimate estimates[BLOCKS];
+    gpump_victim_geometry geometry;
+    gpump_victim_request request;
+    gpump_victim_sm sm;
+    gpump_victim_place places[8];
+    gpump_block_choice choices[8];
+    gpump_victim_question question;
+    gpump_victim_decision decision;
+    gpump_diag diag;
+    char text[200];
+    uint32_t by[GPUMP_TECHNIQUES] = {0};
+    if (gpump_victim_geometry_init(&geometry, gpu, &need, 49152, NULL) != GPUMP_OK) return -1;
+    gpump_victim_request_init(&request, 2, 6, 0);
+    request.flags = GPUMP_VICTIM_PARALLEL_SAVES; /* as published: each save as fast as if it were alone */
+    request.limit_cycles = 2800;                 /* 2 us */
+    if (gpump_cost_estimate_blocks(&port, histories, 2, blocks, BLOCKS, NULL, &policy->cost, estimates, &diag) !=
+        GPUMP_OK)
+        return -1;
+    memset(&sm, 0, sizeof sm);
+    sm.blocks = blocks;
+    sm.estimates = estimates;
+    sm.count = BLOCKS;
+    memset(&question, 0, sizeof question);
+    question.policy = policy;
+    question.request = &request;
+    question.geometry = &geometry;
+    question.sms = &sm;
+    question.sm_count = 1;
+    question.places = places;
+    question.choices = choices;
+    question.place_capacity = question.choice_capacity = 8;
+    if (gpump_victim_decide(&question, &decision, &diag) != GPUMP_OK) {
+        gpump_diag_text(&diag, text, sizeof text);
+        fprintf(stderr, "%s: %s\n", policy->name, text);
+        return -1;
+    }
+    for (uint32_t i = 0; i < decision.choices; i++) by[choices[i].technique]++;
+    printf("%-10s %-8u %-8u %-9llu %u / %u / %u\n", policy->name, decision.places, decision.late,
+           (unsigned long long)decision.overhead, by[0], by[1], by[2]);
+    return 0;
+}
+
+int main(void) {
+    static const char *const published[] = {"dual", "chimera", "joint"};
+    gpump_gpu gpu;
+    gpump_cost_history histories[2];
+    gpump_block_view blocks[BLOCKS];
+    if (gpump_gpu_config_preset(&gpu, "gtx480_shieh") != GPUMP_OK) return 1;
+    fill_blocks(blocks);
+    /* Twenty blocks of the kernel have ended, which tells how long a block is. */
+    memset(histories, 0, sizeof histories);
+    for (uint32_t i = 0; i < 20; i++) gpump_cost_history_record(&histories[1], 3000 + 10 * i, 12000 + 100 * i);
     printf("%-10s %-8s %-8s %-9s %s\n", "policy", "places", "late", "wasted", "blocks by flush / switch / drain");
-    for (p = 0;; p++) {
-        const gpump_victim_policy *policy = p == 0 ? &my_policy : gpump_victim_find(published[p - 1]);
-        gpump_victim_request request;
-        gpump_victim_sm sm;
-        gpump_victim_place places[8];
-        gpump_block_choice choices[8];
-        const gpump_port port = gpump_gpu_port(&gpu);
-        gpump_victim_question question;
-        gpump_victim_decision decision;
-        gpump_diag diag;
-        char text[200];
-        uint32_t by[GPUMP_TECHNIQUES] = {0};
-        if (!policy) break;
-        gpump_victim_request_init(&request, 2, 6, 0);
-        request.flags = GPUMP_VICTIM_PARALLEL_SAVES; /* as published: each save as fast as if it were alone */
-        request.limit_cycles = 2800;                 /* 2 us */
-        if (gpump_cost_estimate_blocks(&port, histories, 2, blocks, 6, NULL, &policy->cost, estimates, &diag) !=
-            GPUMP_OK)
-            return 1;
-        memset(&sm, 0, sizeof sm);
-        sm.blocks = blocks;
-        sm.estimates = estimates;
-        sm.count = 6;
-        memset(&question, 0, sizeof question);
-        question.policy = policy;
-        question.request = &request;
-        question.geometry = &geometry;
-        question.sms = &sm;
-        question.sm_count = 1;
-        question.places = places;
-        question.choices = choices;
-        question.place_capacity = question.choice_capacity = 8;
-        if (gpump_victim_decide(&question, &decision, &diag) != GPUMP_OK) {
-            gpump_diag_text(&diag, text, sizeof text);
-            fprintf(stderr, "%s: %s\n", policy->name, text);
-            return 1;
-        }
-        for (i = 0; i < decision.choices; i++) by[choices[i].technique]++;
-        printf("%-10s %-8u %-8u %-9llu %u / %u / %u\n", policy->name, decision.places, decision.late,
-               (unsigned long long)decision.overhead, by[0], by[1], by[2]);
-        if (p && !published[p]) break;
+    if (ask(&my_policy, &gpu, histories, blocks)) return 1;
+    for (uint32_t p = 0; p < sizeof published / sizeof *published; p++) {
+        const gpump_victim_policy *policy = gpump_victim_find(published[p]);
+        if (!policy || ask(policy, &gpu, histories, blocks)) return 1;
     }
     return 0;
 }

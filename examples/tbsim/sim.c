@@ -918,13 +918,21 @@ static int refuse_short_turns(sim *s, uint32_t slice_cycles) {
     return -1;
 }
 
-static int prepare(sim *s) {
-    gpump_scheduler_config config;
+/* Gives each process its application and its streams, which are numbered through. */
+static void number_streams(sim *s) {
+    for (uint32_t i = 0; i < s->workload->count; i++) {
+        s->processes[i].application = &s->library->applications[s->workload->processes[i].application];
+        s->processes[i].first_stream = s->stream_count;
+        for (uint32_t k = 0; k < s->processes[i].application->streams; k++) s->streams[s->stream_count++].process = i;
+    }
+}
+
+static int prepare_scheduler(sim *s) {
     const gpump_gpu *gpu = &s->library->machine.gpu;
+    gpump_scheduler_config config;
+    gpump_diag diag;
     size_t bytes;
     void *memory;
-    gpump_diag diag;
-    uint32_t total;
     memset(&config, 0, sizeof config);
     gpump_scheduler_config_preset(&config, "k20c");
     config.sms = gpu->sms;
@@ -936,45 +944,52 @@ static int prepare(sim *s) {
     config.decision_cycles = gpu->sms;
     config.slice_cycles =
         s->options->slice_us ? (uint32_t)tb_cycles(&s->library->machine, (double)s->options->slice_us) : gpu->clock_khz;
-    for (uint32_t i = 0; i < s->workload->count; i++) {
-        s->processes[i].application = &s->library->applications[s->workload->processes[i].application];
-        s->processes[i].first_stream = s->stream_count;
-        for (uint32_t k = 0; k < s->processes[i].application->streams; k++) s->streams[s->stream_count++].process = i;
-    }
     config.queues = s->stream_count ? s->stream_count : 1;
     if (refuse_short_turns(s, config.slice_cycles)) return -1;
     if (gpump_scheduler_bytes(&config, &bytes, &diag) != GPUMP_OK || !(memory = malloc(bytes))) return -1;
-    if (gpump_scheduler_init(memory, bytes, &config, &s->scheduler, &diag) != GPUMP_OK) {
-        free(memory);
+    if (gpump_scheduler_init(memory, bytes, &config, &s->scheduler, &diag) == GPUMP_OK) return 0;
+    free(memory);
+    return -1;
+}
+
+/* Makes the library's SMs, for runs that place blocks through them (--sm). */
+static int prepare_sms(sim *s) {
+    const gpump_gpu *gpu = &s->library->machine.gpu;
+    gpump_sm_config config;
+    gpump_diag diag;
+    size_t bytes;
+    void *memory;
+    if (!(s->sm = (gpump_sm **)calloc(s->sms, sizeof *s->sm)) ||
+        gpump_sm_config_from_gpu(&config, gpu, gpu->shared_bytes[gpu->shared_option_count - 1]) != GPUMP_OK)
         return -1;
-    }
+    config.timing = GPUMP_SM_TIMING_PORT;
+    config.waits = 0;
+    if (gpump_sm_bytes(&config, &bytes, &diag) != GPUMP_OK) return -1;
+    for (uint32_t i = 0; i < s->sms; i++)
+        if (!(memory = malloc(bytes)) || gpump_sm_init(memory, bytes, &config, &s->sm[i], &diag) != GPUMP_OK) return -1;
+    return 0;
+}
+
+/* Makes what a run needs. Returns -1 when memory runs out, for more than 1024 SMs, or for turns that are too short. */
+static int prepare(sim *s) {
+    const gpump_gpu *gpu = &s->library->machine.gpu;
+    const uint32_t total = gpu->sms * gpu->block_slots;
+    number_streams(s);
+    if (prepare_scheduler(s)) return -1;
     s->sms = gpu->sms;
     s->slots_per_sm = gpu->block_slots;
-    total = s->sms * s->slots_per_sm;
     s->slots = (slot *)calloc(total, sizeof *s->slots);
     s->pool_size = total * 2 + 64;
     s->pool = (saved *)calloc(s->pool_size, sizeof *s->pool);
     if (!s->slots || !s->pool || s->sms > 1024) return -1;
     for (uint32_t i = 0; i < s->pool_size; i++) s->pool[i].next_free = i + 1 < s->pool_size ? i + 1 : GPUMP_NONE;
-    if (s->options->mechanism == GPUMP_TECHNIQUE_SELECT) {
-        s->histories = (gpump_cost_history *)calloc(s->library->kernel_count + 1, sizeof *s->histories);
-        if (!s->histories) return -1;
-    }
-    if (s->options->use_sm) {
-        gpump_sm_config sm_config;
-        s->sm = (gpump_sm **)calloc(s->sms, sizeof *s->sm);
-        if (!s->sm ||
-            gpump_sm_config_from_gpu(&sm_config, gpu, gpu->shared_bytes[gpu->shared_option_count - 1]) != GPUMP_OK)
-            return -1;
-        sm_config.timing = GPUMP_SM_TIMING_PORT;
-        sm_config.waits = 0;
-        if (gpump_sm_bytes(&sm_config, &bytes, &diag) != GPUMP_OK) return -1;
-        for (uint32_t i = 0; i < s->sms; i++)
-            if (!(memory = malloc(bytes)) || gpump_sm_init(memory, bytes, &sm_config, &s->sm[i], &diag) != GPUMP_OK)
-                return -1;
-    }
+    if (s->options->mechanism == GPUMP_TECHNIQUE_SELECT &&
+        !(s->histories = (gpump_cost_history *)calloc(s->library->kernel_count + 1, sizeof *s->histories)))
+        return -1;
+    if (s->options->use_sm && prepare_sms(s)) return -1;
     for (uint32_t i = 0; i < s->sms; i++) {
-        s->preempted_at[i] = GPUMP_UNKNOWN, s->owner_process[i] = GPUMP_NONE;
+        s->preempted_at[i] = GPUMP_UNKNOWN;
+        s->owner_process[i] = GPUMP_NONE;
         s->ports[i] = gpump_gpu_port(gpu);
     }
     return 0;
@@ -1003,15 +1018,10 @@ static void look_for_starvation(sim *s) {
     }
 }
 
-int tb_run(const tb_library *library, const tb_workload *workload, const tb_options *options, tb_result *result) {
+static sim *new_sim(const tb_library *library, const tb_workload *workload, const tb_options *options,
+                    tb_result *result) {
     sim *s = (sim *)calloc(1, sizeof *s);
-    uint64_t next_look = STARVATION_EVENTS;
-    int failed;
-    memset(result, 0, sizeof *result);
-    if (!s) {
-        snprintf(result->error, sizeof result->error, "out of memory");
-        return -1;
-    }
+    if (!s) return NULL;
     s->library = library;
     s->workload = workload;
     s->options = options;
@@ -1023,52 +1033,11 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
     s->setup_cycles = tb_cycles(&library->machine, library->machine.setup_us);
     s->dispatch_cycles = tb_cycles(&library->machine, library->machine.dispatch_us);
     s->limit = options->limit_us > 0 ? tb_cycles(&library->machine, options->limit_us) : GPUMP_UNKNOWN;
-    if (prepare(s) || (options->timeline && show_begin(s))) {
-        if (!*result->error) fail(s, "out of memory, or a machine with more than 1024 SMs");
-        s->failed = 1;
-    }
-    for (uint32_t i = 0; i < workload->count && !s->failed; i++) {
-        gpump_scheduler_process process;
-        memset(&process, 0, sizeof process);
-        process.cookie = i;
-        process.page_table_base = (uint64_t)(i + 1) << 20;
-        process.priority = workload->processes[i].priority;
-        process.weight = workload->processes[i].weight;
-        expect(s, gpump_scheduler_open(s->scheduler, 0, &process, &s->processes[i].row, NULL), "open");
-        push(s, tb_cycles(&library->machine, workload->processes[i].start_us), EVENT_CPU, i, 0);
-    }
-    while (!s->failed && s->unfinished && s->heap_count && s->heap[0].time <= s->limit) {
-        event e = pop(s);
-        if (tb_stop) fail(s, "interrupted");
-        s->now = e.time;
-        s->result->events++;
-        handle(s, &e);
-        while (s->heap_count && s->heap[0].time == s->now &&
-               !s->failed) { /* everything of this cycle, then the decisions */
-            e = pop(s);
-            s->result->events++;
-            handle(s, &e);
-        }
-        pump(s);
-        if (options->timeline && options->timeline->sample_cycle <= s->now) show_sample(s);
-        if (s->result->events >= next_look && !s->failed) {
-            next_look = s->result->events + STARVATION_EVENTS;
-            look_for_starvation(s);
-        }
-    }
-    if (!s->failed && s->unfinished && s->limit == GPUMP_UNKNOWN)
-        fail(s, "nothing can happen any more, and processes are not done");
-    result->cycles = s->now;
-    if (options->timeline && s->shown_kernels) {
-        for (uint32_t i = 0; i < s->sms * s->slots_per_sm; i++)
-            if (s->slots[i].state != SLOT_FREE) show_slot(s, i);
-        show_sample(s);
-        timeline_close(options->timeline, s->now);
-    }
-    if (s->scheduler) gpump_scheduler_get_statistics(s->scheduler, &result->statistics);
-    failed = s->failed;
-    if (s->sm)
-        for (uint32_t i = 0; i < s->sms; i++) free(s->sm[i]);
+    return s;
+}
+
+static void free_sim(sim *s) {
+    for (uint32_t i = 0; s->sm && i < s->sms; i++) free(s->sm[i]);
     free(s->sm);
     free(s->histories);
     free(s->scheduler);
@@ -1077,6 +1046,71 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
     free(s->shown_kernels);
     free(s->heap);
     free(s);
+}
+
+/* Each process begins with work of the CPU, at its own start time. */
+static void open_processes(sim *s) {
+    for (uint32_t i = 0; i < s->workload->count && !s->failed; i++) {
+        gpump_scheduler_process process;
+        memset(&process, 0, sizeof process);
+        process.cookie = i;
+        process.page_table_base = (uint64_t)(i + 1) << 20;
+        process.priority = s->workload->processes[i].priority;
+        process.weight = s->workload->processes[i].weight;
+        expect(s, gpump_scheduler_open(s->scheduler, 0, &process, &s->processes[i].row, NULL), "open");
+        push(s, tb_cycles(&s->library->machine, s->workload->processes[i].start_us), EVENT_CPU, i, 0);
+    }
+}
+
+/* Handles all events of the next cycle that has any, then the scheduler's decisions. */
+static void step(sim *s) {
+    if (tb_stop) fail(s, "interrupted");
+    s->now = s->heap[0].time;
+    do {
+        event e = pop(s);
+        s->result->events++;
+        handle(s, &e);
+    } while (s->heap_count && s->heap[0].time == s->now && !s->failed);
+    pump(s);
+}
+
+/* Ends the timeline: blocks that still run are shown up to now. */
+static void show_end(sim *s) {
+    for (uint32_t i = 0; i < s->sms * s->slots_per_sm; i++)
+        if (s->slots[i].state != SLOT_FREE) show_slot(s, i);
+    show_sample(s);
+    timeline_close(s->options->timeline, s->now);
+}
+
+int tb_run(const tb_library *library, const tb_workload *workload, const tb_options *options, tb_result *result) {
+    uint64_t next_look = STARVATION_EVENTS;
+    sim *s;
+    int failed;
+    memset(result, 0, sizeof *result);
+    if (!(s = new_sim(library, workload, options, result))) {
+        snprintf(result->error, sizeof result->error, "out of memory");
+        return -1;
+    }
+    if (prepare(s) || (options->timeline && show_begin(s))) {
+        if (!*result->error) fail(s, "out of memory, or a machine with more than 1024 SMs");
+        s->failed = 1;
+    }
+    open_processes(s);
+    while (!s->failed && s->unfinished && s->heap_count && s->heap[0].time <= s->limit) {
+        step(s);
+        if (options->timeline && options->timeline->sample_cycle <= s->now) show_sample(s);
+        if (result->events >= next_look && !s->failed) {
+            next_look = result->events + STARVATION_EVENTS;
+            look_for_starvation(s);
+        }
+    }
+    if (!s->failed && s->unfinished && s->limit == GPUMP_UNKNOWN)
+        fail(s, "nothing can happen any more, and processes are not done");
+    result->cycles = s->now;
+    if (options->timeline && s->shown_kernels) show_end(s);
+    if (s->scheduler) gpump_scheduler_get_statistics(s->scheduler, &result->statistics);
+    failed = s->failed;
+    free_sim(s);
     return failed ? -1 : 0;
 }
 

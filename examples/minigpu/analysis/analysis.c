@@ -372,8 +372,55 @@ static void replace_operand(const target_file *file, operand *o, uint32_t number
     *o = now;
 }
 
-/* An instruction that a transform put in, or a constant or parameter set once more. Returns 0, or -1 for one that
- * cannot be. */
+/* Opcode and unit of an instruction without operands. */
+static void make_bare(instruction *to, uint32_t opcode, uint32_t unit) {
+    to->opcode = (uint8_t)opcode;
+    to->unit = (uint8_t)unit;
+    to->type = TYPE_NONE;
+    to->destination_count = to->source_count = 0;
+}
+
+static void make_page_entered(const target_file *file, const gpump_instruction *from, instruction *to) {
+    to->opcode = OPCODE_PAGE_ENTERED;
+    to->type = TYPE_NONE;
+    to->offset = from->displacement;
+    to->sources[0] = new_operand(file, from->uses[0]);
+    to->sources[1] = immediate_operand((uint64_t)from->immediate, 2);
+    to->sources[2] = immediate_operand(from->bytes, 2);
+    to->source_count = 3;
+}
+
+/* The type of a page check is as wide as the access that it checks. */
+static void make_check(const target_file *file, const gpump_instruction *from, uint32_t predicate, instruction *to) {
+    to->opcode = OPCODE_CHECK;
+    to->unit = UNIT_MEMORY;
+    to->variant = from->access & GPUMP_ACCESS_WRITE ? VARIANT_WRITE : VARIANT_NONE;
+    to->space = from->space == GPUMP_SPACE_GENERIC ? SPACE_GENERIC
+                : from->space == GPUMP_SPACE_LOCAL ? SPACE_LOCAL
+                                                   : SPACE_GLOBAL;
+    to->type = from->bytes == 1 ? TYPE_B8 : from->bytes == 2 ? TYPE_B16 : from->bytes == 4 ? TYPE_B32 : TYPE_B64;
+    to->vector = (uint8_t)(from->bytes / type_bytes(to->type));
+    to->offset = from->displacement;
+    to->check = predicate;
+    to->destination_count = 0;
+    to->sources[0] = new_operand(file, from->uses[0]);
+}
+
+/* A load from parameters, or a load or store of a spilled register. */
+static void make_access(const target_file *file, const gpump_instruction *from, const operand *value, instruction *to) {
+    const int is_parameter = from->operation == GPUMP_OP_PARAMETER, is_store = from->operation == GPUMP_OP_SPILL_STORE;
+    to->opcode = is_store ? OPCODE_ST : OPCODE_LD;
+    to->unit = UNIT_MEMORY;
+    to->space = is_parameter ? SPACE_PARAM : SPACE_LOCAL;
+    to->offset = from->immediate + (is_parameter ? 0 : (int64_t)file->spill_base);
+    if (!is_store) return;
+    to->destination_count = 0;
+    to->sources[1] = *value;
+    to->source_count = 2;
+}
+
+/* Writes the instruction that a transform inserted, or a constant or parameter that it sets once more. Returns -1 for
+ * an operation that no transform inserts. */
 static int make_instruction(const target_file *file, const gpump_instruction *from, instruction *to) {
     const operand none = {0, 0, OPERAND_NONE, 0, 0, 0};
     operand value = from->def_count   ? new_operand(file, from->defs[0])
@@ -388,78 +435,30 @@ static int make_instruction(const target_file *file, const gpump_instruction *fr
     to->unit = UNIT_ALU;
     to->destinations[0] = value;
     switch (from->operation) {
-    case GPUMP_OP_MOVE: to->sources[0] = new_operand(file, from->uses[0]); return 0;
+    case GPUMP_OP_MOVE: to->sources[0] = new_operand(file, from->uses[0]); break;
     case GPUMP_OP_BOUNDARY:
-        to->opcode = OPCODE_BOUNDARY;
-        to->type = TYPE_NONE;
+        make_bare(to, OPCODE_BOUNDARY, UNIT_ALU);
         to->variant = from->immediate == GPUMP_BOUNDARY_SHORT ? VARIANT_SHORT : VARIANT_NONE;
-        to->destination_count = to->source_count = 0;
-        return 0;
-    case GPUMP_OP_PP:
-    case GPUMP_OP_PP_DIVERGED:
-    case GPUMP_OP_START_MARKER:
-        to->opcode = from->operation == GPUMP_OP_PP            ? OPCODE_PP
-                     : from->operation == GPUMP_OP_PP_DIVERGED ? OPCODE_PP_DIVERGED
-                                                               : OPCODE_START_MARKER;
-        to->type = TYPE_NONE;
-        to->destination_count = to->source_count = 0;
-        return 0;
-    case GPUMP_OP_CONSTANT:
-    case GPUMP_OP_CLEAR_CHECK:
-        to->sources[0] =
-            immediate_operand(from->operation == GPUMP_OP_CONSTANT ? (uint64_t)from->immediate : 0, value.words);
-        return 0;
-    case GPUMP_OP_PAGE_ENTERED:
-        to->opcode = OPCODE_PAGE_ENTERED;
-        to->type = TYPE_NONE;
-        to->offset = from->displacement;
-        to->sources[0] = new_operand(file, from->uses[0]);
-        to->sources[1] = immediate_operand((uint64_t)from->immediate, 2);
-        to->sources[2] = immediate_operand(from->bytes, 2);
-        to->source_count = 3;
-        return 0;
-    case GPUMP_OP_CHECK: /* its type is as wide as the access */
-        to->opcode = OPCODE_CHECK;
-        to->unit = UNIT_MEMORY;
-        to->variant = from->access & GPUMP_ACCESS_WRITE ? VARIANT_WRITE : VARIANT_NONE;
-        to->space = from->space == GPUMP_SPACE_GENERIC ? SPACE_GENERIC
-                    : from->space == GPUMP_SPACE_LOCAL ? SPACE_LOCAL
-                                                       : SPACE_GLOBAL;
-        to->type = from->bytes == 1 ? TYPE_B8 : from->bytes == 2 ? TYPE_B16 : from->bytes == 4 ? TYPE_B32 : TYPE_B64;
-        to->vector = (uint8_t)(from->bytes / type_bytes(to->type));
-        to->offset = from->displacement;
-        to->check = value.index;
-        to->destinations[0] = none;
-        to->destination_count = 0;
-        to->sources[0] = new_operand(file, from->uses[0]);
-        return 0;
+        break;
+    case GPUMP_OP_PP: make_bare(to, OPCODE_PP, UNIT_ALU); break;
+    case GPUMP_OP_PP_DIVERGED: make_bare(to, OPCODE_PP_DIVERGED, UNIT_ALU); break;
+    case GPUMP_OP_START_MARKER: make_bare(to, OPCODE_START_MARKER, UNIT_ALU); break;
+    case GPUMP_OP_CONSTANT: to->sources[0] = immediate_operand((uint64_t)from->immediate, value.words); break;
+    case GPUMP_OP_CLEAR_CHECK: to->sources[0] = immediate_operand(0, value.words); break;
+    case GPUMP_OP_PAGE_ENTERED: make_page_entered(file, from, to); break;
+    case GPUMP_OP_CHECK: make_check(file, from, value.index, to); break;
     case GPUMP_OP_BRANCH:
     case GPUMP_OP_GUARDED_CALL:
-        to->opcode = from->operation == GPUMP_OP_BRANCH ? OPCODE_BRA : OPCODE_GUARDED_CALL;
-        to->unit = UNIT_CONTROL;
-        to->type = TYPE_NONE;
+        make_bare(to, from->operation == GPUMP_OP_BRANCH ? OPCODE_BRA : OPCODE_GUARDED_CALL, UNIT_CONTROL);
         to->target = from->target;
-        to->destination_count = to->source_count = 0;
-        return 0;
+        break;
     case GPUMP_OP_PARAMETER:
     case GPUMP_OP_SPILL_LOAD:
-        to->opcode = OPCODE_LD;
-        to->unit = UNIT_MEMORY;
-        to->space = from->operation == GPUMP_OP_PARAMETER ? SPACE_PARAM : SPACE_LOCAL;
-        to->offset = from->immediate + (from->operation == GPUMP_OP_PARAMETER ? 0 : (int64_t)file->spill_base);
-        return 0;
-    case GPUMP_OP_SPILL_STORE:
-        to->opcode = OPCODE_ST;
-        to->unit = UNIT_MEMORY;
-        to->space = SPACE_LOCAL;
-        to->offset = from->immediate + (int64_t)file->spill_base;
-        to->destinations[0] = none;
-        to->destination_count = 0;
-        to->sources[1] = value;
-        to->source_count = 2;
-        return 0;
+    case GPUMP_OP_SPILL_STORE: make_access(file, from, &value, to); break;
     default: return -1;
     }
+    if (!to->destination_count) to->destinations[0] = none;
+    return 0;
 }
 
 /* The origin of the first instruction behind `i` that has one: what a check there is for. */
@@ -755,9 +754,60 @@ gpump_result analysis_split(analysis_source *source, uint32_t first, uint32_t se
 
 /* ---- the whole way ---- */
 
+/* Adds the last transform's program to the chain, if it succeeded. */
+static gpump_result chained(transform_chain *chain, gpump_result result) {
+    chain->last += result == GPUMP_OK;
+    return result;
+}
+
+static gpump_result allocate_registers(const gpump_program *program, uint32_t registers, gpump_program **allocated,
+                                       gpump_registers_report *report, gpump_diag *diag) {
+    gpump_registers_config config;
+    gpump_result result = gpump_registers_config_preset(&config, "fermi");
+    config.registers = registers;
+    config.predicates = 64; /* lane masks are no part of the register file here: no reason to spill one */
+    return result == GPUMP_OK ? gpump_registers_allocate(program, &config, allocated, report, diag) : result;
+}
+
+/* The transforms that `how` asks for, in their order: page checks, regions, registers, preemption points. */
+static gpump_result transform(const analysis_lowering *how, transform_chain *chain, analysis_lowered *report,
+                              gpump_diag *diag) {
+    gpump_result result = GPUMP_OK;
+    if (how->page_checks != PAGE_CHECKS_NONE)
+        result = chained(chain, insert_page_checks(chain->programs[chain->last], how, next_program(chain),
+                                                   &report->page_checks, diag));
+    if (result == GPUMP_OK && how->regions != REGIONS_NONE)
+        result = chained(chain,
+                         form_regions(chain->programs[chain->last], how, next_program(chain), &report->regions, diag));
+    if (result == GPUMP_OK)
+        result = chained(chain, allocate_registers(chain->programs[chain->last], how->registers, next_program(chain),
+                                                   &report->registers, diag));
+    if (result == GPUMP_OK && how->point_interval)
+        result = chained(chain, place_points(chain->programs[chain->last], how->point_interval, next_program(chain),
+                                             &report->points, diag));
+    return result;
+}
+
+/* Writes the last program as a kernel, with its registers, spill space and marks. */
+static gpump_result write_kernel(const kernel_program *kernel, const analysis_lowering *how,
+                                 const gpump_program *program, const uint32_t *origins, const target_file *file,
+                                 const analysis_lowered *report, kernel_program *lowered) {
+    const gpump_registers_report *r = &report->registers;
+    gpump_result result = rewrite(kernel, program, origins, file, lowered);
+    for (uint32_t i = 0; how->clobbers && result == GPUMP_OK && i < lowered->count; i++)
+        if (origins[i] != GPUMP_NONE && how->clobbers[origins[i]]) lowered->instructions[i].flags |= FLAG_CLOBBERS;
+    lowered->registers = r->registers;
+    lowered->predicates = r->predicates;
+    lowered->ptx_registers = kernel->registers;
+    lowered->spill_bytes = r->spill_bytes;
+    if (r->spill_bytes) lowered->local_bytes = (uint32_t)file->spill_base + r->spill_bytes;
+    if (result == GPUMP_OK && how->regions != REGIONS_NONE && how->spilling)
+        result = spill_at_boundaries(lowered, program, file, how->spilling);
+    return result;
+}
+
 gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowering *how, kernel_program *lowered,
                             analysis_lowered *report, gpump_diag *diag) {
-    gpump_registers_config config;
     transform_chain chain;
     analysis_lowered ignored;
     gpump_result result;
@@ -772,48 +822,16 @@ gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowerin
     lowered->array_bytes = kernel->local_bytes;
     if ((result = analysis_create_launch(kernel, how->block, how->alias_class, &a, diag)) != GPUMP_OK) return result;
     chain.programs[0] = a.program;
-    if (how->page_checks != PAGE_CHECKS_NONE) {
-        result = insert_page_checks(chain.programs[chain.last], how, next_program(&chain), &report->page_checks, diag);
-        chain.last += result == GPUMP_OK;
-    }
-    if (result == GPUMP_OK && how->regions != REGIONS_NONE) {
-        result = form_regions(chain.programs[chain.last], how, next_program(&chain), &report->regions, diag);
-        chain.last += result == GPUMP_OK;
-    }
-    if (result == GPUMP_OK) result = gpump_registers_config_preset(&config, "fermi");
-    if (result == GPUMP_OK) {
-        config.registers = how->registers;
-        config.predicates =
-            64; /* lane masks are no part of the register file here, so there is no reason to spill one */
-        result = gpump_registers_allocate(chain.programs[chain.last], &config, next_program(&chain), &report->registers,
-                                          diag);
-        chain.last += result == GPUMP_OK;
-    }
-    if (result == GPUMP_OK && how->point_interval) {
-        result =
-            place_points(chain.programs[chain.last], how->point_interval, next_program(&chain), &report->points, diag);
-        chain.last += result == GPUMP_OK;
-    }
+    result = transform(how, &chain, report, diag);
     if (result == GPUMP_OK && !(origins = origins_of(&chain))) result = GPUMP_ERROR_MEMORY;
     if (result == GPUMP_OK) {
-        const gpump_registers_report *r = &report->registers;
-        const gpump_program *program = chain.programs[chain.last];
-        file.registers = r->registers;
+        file.registers = report->registers.registers;
         file.spill_base = (kernel->local_bytes + 7u) / 8u * 8u;
-        result = rewrite(kernel, program, origins, &file, lowered);
-        for (i = 0; how->clobbers && result == GPUMP_OK && i < lowered->count; i++)
-            if (origins[i] != GPUMP_NONE && how->clobbers[origins[i]]) lowered->instructions[i].flags |= FLAG_CLOBBERS;
-        lowered->registers = r->registers;
-        lowered->predicates = r->predicates;
-        lowered->ptx_registers = kernel->registers;
-        lowered->spill_bytes = r->spill_bytes;
-        if (r->spill_bytes) lowered->local_bytes = (uint32_t)file.spill_base + r->spill_bytes;
-        if (result == GPUMP_OK && how->regions != REGIONS_NONE && how->spilling)
-            result = spill_at_boundaries(lowered, program, &file, how->spilling);
+        result = write_kernel(kernel, how, chain.programs[chain.last], origins, &file, report, lowered);
     }
     if (result == GPUMP_OK && how->source && !how->spilling) {
         *how->source = keep_source(kernel, chain.programs[chain.last], origins, &file, lowered);
-        if (*how->source) {
+        if (*how->source) { /* the source owns both now */
             origins = NULL;
             chain.last--;
         }

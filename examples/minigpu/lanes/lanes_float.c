@@ -13,6 +13,8 @@ static const lanes_operand *const *flushed(const instruction *i, const lanes_ope
     return copies;
 }
 
+static int is_approximate(const instruction *i) { return i->variant == VARIANT_APPROX || i->variant == VARIANT_FULL; }
+
 /* .sat and .ftz of a result. */
 static void finish(const instruction *i, lanes_operand *restrict d) {
     if (i->type != TYPE_F32) return;
@@ -80,39 +82,11 @@ FMA_INSTRUCTION void lanes_fused_f32(const lanes_operand *const *s, lanes_operan
     }
 }
 
-int lanes_float(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d) {
-    lanes_operand copy[3];
-    const lanes_operand *copies[3];
-    int is_f32 = i->type == TYPE_F32, approximate = i->variant == VARIANT_APPROX || i->variant == VARIANT_FULL;
-    if (type_is_half(i->type)) return lanes_half(i, s, d);
-    if (!type_is_float(i->type)) return 0;
-    switch (i->opcode) {
-    case OPCODE_ADD:
-    case OPCODE_SUB:
-    case OPCODE_MUL:
-    case OPCODE_FMA:
-    case OPCODE_DIV:
-    case OPCODE_ABS:
-    case OPCODE_NEG:
-    case OPCODE_MIN:
-    case OPCODE_MAX:
-    case OPCODE_SQRT:
-    case OPCODE_RCP:
-    case OPCODE_RSQRT:
-    case OPCODE_SIN:
-    case OPCODE_COS:
-    case OPCODE_LG2:
-    case OPCODE_EX2:
-    case OPCODE_TANH:
-    case OPCODE_COPYSIGN: break;
-    default: return 0;
-    }
-    s = flushed(i, s, copy, copies);
-    if (i->rounding > ROUND_RN && !approximate) {
-        lanes_directed(i, s, d);
-        finish(i, d);
-        return 1;
-    }
+/* An operation on one warp's operands. The result is not yet flushed or saturated. */
+typedef void operation(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d);
+
+static void arithmetic(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d) {
+    const int is_f32 = i->type == TYPE_F32;
     switch (i->opcode) {
     case OPCODE_ADD: BOTH(a + b, a + b);
     case OPCODE_SUB: BOTH(a - b, a - b);
@@ -123,6 +97,14 @@ int lanes_float(const instruction *i, const lanes_operand *const *s, lanes_opera
             break;
         }
         BOTH(fmaf(a, b, READ_f32(s[2], l)), fma(a, b, READ_f64(s[2], l)));
+    default: break;
+    }
+}
+
+/* Division and roots are exact, or under .approx and .full computed in double and rounded once. */
+static void division(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d) {
+    const int is_f32 = i->type == TYPE_F32, approximate = is_approximate(i);
+    switch (i->opcode) {
     case OPCODE_DIV:
         if (is_f32 && approximate) { F32((float)((double)a / (double)b)); }
         BOTH(a / b, a / b);
@@ -133,44 +115,84 @@ int lanes_float(const instruction *i, const lanes_operand *const *s, lanes_opera
         if (is_f32 && approximate) { F32((float)(1.0 / (double)a)); }
         BOTH(1.0f / a, 1.0 / a);
     case OPCODE_RSQRT: BOTH((float)(1.0 / sqrt((double)a)), 1.0 / sqrt(a));
+    default: break;
+    }
+}
+
+static void transcendental(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d) {
+    const int is_f32 = i->type == TYPE_F32;
+    switch (i->opcode) {
     case OPCODE_SIN: BOTH((float)sin((double)a), sin(a));
     case OPCODE_COS: BOTH((float)cos((double)a), cos(a));
     case OPCODE_LG2: BOTH((float)log2((double)a), log2(a));
     case OPCODE_EX2: BOTH((float)exp2((double)a), exp2(a));
     case OPCODE_TANH: BOTH((float)tanh((double)a), tanh(a));
-    case OPCODE_MIN:
-        if (i->flags & FLAG_NAN) {
-            BOTH(a != a ? a : b != b ? b : min_f32(a, b), a != a ? a : b != b ? b : min_f64(a, b));
-        }
-        BOTH(min_f32(a, b), min_f64(a, b));
-    case OPCODE_MAX:
-        if (i->flags & FLAG_NAN) {
-            BOTH(a != a ? a : b != b ? b : max_f32(a, b), a != a ? a : b != b ? b : max_f64(a, b));
-        }
-        BOTH(max_f32(a, b), max_f64(a, b));
-    /* These touch the sign bit only, of a NaN too. */
-    case OPCODE_ABS:
-    case OPCODE_NEG: {
-        uint32_t sign = 0x80000000u, clear = i->opcode == OPCODE_ABS ? sign : 0,
-                 flip = i->opcode == OPCODE_NEG ? sign : 0, top = is_f32 ? 0 : 1;
-        EACH_LANE {
-            uint32_t high = s[0]->word[top][l];
-            d->word[0][l] = s[0]->word[0][l];
-            d->word[top][l] = (high & ~clear) ^ flip;
-        }
-        break;
-    }
-    case OPCODE_COPYSIGN: { /* the sign of a, the rest of b */
-        uint32_t top = is_f32 ? 0 : 1;
-        EACH_LANE {
-            uint32_t sign = s[0]->word[top][l] & 0x80000000u, rest = s[1]->word[top][l] & 0x7fffffffu;
-            d->word[0][l] = s[1]->word[0][l];
-            d->word[top][l] = sign | rest;
-        }
-        break;
-    }
     default: break;
     }
+}
+
+static void minimum_maximum(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d) {
+    const int is_f32 = i->type == TYPE_F32, keeps_nan = (i->flags & FLAG_NAN) != 0;
+    switch (i->opcode) {
+    case OPCODE_MIN:
+        if (keeps_nan) { BOTH(a != a ? a : b != b ? b : min_f32(a, b), a != a ? a : b != b ? b : min_f64(a, b)); }
+        BOTH(min_f32(a, b), min_f64(a, b));
+    case OPCODE_MAX:
+        if (keeps_nan) { BOTH(a != a ? a : b != b ? b : max_f32(a, b), a != a ? a : b != b ? b : max_f64(a, b)); }
+        BOTH(max_f32(a, b), max_f64(a, b));
+    default: break;
+    }
+}
+
+/* abs, neg and copysign change the sign bit only, of a NaN too. copysign takes the sign of a and the rest of b. */
+static void sign(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d) {
+    const uint32_t bit = 0x80000000u, top = i->type == TYPE_F32 ? 0 : 1;
+    const lanes_operand *from = i->opcode == OPCODE_COPYSIGN ? s[1] : s[0];
+    const uint32_t clear = i->opcode == OPCODE_NEG ? 0 : bit, flip = i->opcode == OPCODE_NEG ? bit : 0,
+                   take = i->opcode == OPCODE_COPYSIGN ? bit : 0;
+    EACH_LANE {
+        const uint32_t high = from->word[top][l], sign_of = s[0]->word[top][l] & take;
+        d->word[0][l] = from->word[0][l];
+        d->word[top][l] = ((high & ~clear) ^ flip) | sign_of;
+    }
+}
+
+/* Returns the operation of an opcode, or NULL for an opcode that is not of floating point. */
+static operation *operation_of(uint32_t opcode) {
+    switch (opcode) {
+    case OPCODE_ADD:
+    case OPCODE_SUB:
+    case OPCODE_MUL:
+    case OPCODE_FMA: return arithmetic;
+    case OPCODE_DIV:
+    case OPCODE_SQRT:
+    case OPCODE_RCP:
+    case OPCODE_RSQRT: return division;
+    case OPCODE_SIN:
+    case OPCODE_COS:
+    case OPCODE_LG2:
+    case OPCODE_EX2:
+    case OPCODE_TANH: return transcendental;
+    case OPCODE_MIN:
+    case OPCODE_MAX: return minimum_maximum;
+    case OPCODE_ABS:
+    case OPCODE_NEG:
+    case OPCODE_COPYSIGN: return sign;
+    default: return NULL;
+    }
+}
+
+int lanes_float(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d) {
+    lanes_operand copy[3];
+    const lanes_operand *copies[3];
+    operation *compute;
+    if (type_is_half(i->type)) return lanes_half(i, s, d);
+    if (!type_is_float(i->type) || !(compute = operation_of(i->opcode))) return 0;
+    s = flushed(i, s, copy, copies);
+    if (i->rounding > ROUND_RN && !is_approximate(i))
+        lanes_directed(i, s, d);
+    else
+        compute(i, s, d);
     finish(i, d);
     return 1;
 }

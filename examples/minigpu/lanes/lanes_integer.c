@@ -181,6 +181,61 @@ static int dot_product(const instruction *i, const lanes_operand *const *s, lane
     return 1;
 }
 
+/* vabsdiff4: |a - b| of the four bytes of a register, side by side or summed onto the third source. */
+static int absolute_differences(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d) {
+    EACH_LANE {
+        uint32_t sum = s[2]->word[0][l], bytes = 0;
+        for (uint32_t k = 0; k < 32; k += 8) {
+            const uint32_t a = s[0]->word[0][l] >> k & 0xff, b = s[1]->word[0][l] >> k & 0xff;
+            const int32_t difference =
+                i->source_type == TYPE_S32 ? (int32_t)(int8_t)a - (int32_t)(int8_t)b : (int32_t)a - (int32_t)b;
+            const uint32_t size = (uint32_t)(difference < 0 ? -difference : difference);
+            sum += size;
+            bytes |= size << k;
+        }
+        d->word[0][l] = i->variant == VARIANT_ADD ? sum : bytes;
+    }
+    return 1;
+}
+
+/* sad: |a - b| + c. */
+static int difference_and_sum(uint32_t type, const lanes_operand *const *s, lanes_operand *restrict d) {
+    switch (type) {
+    case TYPE_U16: BINARY(uint16_t, u16, (a > b ? a - b : b - a) + READ_u16(s[2], l));
+    case TYPE_S16: BINARY(int32_t, s16, (a > b ? a - b : b - a) + READ_s16(s[2], l));
+    case TYPE_U32: BINARY(uint32_t, u32, (a > b ? a - b : b - a) + READ_u32(s[2], l));
+    case TYPE_S32: BINARY(int64_t, s32, (a > b ? a - b : b - a) + READ_s32(s[2], l));
+    case TYPE_U64: BINARY(uint64_t, u64, (a > b ? a - b : b - a) + READ_u64(s[2], l));
+    case TYPE_S64:
+        BINARY(int64_t, s64, (a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a) + READ_u64(s[2], l));
+    default: return 0;
+    }
+}
+
+/* neg, where `always`, and abs, which negates only what is negative. */
+static int negate(uint32_t type, int always, const lanes_operand *const *s, lanes_operand *restrict d) {
+    switch (type_bytes(type)) {
+    case 2:
+        EACH_LANE {
+            int32_t a = READ_s16(s[0], l);
+            WRITE_u16(d, l, always || a < 0 ? -a : a);
+        }
+        return 1;
+    case 4:
+        EACH_LANE {
+            uint32_t a = s[0]->word[0][l];
+            d->word[0][l] = always || (int32_t)a < 0 ? 0u - a : a;
+        }
+        return 1;
+    default:
+        EACH_LANE {
+            uint64_t a = lane64(s[0], l);
+            set_lane64(d, l, always || (int64_t)a < 0 ? 0u - a : a);
+        }
+        return 1;
+    }
+}
+
 int lanes_integer(const instruction *i, uint32_t active, const lanes_operand *const *s, lanes_operand *restrict d) {
     uint32_t type = integer_type(i->type);
     if (type_is_float(type) || type == TYPE_PRED) return 0;
@@ -207,59 +262,14 @@ int lanes_integer(const instruction *i, uint32_t active, const lanes_operand *co
     case OPCODE_MAD24: return multiply24(i, s, d);
     case OPCODE_DP4A:
     case OPCODE_DP2A: return dot_product(i, s, d);
-    case OPCODE_VABSDIFF4:
-        EACH_LANE {
-            uint32_t sum = s[2]->word[0][l], bytes = 0;
-            for (uint32_t k = 0; k < 32; k += 8) {
-                const uint32_t a = s[0]->word[0][l] >> k & 0xff, b = s[1]->word[0][l] >> k & 0xff;
-                const int32_t difference =
-                    i->source_type == TYPE_S32 ? (int32_t)(int8_t)a - (int32_t)(int8_t)b : (int32_t)a - (int32_t)b;
-                const uint32_t size = (uint32_t)(difference < 0 ? -difference : difference);
-                sum += size;
-                bytes |= size << k;
-            }
-            d->word[0][l] = i->variant == VARIANT_ADD ? sum : bytes;
-        }
-        return 1;
-    case OPCODE_SAD:
-        switch (type) {
-        case TYPE_U16: BINARY(uint32_t, u16, (a > b ? a - b : b - a) + READ_u16(s[2], l));
-        case TYPE_S16: BINARY(int32_t, s16, (a > b ? a - b : b - a) + READ_s16(s[2], l));
-        case TYPE_U32: BINARY(uint32_t, u32, (a > b ? a - b : b - a) + READ_u32(s[2], l));
-        case TYPE_S32: BINARY(int64_t, s32, (a > b ? a - b : b - a) + READ_s32(s[2], l));
-        case TYPE_U64: BINARY(uint64_t, u64, (a > b ? a - b : b - a) + READ_u64(s[2], l));
-        case TYPE_S64:
-            BINARY(int64_t, s64, (a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a) + READ_u64(s[2], l));
-        default: return 0;
-        }
+    case OPCODE_VABSDIFF4: return absolute_differences(i, s, d);
+    case OPCODE_SAD: return difference_and_sum(type, s, d);
     case OPCODE_DIV: return divide(type, 0, s, d);
     case OPCODE_REM: return divide(type, 1, s, d);
     case OPCODE_MIN: BY_TYPE(a < b ? a : b)
     case OPCODE_MAX: BY_TYPE(a > b ? a : b)
-    case OPCODE_NEG:
-    case OPCODE_ABS: {
-        int always = i->opcode == OPCODE_NEG;
-        switch (type_bytes(type)) {
-        case 2:
-            EACH_LANE {
-                int32_t a = READ_s16(s[0], l);
-                WRITE_u16(d, l, always || a < 0 ? -a : a);
-            }
-            return 1;
-        case 4:
-            EACH_LANE {
-                uint32_t a = s[0]->word[0][l];
-                d->word[0][l] = always || (int32_t)a < 0 ? 0u - a : a;
-            }
-            return 1;
-        default:
-            EACH_LANE {
-                uint64_t a = lane64(s[0], l);
-                set_lane64(d, l, always || (int64_t)a < 0 ? 0u - a : a);
-            }
-            return 1;
-        }
-    }
+    case OPCODE_NEG: return negate(type, 1, s, d);
+    case OPCODE_ABS: return negate(type, 0, s, d);
     default: return 0;
     }
 }

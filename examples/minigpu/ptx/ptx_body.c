@@ -319,85 +319,108 @@ static int read_barrier(ptx_reader *reader, const ptx_token *name, instruction *
     return 0;
 }
 
+/* The type of the operand that a letter of an opcode's shape stands for. */
+static uint32_t type_of_shape(char shape, const instruction *out) {
+    switch (shape) {
+    case 'w':
+    case 'W': return wide_type(out);
+    case 'r':
+    case 'u': return TYPE_U32;
+    case 'P': return TYPE_PRED;
+    case 'b':
+    case 'C': return out->source_type;
+    case 'o': return out->opcode == OPCODE_MATCH || out->opcode == OPCODE_ELECT ? (uint32_t)TYPE_B32 : out->type;
+    case 'a': return out->type == TYPE_NONE ? (uint32_t)TYPE_U64 : out->type;
+    default: return out->type;
+    }
+}
+
+/* Reads one register or immediate. *source counts the sources that were read. */
+static int read_scalar(ptx_reader *reader, const ptx_token *name, char shape, uint32_t *source, instruction *out) {
+    const uint32_t type = type_of_shape(shape, out);
+    const int any_width = shape == 'c' || shape == 'C';
+    raw_operand raw;
+    if (ptx_raw_operand(reader, &raw)) return -1;
+    switch (shape) {
+    case 'd':
+    case 'w':
+    case 'r':
+    case 'c': return ptx_destination(reader, &raw, type, any_width, out, 0);
+    case 'o': /* d|p: the predicate is optional */
+        if (ptx_destination(reader, &raw, type, 0, out, 0)) return -1;
+        if (!ptx_take(reader, '|')) return 0;
+        return ptx_raw_operand(reader, &raw) || ptx_destination(reader, &raw, TYPE_PRED, 0, out, 1) ? -1 : 0;
+    case 'a':
+    case 'b':
+    case 'C':
+    case 'u':
+    case 'W':
+    case 'P': return ptx_source(reader, &raw, type, any_width, out, (*source)++);
+    case 'i':
+        if (raw.kind != RAW_INTEGER || raw.bits > 255)
+            return ptx_fail(reader, &raw.token, "lop3's truth table is 0 to 255");
+        out->lookup = (uint8_t)raw.bits;
+        return 0;
+    default: return ptx_fail(reader, name, "no such shape");
+    }
+}
+
+/* Reads {a, b, ...}: 'v' is a destination, 'V' a source behind the address. */
+static int read_vector(ptx_reader *reader, const ptx_modifier_list *list, char shape, instruction *out) {
+    const int any_width = out->opcode != OPCODE_TEX;
+    ptx_token token = reader->token;
+    raw_operand raws[4];
+    uint32_t count;
+    if (ptx_vector(reader, raws, 4, &count)) return -1;
+    if (count != out->vector)
+        return ptx_fail(reader, &token, "%s needs %u elements, found %u", list->written, out->vector, count);
+    for (uint32_t i = 0; i < count; i++)
+        if (shape == 'v' ? ptx_destination(reader, &raws[i], out->type, any_width, out, i)
+                         : ptx_source(reader, &raws[i], out->type, any_width, out, i + 1))
+            return -1;
+    return 0;
+}
+
+static int read_branch_label(ptx_reader *reader) {
+    ptx_token token = reader->token;
+    ptx_name label;
+    return ptx_expect_name(reader, &label, "a label") || add_pending(reader, label, &token, reader->count) ? -1 : 0;
+}
+
+static int read_operand(ptx_reader *reader, const ptx_token *name, const ptx_modifier_list *list, char shape,
+                        uint32_t *source, instruction *out) {
+    switch (shape) {
+    case 'm': *source = 1; return ptx_address(reader, out);
+    case 't': return read_texture(reader, out);
+    case 'x': return read_mov(reader, out);
+    case 'B': return read_barrier(reader, name, out);
+    case 'p': return read_predicate_pair(reader, out);
+    case 'l': return read_branch_label(reader);
+    case 'v':
+    case 'V': return read_vector(reader, list, shape, out);
+    default: return read_scalar(reader, name, shape, source, out);
+    }
+}
+
+/* Reads the operands that an opcode's shape asks for: one letter for each, '?' before an optional one. */
 static int read_operands(ptx_reader *reader, const ptx_token *name, const ptx_opcode *row,
                          const ptx_modifier_list *list, instruction *out) {
-    raw_operand raw, raws[4];
-    uint32_t source = 0, count;
+    uint32_t source = 0;
     int first = 1, optional = 0;
     for (const char *shape = row->shape; *shape; shape++) {
         if (*shape == '?') {
             optional = 1;
             continue;
         }
-        if (!first && (optional || ptx_at(reader, ';'))) {
-            if (ptx_at(reader, ';')) {
-                if (!optional) return ptx_fail(reader, &reader->token, "%s needs more operands", list->written);
-                optional = 0;
-                continue;
-            }
+        if (!first && ptx_at(reader, ';')) {
+            if (!optional) return ptx_fail(reader, &reader->token, "%s needs more operands", list->written);
+            optional = 0;
+            continue;
         }
         optional = 0;
         if (!first && ptx_expect(reader, ',', "between the operands")) return -1;
         first = 0;
-        if (*shape == 'm') {
-            if (ptx_address(reader, out)) return -1;
-            source = 1;
-        } else if (*shape == 't') {
-            if (read_texture(reader, out)) return -1;
-        } else if (*shape == 'x') {
-            if (read_mov(reader, out)) return -1;
-        } else if (*shape == 'B') {
-            if (read_barrier(reader, name, out)) return -1;
-        } else if (*shape == 'p') {
-            if (read_predicate_pair(reader, out)) return -1;
-        } else if (*shape == 'l') {
-            ptx_name label;
-            ptx_token token = reader->token;
-            if (ptx_expect_name(reader, &label, "a label") || add_pending(reader, label, &token, reader->count))
-                return -1;
-        } else if (*shape == 'v' || *shape == 'V') {
-            ptx_token token = reader->token;
-            int relaxed = out->opcode != OPCODE_TEX;
-            if (ptx_vector(reader, raws, 4, &count)) return -1;
-            if (count != out->vector)
-                return ptx_fail(reader, &token, "%s needs %u elements, found %u", list->written, out->vector, count);
-            for (uint32_t i = 0; i < count; i++)
-                if (*shape == 'v' ? ptx_destination(reader, &raws[i], out->type, relaxed, out, i)
-                                  : ptx_source(reader, &raws[i], out->type, relaxed, out, i + 1))
-                    return -1;
-        } else {
-            if (ptx_raw_operand(reader, &raw)) return -1;
-            int status = 0;
-            switch (*shape) {
-            case 'd': status = ptx_destination(reader, &raw, out->type, 0, out, 0); break;
-            case 'w': status = ptx_destination(reader, &raw, wide_type(out), 0, out, 0); break;
-            case 'r': status = ptx_destination(reader, &raw, TYPE_U32, 0, out, 0); break;
-            case 'c': status = ptx_destination(reader, &raw, out->type, 1, out, 0); break;
-            case 'o':
-                status = ptx_destination(
-                    reader, &raw, out->opcode == OPCODE_MATCH || out->opcode == OPCODE_ELECT ? TYPE_B32 : out->type, 0,
-                    out, 0);
-                if (!status && ptx_take(reader, '|'))
-                    status =
-                        ptx_raw_operand(reader, &raw) || ptx_destination(reader, &raw, TYPE_PRED, 0, out, 1) ? -1 : 0;
-                break;
-            case 'a':
-                status = ptx_source(reader, &raw, out->type == TYPE_NONE ? TYPE_U64 : out->type, 0, out, source++);
-                break;
-            case 'b': status = ptx_source(reader, &raw, out->source_type, 0, out, source++); break;
-            case 'C': status = ptx_source(reader, &raw, out->source_type, 1, out, source++); break;
-            case 'u': status = ptx_source(reader, &raw, TYPE_U32, 0, out, source++); break;
-            case 'W': status = ptx_source(reader, &raw, wide_type(out), 0, out, source++); break;
-            case 'P': status = ptx_source(reader, &raw, TYPE_PRED, 0, out, source++); break;
-            case 'i':
-                if (raw.kind != RAW_INTEGER || raw.bits > 255)
-                    return ptx_fail(reader, &raw.token, "lop3's truth table is 0 to 255");
-                out->lookup = (uint8_t)raw.bits;
-                break;
-            default: status = ptx_fail(reader, name, "no such shape");
-            }
-            if (status) return -1;
-        }
+        if (read_operand(reader, name, list, *shape, &source, out)) return -1;
     }
     return 0;
 }

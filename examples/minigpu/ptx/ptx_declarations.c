@@ -181,77 +181,93 @@ static void store_bits(const initializer *init, uint64_t offset, uint64_t bits) 
         (*init->image)[init->base + offset + i] = (uint8_t)(bits >> (8 * i));
 }
 
-static int read_element(ptx_reader *reader, const initializer *init, uint64_t offset) {
+/* A variable or function by its name, generic(name) and name + number. */
+static int read_address(ptx_reader *reader, const initializer *init, uint64_t offset) {
     ptx_token token = reader->token;
-    uint32_t bytes = type_bytes(init->type);
+    ptx_name name;
+    uint64_t addend = 0;
+    const int generic = ptx_token_is(&token, "generic");
+    if (generic) {
+        ptx_next(reader);
+        if (ptx_expect(reader, '(', "after generic")) return -1;
+    }
+    if (ptx_expect_name(reader, &name, "a variable")) return -1;
+    if (generic && ptx_expect(reader, ')', "after the variable")) return -1;
+    if ((ptx_at(reader, '+') || ptx_at(reader, '-')) && ptx_constant(reader, &addend)) return -1;
+    symbol *target = ptx_lookup(reader, name);
+    if (target && target->kind == SYMBOL_UNSUPPORTED)
+        return ptx_refuse(reader, &token, "",
+                          "the address of '%.*s' as initial value is not supported; pass an object to the kernel",
+                          (int)name.length, name.text);
+    if (!target || (target->kind != SYMBOL_VARIABLE && !target->address))
+        return ptx_fail(reader, &token, "'%.*s' is not a variable", (int)name.length, name.text);
+    if (type_bytes(init->type) < 4)
+        return ptx_fail(reader, &token, "an address does not fit into .%s", type_name(init->type));
+    if (target->kind == SYMBOL_FUNCTION) {
+        store_bits(init, offset, target->address + addend);
+        return 0;
+    }
+    return relocation_to(reader, init, init->base + offset, &token, target, (int64_t)addend);
+}
+
+/* Whether the current '-' is the sign of a floating-point literal; consumes the sign if so. */
+static int take_sign_of_float(ptx_reader *reader) {
+    ptx_lexer ahead = reader->lexer;
+    ptx_token next;
+    if (!ptx_at(reader, '-')) return 0;
+    ptx_lexer_next(&ahead, &next);
+    if (next.kind != TOKEN_FLOAT32 && next.kind != TOKEN_FLOAT64) return 0;
+    ptx_next(reader);
+    return 1;
+}
+
+/* The bits of a floating-point literal in `bytes` bytes: 4 gives an f32, all others an f64. */
+static uint64_t float_bits(const ptx_token *token, int negative, uint32_t bytes) {
+    uint64_t bits = token->value;
+    uint32_t low = (uint32_t)bits;
+    double number;
+    float single;
+    if (token->kind == TOKEN_FLOAT32) {
+        if (bytes == 4) return low ^ (negative ? 0x80000000u : 0); /* keeps a NaN's payload */
+        memcpy(&single, &low, 4);
+        number = (double)single;
+    } else
+        memcpy(&number, &bits, 8);
+    if (negative) number = -number;
+    if (bytes == 4) {
+        single = (float)number;
+        memcpy(&low, &single, 4);
+        return low;
+    }
+    memcpy(&bits, &number, 8);
+    return bits;
+}
+
+/* The bits of an integer as an element of a type. */
+static uint64_t integer_bits(uint64_t value, uint32_t type) {
+    if (type == TYPE_F32) {
+        float single = (float)(int64_t)value;
+        uint32_t low;
+        memcpy(&low, &single, 4);
+        return low;
+    }
+    if (type == TYPE_F64) {
+        double number = (double)(int64_t)value;
+        memcpy(&value, &number, 8);
+    }
+    return value;
+}
+
+static int read_element(ptx_reader *reader, const initializer *init, uint64_t offset) {
     uint64_t bits = 0;
-    if (token.kind == TOKEN_NAME) {
-        ptx_name name;
-        uint64_t addend = 0;
-        int generic = ptx_token_is(&token, "generic");
-        if (generic) {
-            ptx_next(reader);
-            if (ptx_expect(reader, '(', "after generic")) return -1;
-        }
-        if (ptx_expect_name(reader, &name, "a variable")) return -1;
-        if (generic && ptx_expect(reader, ')', "after the variable")) return -1;
-        if ((ptx_at(reader, '+') || ptx_at(reader, '-')) && ptx_constant(reader, &addend)) return -1;
-        symbol *target = ptx_lookup(reader, name);
-        if (target && target->kind == SYMBOL_UNSUPPORTED)
-            return ptx_refuse(reader, &token, "",
-                              "the address of '%.*s' as initial value is not supported; pass an object to the kernel",
-                              (int)name.length, name.text);
-        if (!target || (target->kind != SYMBOL_VARIABLE && !target->address))
-            return ptx_fail(reader, &token, "'%.*s' is not a variable", (int)name.length, name.text);
-        if (bytes < 4) return ptx_fail(reader, &token, "an address does not fit into .%s", type_name(init->type));
-        if (target->kind == SYMBOL_FUNCTION) {
-            store_bits(init, offset, target->address + addend);
-            return 0;
-        }
-        return relocation_to(reader, init, init->base + offset, &token, target, (int64_t)addend);
-    }
-    int negative = 0;
-    if (ptx_at(reader, '-')) {
-        ptx_lexer ahead = reader->lexer;
-        ptx_token next;
-        ptx_lexer_next(&ahead, &next);
-        if (next.kind == TOKEN_FLOAT32 || next.kind == TOKEN_FLOAT64) {
-            negative = 1;
-            ptx_next(reader);
-        }
-    }
+    if (reader->token.kind == TOKEN_NAME) return read_address(reader, init, offset);
+    const int negative = take_sign_of_float(reader);
     if (reader->token.kind == TOKEN_FLOAT32 || reader->token.kind == TOKEN_FLOAT64) {
-        double number;
-        float single;
-        bits = reader->token.value;
-        if (reader->token.kind == TOKEN_FLOAT32) {
-            uint32_t low = (uint32_t)bits;
-            memcpy(&single, &low, 4);
-            number = (double)single;
-        } else
-            memcpy(&number, &bits, 8);
-        if (negative) number = -number;
-        if (bytes == 4) {
-            uint32_t low;
-            single = (float)number;
-            memcpy(&low, &single, 4);
-            if (reader->token.kind == TOKEN_FLOAT32)
-                low = (uint32_t)bits ^ (negative ? 0x80000000u : 0); /* keeps a NaN's payload */
-            bits = low;
-        } else
-            memcpy(&bits, &number, 8);
+        bits = float_bits(&reader->token, negative, type_bytes(init->type));
         ptx_next(reader);
     } else {
         if (ptx_constant(reader, &bits)) return -1;
-        if (init->type == TYPE_F32) {
-            float single = (float)(int64_t)bits;
-            uint32_t low;
-            memcpy(&low, &single, 4);
-            bits = low;
-        } else if (init->type == TYPE_F64) {
-            double number = (double)(int64_t)bits;
-            memcpy(&bits, &number, 8);
-        }
+        bits = integer_bits(bits, init->type);
     }
     store_bits(init, offset, bits);
     return 0;
@@ -282,76 +298,99 @@ static int read_list(ptx_reader *reader, const initializer *init, uint32_t level
     return 0;
 }
 
-static int module_variable(ptx_reader *reader, const ptx_token *token, ptx_name name, uint32_t space,
-                           const declaration_type *declared, uint32_t dimensions, uint64_t *counts, uint64_t bytes,
-                           uint32_t alignment, uint32_t is_extern) {
-    ptx_module *module = reader->module;
-    uint64_t *total = space == SPACE_CONST ? &module->constant_bytes : &module->global_bytes;
-    uint64_t *capacity = space == SPACE_CONST ? &reader->constant_capacity : &reader->global_capacity;
-    uint8_t **image = space == SPACE_CONST ? &module->constant_image : &module->global_image;
-    uint64_t offset = align_up(*total, alignment);
-    symbol *fresh = ptx_declare_once(reader, token, name, SYMBOL_VARIABLE);
-    if (!fresh) return -1;
-    fresh->space = space;
-    fresh->type = declared->type;
-    fresh->element_bytes = type_bytes(declared->type) * declared->vector;
-    fresh->index = module->symbol_count;
-    fresh->is_extern = is_extern;
-    if (PTX_GROW(reader, module->symbols, module->symbol_count, reader->module_symbol_capacity)) return -1;
-    ptx_symbol *entry = &module->symbols[module->symbol_count++];
-    memset(entry, 0, sizeof *entry);
-    entry->name = ptx_copy_text(module, name.text, name.length);
-    if (!entry->name) return ptx_out_of_memory(reader);
-    if (ptx_at(reader, '=')) {
-        /* `a[] = {...}` takes its size from the list: read it once for the count. */
-        if (dimensions && counts[0] == 0) {
-            ptx_lexer place = ptx_here(reader);
-            uint64_t elements = 0;
-            uint32_t depth = 0;
-            for (;;) {
-                ptx_next(reader);
-                if (reader->token.kind == TOKEN_END || ptx_at(reader, ';')) break;
-                if (ptx_at(reader, '{'))
-                    depth++;
-                else if (ptx_at(reader, '}') && depth && --depth == 0)
-                    break;
-                else if (depth == 1 && ptx_at(reader, ','))
-                    elements++;
-            }
-            ptx_go_to(reader, &place);
-            counts[0] = elements + 1;
-            bytes *= counts[0];
-        }
-        if (bytes > MAX_VARIABLE_BYTES) return ptx_fail(reader, token, "the variable is too large");
-        if (offset + bytes > *capacity) {
-            uint64_t larger = (offset + bytes) * 2;
-            uint8_t *grown = (uint8_t *)realloc(*image, larger);
-            if (!grown) return ptx_out_of_memory(reader);
-            memset(grown + *capacity, 0, larger - *capacity);
-            *image = grown;
-            *capacity = larger;
-        }
-        initializer init;
-        memset(&init, 0, sizeof init);
-        init.image = image;
-        init.base = offset;
-        init.space = space;
-        init.type = declared->type;
-        init.dimensions = dimensions;
-        memcpy(init.counts, counts, sizeof init.counts);
+/* A variable as it is declared, up to its '=' or the end of the declaration. */
+typedef struct variable_declaration {
+    ptx_token token;
+    ptx_name name;
+    uint32_t space, alignment, is_extern, dimensions;
+    uint64_t counts[MAX_DIMENSIONS], bytes;
+    const declaration_type *type;
+} variable_declaration;
+
+/* `a[] = {...}` takes its size from the list: counts the outermost elements, and goes back to the '='. */
+static uint64_t count_initial_values(ptx_reader *reader) {
+    ptx_lexer place = ptx_here(reader);
+    uint64_t elements = 0;
+    uint32_t depth = 0;
+    for (;;) {
         ptx_next(reader);
-        if (read_list(reader, &init, 0, 0, bytes)) return -1;
+        if (reader->token.kind == TOKEN_END || ptx_at(reader, ';')) break;
+        if (ptx_at(reader, '{'))
+            depth++;
+        else if (ptx_at(reader, '}') && depth && --depth == 0)
+            break;
+        else if (depth == 1 && ptx_at(reader, ','))
+            elements++;
     }
-    entry = &module->symbols[module->symbol_count - 1];
+    ptx_go_to(reader, &place);
+    return elements + 1;
+}
+
+/* Makes room for `bytes` bytes in an image; new bytes are 0. */
+static int grow_image(ptx_reader *reader, uint8_t **image, uint64_t *capacity, uint64_t bytes) {
+    uint8_t *grown;
+    if (bytes <= *capacity) return 0;
+    grown = (uint8_t *)realloc(*image, bytes * 2);
+    if (!grown) return ptx_out_of_memory(reader);
+    memset(grown + *capacity, 0, bytes * 2 - *capacity);
+    *image = grown;
+    *capacity = bytes * 2;
+    return 0;
+}
+
+/* At the '=' behind a variable: writes its initial values into the image of its space, from `offset` on. */
+static int read_initial_values(ptx_reader *reader, variable_declaration *variable, uint64_t offset) {
+    ptx_module *module = reader->module;
+    const int is_constant = variable->space == SPACE_CONST;
+    uint64_t *capacity = is_constant ? &reader->constant_capacity : &reader->global_capacity;
+    initializer init;
+    if (variable->dimensions && variable->counts[0] == 0) {
+        variable->counts[0] = count_initial_values(reader);
+        variable->bytes *= variable->counts[0];
+    }
+    if (variable->bytes > MAX_VARIABLE_BYTES) return ptx_fail(reader, &variable->token, "the variable is too large");
+    memset(&init, 0, sizeof init);
+    init.image = is_constant ? &module->constant_image : &module->global_image;
+    if (grow_image(reader, init.image, capacity, offset + variable->bytes)) return -1;
+    init.base = offset;
+    init.space = variable->space;
+    init.type = variable->type->type;
+    init.dimensions = variable->dimensions;
+    memcpy(init.counts, variable->counts, sizeof init.counts);
+    ptx_next(reader);
+    return read_list(reader, &init, 0, 0, variable->bytes);
+}
+
+/* A variable in global or constant memory becomes a symbol of the module. */
+static int module_variable(ptx_reader *reader, variable_declaration *variable) {
+    ptx_module *module = reader->module;
+    uint64_t *total = variable->space == SPACE_CONST ? &module->constant_bytes : &module->global_bytes;
+    const uint64_t offset = align_up(*total, variable->alignment);
+    const uint32_t index = module->symbol_count;
+    symbol *fresh = ptx_declare_once(reader, &variable->token, variable->name, SYMBOL_VARIABLE);
+    ptx_symbol *entry;
+    if (!fresh) return -1;
+    fresh->space = variable->space;
+    fresh->type = variable->type->type;
+    fresh->element_bytes = type_bytes(variable->type->type) * variable->type->vector;
+    fresh->index = index;
+    fresh->is_extern = variable->is_extern;
+    if (PTX_GROW(reader, module->symbols, module->symbol_count, reader->module_symbol_capacity)) return -1;
+    entry = &module->symbols[module->symbol_count++];
+    memset(entry, 0, sizeof *entry);
+    entry->name = ptx_copy_text(module, variable->name.text, variable->name.length);
+    if (!entry->name) return ptx_out_of_memory(reader);
+    if (ptx_at(reader, '=') && read_initial_values(reader, variable, offset)) return -1;
+    entry = &module->symbols[index];
     entry->offset = offset;
-    entry->bytes = bytes;
-    entry->alignment = alignment;
-    entry->space = (uint8_t)space;
-    entry->type = (uint8_t)declared->type;
-    if (offset + bytes > MAX_VARIABLE_BYTES)
-        return ptx_fail(reader, token, "the variables of the file take more than %u bytes",
+    entry->bytes = variable->bytes;
+    entry->alignment = variable->alignment;
+    entry->space = (uint8_t)variable->space;
+    entry->type = (uint8_t)variable->type->type;
+    if (offset + variable->bytes > MAX_VARIABLE_BYTES)
+        return ptx_fail(reader, &variable->token, "the variables of the file take more than %u bytes",
                         (unsigned)MAX_VARIABLE_BYTES);
-    *total = offset + bytes;
+    *total = offset + variable->bytes;
     return 0;
 }
 
@@ -383,19 +422,25 @@ static int declare_register(ptx_reader *reader, const ptx_token *token, ptx_name
 
 static int declare_variable(ptx_reader *reader, const ptx_token *token, ptx_name name, uint32_t space,
                             const declaration_type *declared, uint32_t is_extern) {
-    uint64_t counts[MAX_DIMENSIONS] = {0}, bytes = (uint64_t)type_bytes(declared->type) * declared->vector;
-    uint32_t dimensions, alignment = declared->alignment ? declared->alignment : bytes ? (uint32_t)bytes : 1;
+    const uint32_t element_bytes = type_bytes(declared->type) * declared->vector;
+    variable_declaration variable;
+    memset(&variable, 0, sizeof variable);
+    variable.token = *token;
+    variable.name = name;
+    variable.space = space;
+    variable.type = declared;
+    variable.is_extern = is_extern;
+    variable.bytes = element_bytes;
+    variable.alignment = declared->alignment ? declared->alignment : element_bytes ? element_bytes : 1;
     if (declared->type == TYPE_PRED) return ptx_fail(reader, token, "predicates live in registers only");
-    if (read_dimensions(reader, counts, &dimensions)) return -1;
-    for (uint32_t i = 0; i < dimensions; i++) {
-        if (i == 0 && counts[0] == 0) continue;
-        bytes *= counts[i];
-        if (bytes > MAX_VARIABLE_BYTES) return ptx_fail(reader, token, "the variable is too large");
+    if (read_dimensions(reader, variable.counts, &variable.dimensions)) return -1;
+    const int is_open = variable.dimensions && variable.counts[0] == 0; /* a[]: its size comes from elsewhere */
+    for (uint32_t i = is_open ? 1 : 0; i < variable.dimensions; i++) {
+        variable.bytes *= variable.counts[i];
+        if (variable.bytes > MAX_VARIABLE_BYTES) return ptx_fail(reader, token, "the variable is too large");
     }
-    if (space == SPACE_GLOBAL || space == SPACE_CONST) {
-        if (dimensions && counts[0] == 0 && !ptx_at(reader, '=')) bytes = 0;
-        return module_variable(reader, token, name, space, declared, dimensions, counts, bytes, alignment, is_extern);
-    }
+    if (is_open && !ptx_at(reader, '=')) variable.bytes = 0;
+    if (space == SPACE_GLOBAL || space == SPACE_CONST) return module_variable(reader, &variable);
     if (ptx_at(reader, '=')) return ptx_fail(reader, token, "only global and constant variables have initial values");
     if (!reader->kernel_name && space != SPACE_SHARED)
         return ptx_fail(reader, token, ".%s variables at module scope are not supported", space_name(space));
@@ -403,11 +448,11 @@ static int declare_variable(ptx_reader *reader, const ptx_token *token, ptx_name
     if (!fresh) return -1;
     fresh->space = space == SPACE_PARAM ? SPACE_LOCAL : space; /* arguments of calls live in local memory */
     fresh->type = declared->type;
-    fresh->element_bytes = type_bytes(declared->type) * declared->vector;
-    fresh->alignment = alignment;
-    fresh->is_extern = space == SPACE_SHARED && (is_extern || (dimensions && counts[0] == 0));
-    fresh->bytes = dimensions && counts[0] == 0 ? 0 : bytes;
-    if (fresh->space == SPACE_LOCAL) return ptx_new_local(reader, fresh->bytes, alignment, &fresh->offset);
+    fresh->element_bytes = element_bytes;
+    fresh->alignment = variable.alignment;
+    fresh->is_extern = space == SPACE_SHARED && (is_extern || is_open);
+    fresh->bytes = variable.bytes;
+    if (fresh->space == SPACE_LOCAL) return ptx_new_local(reader, fresh->bytes, variable.alignment, &fresh->offset);
     return 0;
 }
 

@@ -418,78 +418,111 @@ static int move_parts(ptx_reader *reader, const instruction *proto, const matrix
     return form->store ? 0 : ptx_destination(reader, value, TYPE_B32, 0, &move, 0) || ptx_emit(reader, &move) ? -1 : 0;
 }
 
+/* How the fragment that wmma.load or wmma.store names lies in registers and in memory. */
+typedef struct fragment_form {
+    matrix_tiles tiles;
+    uint32_t type, needed, count; /* of elements; registers that tell apart, and that PTX writes */
+    uint32_t each;                /* elements side by side that one lane holds */
+    int group_is_line;            /* lines of memory run along the lanes' groups, not along their threads */
+    int together;                 /* all elements of a register lie side by side in memory */
+} fragment_form;
+
+/* Returns -1 for a fragment that wmma does not have. */
+static int fragment_form_of(const matrix_form *form, fragment_form *f) {
+    const uint32_t type = form->types[0], is_accumulator = form->part == 'c' || form->part == 'd',
+                   shape_type = is_accumulator ? type_of_shape(form) : type;
+    if (form->type_count != 1 || form->layouts != 1 || !form->part || !good_wmma(form, shape_type) || form->flags ||
+        (is_accumulator && type != TYPE_F16 && type != TYPE_F32 && type != TYPE_S32 && type != TYPE_F64))
+        return -1;
+    f->type = type;
+    f->tiles = tiles_of(form, shape_type);
+    f->needed = fragment_registers(form, form->part, type);
+    f->count = type == TYPE_F16 && !is_accumulator ? 8 : f->needed;
+    f->each = is_accumulator ? 2 : elements_of(type);
+    /* Elements of one line: the columns of A and C stored by rows, the rows of B stored by columns. */
+    f->group_is_line = form->part == 'b' ? form->columns[0] != 0 : !form->columns[0];
+    f->together = f->group_is_line || (is_accumulator ? type != TYPE_F16 : f->each == 1);
+    return f->together || element_bits(type) >= 8 ? 0 : -1;
+}
+
+/* Elements from one line of a matrix in memory to the next, where the instruction gives no stride. */
+static uint32_t tight_stride(const matrix_form *form) {
+    const uint32_t by_rows = form->part == 'a' ? form->k : form->n, by_columns = form->part == 'b' ? form->k : form->m;
+    return form->columns[0] ? by_columns : by_rows;
+}
+
+/* The first element of register i in the matrix: `across` counts rows of A and C and columns of B, `along` the other
+ * way. Both are relative to the lane's first element. */
+static void element_place(const fragment_form *f, char part, uint32_t i, uint32_t *across, uint32_t *along) {
+    const uint32_t blocks = f->tiles.blocks, slices = f->tiles.slices;
+    if (part == 'a') {
+        const uint32_t r = i % (blocks * slices), tile = i / (blocks * slices);
+        *across = tile * 8 * blocks + 8 * (r % blocks);
+        *along = r / blocks * 4 * f->each;
+    } else if (part == 'b') {
+        *across = i / slices * 8;
+        *along = i % slices * 4 * f->each;
+    } else {
+        const uint32_t held = accumulators(f->type, blocks), e = i % held, tile = i / held;
+        *across = tile / f->tiles.columns * 8 * blocks + 8 * (f->type == TYPE_F16 ? e : e / 2);
+        *along = tile % f->tiles.columns * 8 + (f->type == TYPE_F16 ? 0 : e % 2);
+    }
+}
+
+/* Reads address, fragment and stride of wmma.load and wmma.store. */
+static int read_wmma_operands(ptx_reader *reader, const ptx_token *name, const ptx_modifier_list *list,
+                              const matrix_form *form, const fragment_form *f, instruction *access, raw_operand *values,
+                              raw_operand *stride) {
+    access->space = (uint8_t)form->space;
+    if (form->store) {
+        if (ptx_address(reader, access) || ptx_expect(reader, ',', "after the address") ||
+            read_fragment(reader, values, f->count, "the fragment"))
+            return -1;
+    } else if (read_fragment(reader, values, f->count, "the fragment") ||
+               ptx_expect(reader, ',', "after the fragment") || ptx_address(reader, access))
+        return -1;
+    if (access->sources[0].kind != OPERAND_REGISTER)
+        return ptx_refuse(reader, name, list->written, "%s of a variable by its name: put its address into a register",
+                          list->written);
+    *stride = number(reader, tight_stride(form));
+    if (ptx_take(reader, ',') && ptx_raw_operand(reader, stride)) return -1;
+    if (stride->kind != RAW_REGISTER && stride->kind != RAW_INTEGER)
+        return ptx_fail(reader, name, "the stride of %s is a register or a number", list->written);
+    return 0;
+}
+
 /* wmma.load.{a,b,c} {r...}, [p]{, stride}   wmma.store.d [p], {r...}{, stride} */
 static int read_wmma_access(ptx_reader *reader, const ptx_token *name, const ptx_modifier_list *list,
                             const matrix_form *form, const instruction *proto) {
-    const uint32_t type = form->types[0], is_accumulator = form->part == 'c' || form->part == 'd',
-                   shape_type = is_accumulator ? type_of_shape(form) : type;
     raw_operand values[REGISTERS_MAX];
     fragment_place place;
+    fragment_form f;
     instruction access = *proto;
     memset(&place, 0, sizeof place);
-    if (form->type_count != 1 || form->layouts != 1 || !form->part || !good_wmma(form, shape_type) || form->flags ||
-        (is_accumulator && type != TYPE_F16 && type != TYPE_F32 && type != TYPE_S32 && type != TYPE_F64))
-        return ptx_refuse_opcode(reader, name, list, "opcode");
-    /* Along a line run: the columns of A and C by rows, the rows of B by columns. */
-    const matrix_tiles tiles = tiles_of(form, shape_type);
-    const uint32_t needed = fragment_registers(form, form->part, type),
-                   count = type == TYPE_F16 && !is_accumulator ? 8 : needed;
-    const uint32_t each = is_accumulator ? 2 : elements_of(type), bits = element_bits(type),
-                   in_register = is_accumulator ? (type == TYPE_F16 ? 2 : 1) : each;
-    const int group_is_line = form->part == 'b' ? form->columns[0] != 0 : !form->columns[0],
-              together = in_register == 1 || group_is_line;
-    if (!together && bits < 8) return ptx_refuse_opcode(reader, name, list, "opcode");
-    access.space = (uint8_t)form->space;
-    if (form->store) {
-        if (ptx_address(reader, &access) || ptx_expect(reader, ',', "after the address") ||
-            read_fragment(reader, values, count, "the fragment"))
-            return -1;
-    } else if (read_fragment(reader, values, count, "the fragment") || ptx_expect(reader, ',', "after the fragment") ||
-               ptx_address(reader, &access))
-        return -1;
-    if (access.sources[0].kind != OPERAND_REGISTER)
-        return ptx_refuse(reader, name, list->written, "%s of a variable by its name: put its address into a register",
-                          list->written);
-    place.bits = bits;
-    place.stride = number(reader, form->part == 'a'   ? (form->columns[0] ? form->m : form->k)
-                                  : form->part == 'b' ? (form->columns[0] ? form->k : form->n)
-                                                      : (form->columns[0] ? form->m : form->n));
-    if (ptx_take(reader, ',') && ptx_raw_operand(reader, &place.stride)) return -1;
-    if (place.stride.kind != RAW_REGISTER && place.stride.kind != RAW_INTEGER)
-        return ptx_fail(reader, name, "the stride of %s is a register or a number", list->written);
-    if (start_place(reader, proto, &access, group_is_line, each, &place)) return -1;
-    for (uint32_t i = 0; i < needed; i++) {
-        /* Across: 8 rows of A, columns of B, rows of C further on. Along: K of A and B, columns of C. */
+    if (fragment_form_of(form, &f)) return ptx_refuse_opcode(reader, name, list, "opcode");
+    if (read_wmma_operands(reader, name, list, form, &f, &access, values, &place.stride)) return -1;
+    place.bits = element_bits(f.type);
+    if (start_place(reader, proto, &access, f.group_is_line, f.each, &place)) return -1;
+    for (uint32_t i = 0; i < f.needed; i++) {
         uint32_t across, along, line, at;
-        if (form->part == 'a') {
-            const uint32_t r = i % (tiles.blocks * tiles.slices), tile = i / (tiles.blocks * tiles.slices);
-            across = tile * 8 * tiles.blocks + 8 * (r % tiles.blocks);
-            along = r / tiles.blocks * 4 * each;
-        } else if (form->part == 'b') {
-            across = i / tiles.slices * 8;
-            along = i % tiles.slices * 4 * each;
-        } else {
-            const uint32_t held = accumulators(type, tiles.blocks), e = i % held, tile = i / held;
-            across = tile / tiles.columns * 8 * tiles.blocks + 8 * (type == TYPE_F16 ? e : e / 2);
-            along = tile % tiles.columns * 8 + (type == TYPE_F16 ? 0 : e % 2);
-        }
-        line = group_is_line ? across : along;
-        at = group_is_line ? along : across;
-        if (together) {
-            raw_operand base;
-            int64_t offset;
-            if (address_of(reader, proto, &place, line, at, &base, &offset) ||
-                emit_access(reader, proto, form->space, form->store, register_type(type), &values[i], &base, offset))
-                return -1;
-        } else if (move_parts(reader, proto, form, bits, &place, &values[i], line, at))
+        raw_operand base;
+        int64_t offset;
+        element_place(&f, form->part, i, &across, &along);
+        line = f.group_is_line ? across : along;
+        at = f.group_is_line ? along : across;
+        if (!f.together) {
+            if (move_parts(reader, proto, form, place.bits, &place, &values[i], line, at)) return -1;
+        } else if (address_of(reader, proto, &place, line, at, &base, &offset) ||
+                   emit_access(reader, proto, form->space, form->store, register_type(f.type), &values[i], &base,
+                               offset))
             return -1;
     }
-    for (uint32_t i = needed; !form->store && i < count; i++) { /* a fragment may hold elements more than once */
+    for (uint32_t i = f.needed; !form->store && i < f.count; i++) { /* a fragment may hold elements more than once */
         instruction copy = *proto;
         copy.opcode = OPCODE_MOV;
         copy.type = TYPE_B32;
         if (ptx_destination(reader, &values[i], TYPE_B32, 0, &copy, 0) ||
-            ptx_source(reader, &values[i % needed], TYPE_B32, 0, &copy, 0) || ptx_emit(reader, &copy))
+            ptx_source(reader, &values[i % f.needed], TYPE_B32, 0, &copy, 0) || ptx_emit(reader, &copy))
             return -1;
     }
     return 0;

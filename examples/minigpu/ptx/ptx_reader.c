@@ -507,65 +507,31 @@ static int keep(ptx_reader *reader, void **array, size_t bytes, size_t used) {
     return 0;
 }
 
-int ptx_read(const char *text, size_t length, const char *file_name, ptx_module *module, ptx_error *error) {
-    ptx_reader *reader = (ptx_reader *)calloc(1, sizeof *reader);
-    int status = 0;
-    memset(module, 0, sizeof *module);
-    memset(error, 0, sizeof *error);
-    module->file_name = file_name; /* for messages, until it is copied */
-    if (!reader) {
-        snprintf(error->text, sizeof error->text, "%.200s: out of memory", file_name);
-        return -1;
-    }
-    reader->module = module;
-    reader->error = error;
-    for (uint32_t i = 0; i < PTX_HASH_HEADS; i++) reader->heads[i] = INSTRUCTION_NONE;
-    reader->scopes[0].first_symbol = 0;
-    ptx_kernel_reset(reader);
-    module->file_name = ptx_copy_text(module, file_name, strlen(file_name));
-    if (!module->file_name) {
-        module->file_name = file_name;
-        status = ptx_out_of_memory(reader);
-    } else if (length > MAX_FILE_BYTES) {
-        status = ptx_fail(reader, &reader->token, "the file is larger than 1 GiB");
-    }
-    if (!status) {
-        ptx_lexer_start(&reader->lexer, text, length);
-        ptx_next(reader);
-        if (reader->token.kind == TOKEN_END)
-            status = ptx_fail(reader, &reader->token,
-                              length ? "the file holds comments and blanks only; PTX begins with .version"
-                                     : "the file is empty");
-        else if (!ptx_token_is(&reader->token, ".version"))
-            status = ptx_fail(reader, &reader->token, "not PTX: expected .version, found '%.*s'",
-                              (int)(reader->token.length < 40 ? reader->token.length : 40), reader->token.start);
-        if (!status) find_functions(reader);
-        if (!status && reader->symbol_count) number_functions(reader);
-        while (!status && reader->token.kind != TOKEN_END)
-            if (read_module_statement(reader)) status = ptx_fail_cut(reader);
-    }
-    /* The error is settled; what follows fails only for want of memory. */
-    int lost = 0;
-    lost |= keep(reader, (void **)&module->kernels, module->kernel_count * sizeof *module->kernels,
-                 module->kernel_count * sizeof *module->kernels);
-    lost |= keep(reader, (void **)&module->refusals, module->refusal_count * sizeof *module->refusals,
-                 module->refusal_count * sizeof *module->refusals);
-    lost |= keep(reader, (void **)&module->symbols, module->symbol_count * sizeof *module->symbols,
-                 module->symbol_count * sizeof *module->symbols);
-    lost |= keep(reader, (void **)&module->textures, module->texture_count * sizeof *module->textures,
-                 module->texture_count * sizeof *module->textures);
-    lost |= keep(reader, (void **)&module->relocations, module->relocation_count * sizeof *module->relocations,
-                 module->relocation_count * sizeof *module->relocations);
-    if (lost) status = -1;
-    uint64_t constants =
+/* Moves everything that was read into the module's memory. After a failed reading the images are left out. */
+static int keep_module(ptx_reader *reader, int failed) {
+    ptx_module *module = reader->module;
+    const uint64_t constants =
         reader->constant_capacity < module->constant_bytes ? reader->constant_capacity : module->constant_bytes;
-    uint64_t globals = reader->global_capacity < module->global_bytes ? reader->global_capacity : module->global_bytes;
-    if (keep(reader, (void **)&module->constant_image, status ? 0 : (size_t)module->constant_bytes,
-             status ? 0 : (size_t)constants))
-        status = -1;
-    if (keep(reader, (void **)&module->global_image, status ? 0 : (size_t)module->global_bytes,
-             status ? 0 : (size_t)globals))
-        status = -1;
+    const uint64_t globals =
+        reader->global_capacity < module->global_bytes ? reader->global_capacity : module->global_bytes;
+    int lost = 0;
+#define KEEP(array, count) lost |= keep(reader, (void **)&(array), (count) * sizeof *(array), (count) * sizeof *(array))
+    KEEP(module->kernels, module->kernel_count);
+    KEEP(module->refusals, module->refusal_count);
+    KEEP(module->symbols, module->symbol_count);
+    KEEP(module->textures, module->texture_count);
+    KEEP(module->relocations, module->relocation_count);
+#undef KEEP
+    failed |= lost;
+    lost |= keep(reader, (void **)&module->constant_image, failed ? 0 : (size_t)module->constant_bytes,
+                 failed ? 0 : (size_t)constants);
+    failed |= lost;
+    lost |= keep(reader, (void **)&module->global_image, failed ? 0 : (size_t)module->global_bytes,
+                 failed ? 0 : (size_t)globals);
+    return lost ? -1 : 0;
+}
+
+static void free_reader(ptx_reader *reader) {
     free(reader->symbols);
     free(reader->ranges);
     free(reader->code);
@@ -573,6 +539,57 @@ int ptx_read(const char *text, size_t length, const char *file_name, ptx_module 
     free(reader->extern_shared);
     free(reader->returns);
     free(reader);
+}
+
+static ptx_reader *new_reader(ptx_module *module, ptx_error *error) {
+    ptx_reader *reader = (ptx_reader *)calloc(1, sizeof *reader);
+    if (!reader) return NULL;
+    reader->module = module;
+    reader->error = error;
+    for (uint32_t i = 0; i < PTX_HASH_HEADS; i++) reader->heads[i] = INSTRUCTION_NONE;
+    ptx_kernel_reset(reader);
+    return reader;
+}
+
+/* Reads all statements of a file. */
+static int read_module(ptx_reader *reader, const char *text, size_t length) {
+    int status = 0;
+    if (length > MAX_FILE_BYTES) return ptx_fail(reader, &reader->token, "the file is larger than 1 GiB");
+    ptx_lexer_start(&reader->lexer, text, length);
+    ptx_next(reader);
+    if (reader->token.kind == TOKEN_END)
+        return ptx_fail(reader, &reader->token,
+                        length ? "the file holds comments and blanks only; PTX begins with .version"
+                               : "the file is empty");
+    if (!ptx_token_is(&reader->token, ".version"))
+        return ptx_fail(reader, &reader->token, "not PTX: expected .version, found '%.*s'",
+                        (int)(reader->token.length < 40 ? reader->token.length : 40), reader->token.start);
+    find_functions(reader);
+    if (reader->symbol_count) number_functions(reader);
+    while (!status && reader->token.kind != TOKEN_END)
+        if (read_module_statement(reader)) status = ptx_fail_cut(reader);
+    return status;
+}
+
+int ptx_read(const char *text, size_t length, const char *file_name, ptx_module *module, ptx_error *error) {
+    ptx_reader *reader;
+    int status;
+    memset(module, 0, sizeof *module);
+    memset(error, 0, sizeof *error);
+    module->file_name = file_name; /* for messages, until it is copied */
+    if (!(reader = new_reader(module, error))) {
+        snprintf(error->text, sizeof error->text, "%.200s: out of memory", file_name);
+        return -1;
+    }
+    module->file_name = ptx_copy_text(module, file_name, strlen(file_name));
+    if (!module->file_name) {
+        module->file_name = file_name;
+        status = ptx_out_of_memory(reader);
+    } else
+        status = read_module(reader, text, length);
+    /* An error of the text stands by now: the module fails to be kept only when memory runs out. */
+    if (keep_module(reader, status)) status = -1;
+    free_reader(reader);
     if (status) {
         ptx_free(module);
         return -1;
