@@ -28,36 +28,48 @@ fi
 head -n 1 docs/pictures/pages.txt >"$work/pages.txt"
 [ "$mode" = check ] || echo "$maker" >"$work/pages.txt"
 
-# picture NAME SIZE VIEW COMMAND...: the command's page, opened at a view (examples/report/page.js, at the end)
+browse() { # browse SIZE OPTION... ADDRESS
+    size=$1
+    shift
+    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
+        --disable-component-update --disable-sync --user-data-dir="$work/profile" --hide-scrollbars --force-device-scale-factor=1 \
+        --window-size="$size" --virtual-time-budget=3000 "$@" 2>"$work/log" || { cat "$work/log"; exit 2; }
+}
+
+# picture NAME WIDTH VIEW COMMAND...: the command's page, opened at a view (goTo in examples/report/page.js). The picture is as high as
+# the page; `check` takes the height from pages.txt.
 picture() {
-    name=$1 size=$2 view=$3
+    name=$1 width=$2 view=$3
     shift 3
     "$@" --html "$work/$name.html" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
     run=$(sed -n '/^<script type="application\/json" id="data">$/,/^<\/script>$/p' "$work/$name.html" | grep -v '^{"about":' | cksum)
     page=$(cat examples/report/page.html examples/report/page.css examples/report/page.js | cksum)
+    address="file://$work/$name.html#$view"
+    if [ "$mode" = check ]; then
+        size=$(sed -n "s/^$name.png \([0-9]*,[0-9]*\) .*/\1/p" docs/pictures/pages.txt)
+    else
+        size=$width,$(browse "$width,1000" --dump-dom "$address" | sed -n 's/.*data-height="\([0-9]*\)".*/\1/p' | head -n 1)
+    fi
     echo "$name.png $size $view: run ${run% *}, drawn by ${page% *}" >>"$work/pages.txt"
     [ -n "$browser" ] || return 0
-    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
-        --disable-component-update --disable-sync --user-data-dir="$work/profile" --hide-scrollbars --force-device-scale-factor=1 \
-        --window-size="$size" --virtual-time-budget=3000 --screenshot="$pictures/$name.png" "file://$work/$name.html#$view" >"$work/log" 2>&1 ||
-        { cat "$work/log"; exit 2; }
+    browse "$size" --screenshot="$pictures/$name.png" "$address"
     cmp "$pictures/$name.png" "docs/pictures/$name.png" || status=1
 }
 
-picture demo 1240,1160 "rows=2&curves=0" "$minigpu" demo
-picture lesson_drain 1100,440 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --preempt 20000:drain
-picture lesson_switch 1100,440 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --preempt 20000:switch
-picture lesson_flush 1100,440 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --preempt 20000:flush
-picture lesson_compress 1100,440 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --preempt 20000:switch --context live+compress
-picture lesson_choose 1100,440 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --victims dual --deadline-us 2
-picture lesson_share 1100,440 "plain&rows=10" "$tbsim" run $figure --schedule equal
+picture demo 1240 "plain&rows=2&curves=0" "$minigpu" demo
+picture lesson_drain 1100 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --preempt 20000:drain
+picture lesson_switch 1100 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --preempt 20000:switch
+picture lesson_flush 1100 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --preempt 20000:flush
+picture lesson_compress 1100 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --preempt 20000:switch --context live+compress
+picture lesson_choose 1100 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --victims dual --deadline-us 2
+picture lesson_share 1100 "plain&rows=10" "$tbsim" run $figure --schedule equal
 for policy in fcfs npq ppq; do
-    picture figure_5_1_$policy 1100,440 "plain&rows=10" "$tbsim" run $figure --schedule $policy
+    picture figure_5_1_$policy 1100 "plain&rows=10" "$tbsim" run $figure --schedule $policy
 done
 # Tanasic Fig. 6.2: BFS, whose pages the CPU has at first.
-picture figure_6_2 1100,690 "plain&rows=2" "$minigpu" run examples/minigpu/kernels/bfs_queue/measure.yaml --gpu table61 --faults log16 --link nvlink --absent all
+picture figure_6_2 1100 "plain&rows=2" "$minigpu" run examples/minigpu/kernels/bfs_queue/measure.yaml --gpu table61 --faults log16 --link nvlink --absent all
 # Its request, from near: K1 is saved, K3 set up.
-picture figure_5_1_request 1100,440 "plain&from=158.5&to=173.5&rows=10" "$tbsim" run $figure --schedule ppq
+picture figure_5_1_request 1100 "plain&from=158.5&to=173.5&rows=10" "$tbsim" run $figure --schedule ppq
 
 sed '/(pictures\/new_machines.svg)/q' docs/new_machines.md >"$work/table.md" # other tables stand below it
 "$tbsim" machines --table "$work/table.md" --svg "$pictures/new_machines.svg" || exit 2

@@ -15,4 +15,4 @@ set xtics ("each alone\n9 or 8" 0, "even\n4 + 4" 1, "SMK\n4 + 4, quotas" 2, "WS\
            "WS+Dai\n7 + 2, in flight" 4, "best blocks\n8 + 1" 5, "CCBP\n8 + 1, rates" 6)
 plot "docs/pictures/sharing.csv" every ::1 using 11 title "BT (latency sensitive)" lc rgb "#3b6fb6", \
      "" every ::1 using 12 title "LAV (network intensive)" lc rgb "#e08a3c", \
-     "" every ::1 using ($0):13 with linespoints lc rgb "black" pt 7 title "HSpeedup"
+     "" every ::1 using ($0):13 with points lc rgb "black" pt 7 title "HSpeedup"

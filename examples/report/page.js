@@ -9,11 +9,22 @@ function gpumpPage(data, root) {
   const PHASE = { run: 1, stop: 2, save: 3, restore: 4, drain: 5, kernel: 6, cpu: 7, transfer: 8 };
   const PHASE_WORDS = ['', 'runs', 'stopped', 'being saved', 'being restored', 'drains', 'on the GPU', 'computes on the CPU',
     'copies over PCIe'];
-  const PHASE_LEGEND = ['', '', 'stopped: issues nothing more', 'saving its context', 'restoring its context',
+  const PHASE_LEGEND = ['', '', 'stopped: waits for its loads or for the port', 'saving its context', 'restoring its context',
     'draining: told to leave, runs to its end', 'kernel on the GPU', 'process computes on the CPU', 'process copies over PCIe'];
   const TECHNIQUES = data.about.techniques || ['flush', 'switch', 'drain', 'rewind'];
-  const GUTTER = 108, HEAD = 24, CHART = 32, CHART_GAP = 6;
-  const MARK = '#c2410c', INK = '#1b1f24', SOFT = '#57606a';
+  const HEAD = 24, CHART = 32, CHART_GAP = 6, NARROW = 640;
+  let GUTTER = 128; /* to the left of the rows: their names */
+
+  /* What is drawn on a canvas takes its colours from here; page.css has the same two themes for everything else. Paper
+   * is always light. */
+  const THEMES = {
+    light: { paper: '#ffffff', ink: '#1b1f24', soft: '#57606a', wash: '#f3f5f7', line: '#e3e7eb', mark: '#c2410c', shade: 'rgba(194, 65, 12, 0.10)',
+      cross: '#a40000', save: '#111111', stop: '#8b949e', busy: '#6e7781', curve: '#0b4f6c', block: '#d63384', focus: '#0969da' },
+    dark: { paper: '#0d1117', ink: '#e6edf3', soft: '#9aa5b1', wash: '#161b22', line: '#2b323b', mark: '#ff9a62', shade: 'rgba(255, 154, 98, 0.16)',
+      cross: '#ff6b6b', save: '#f0f3f6', stop: '#6e7681', busy: '#9aa5b1', curve: '#79c0ff', block: '#ff7bbf', focus: '#58a6ff' },
+  };
+  const dark = window.matchMedia('(prefers-color-scheme: dark)');
+  let theme = THEMES.light;
 
   /* ---- data: rows of spans as arrays of numbers ---- */
 
@@ -96,8 +107,9 @@ function gpumpPage(data, root) {
 
   const COLOURS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#882255', '#f0e442', '#7f7f7f'];
 
-  function mix(colour, white) {
-    const part = i => Math.round(parseInt(colour.slice(i, i + 2), 16) * (1 - white) + 255 * white);
+  /* A colour, thinned by the colour of the paper. */
+  function mix(colour, thin) {
+    const part = i => Math.round(parseInt(colour.slice(i, i + 2), 16) * (1 - thin) + parseInt(theme.paper.slice(i, i + 2), 16) * thin);
     return 'rgb(' + part(1) + ',' + part(3) + ',' + part(5) + ')';
   }
   function colourOf(r, kernel) {
@@ -126,6 +138,15 @@ function gpumpPage(data, root) {
     return made;
   }
   const styles = [];
+  /* Takes the theme that is due; what was made for the other one is forgotten. */
+  function takeTheme() {
+    const due = dark.matches && !state.paper ? THEMES.dark : THEMES.light;
+    if (due === theme) return;
+    theme = due;
+    styles.length = 0;
+    patterns.clear();
+    list.replaceWith(list = legend());
+  }
   /* How a phase of a kernel is filled: the chart and the legend both ask here. */
   function fillOf(r, phase, kernel) {
     const k = r.kernels[kernel], number = k ? k.colour : 0, key = phase << 12 | number;
@@ -133,13 +154,13 @@ function gpumpPage(data, root) {
     if (fill) return fill;
     const colour = COLOURS[number % COLOURS.length];
     switch (phase) {
-      case PHASE.stop: fill = '#8b949e'; break;
-      case PHASE.save: fill = '#111111'; break;
-      case PHASE.restore: fill = hatch('#111111', '#ffffff', 'rise'); break;
+      case PHASE.stop: fill = theme.stop; break;
+      case PHASE.save: fill = theme.save; break;
+      case PHASE.restore: fill = hatch(theme.save, theme.paper, 'rise'); break;
       case PHASE.drain: fill = hatch(mix(colour, 0.72), colour, 'fall'); break;
       case PHASE.kernel: fill = mix(colour, 0.45); break;
-      case PHASE.cpu: fill = '#e3e7eb'; break;
-      case PHASE.transfer: fill = hatch('#e3e7eb', '#6e7781', 'dots'); break;
+      case PHASE.cpu: fill = theme.line; break;
+      case PHASE.transfer: fill = hatch(theme.line, theme.busy, 'dots'); break;
       default: fill = number < COLOURS.length ? colour : hatch(colour, '#ffffff', 'dots');
     }
     styles[key] = fill;
@@ -228,13 +249,13 @@ function gpumpPage(data, root) {
   function drawAxis() {
     const c = size(axis, 24), marks = ticks();
     c.clearRect(0, 0, axis.clientWidth, 24);
-    c.fillStyle = SOFT;
-    c.textAlign = 'right';
-    c.fillText('time, µs', GUTTER - 8, 12);
+    c.fillStyle = theme.soft;
+    c.textAlign = 'left';
+    c.fillText('time, µs', 0, 10);
     c.textAlign = 'center';
-    for (const t of marks.list) {
-      const x = xOf(axis, t);
-      c.fillText(t.toFixed(marks.digits), x, 10);
+    for (const t of marks.list) { /* the first and the last word stay inside */
+      const x = xOf(axis, t), text = t.toFixed(marks.digits), half = c.measureText(text).width / 2;
+      c.fillText(text, Math.min(Math.max(x, GUTTER - 4 + half), axis.clientWidth - half), 10);
       c.fillRect(x, 18, 1, 6);
     }
   }
@@ -290,8 +311,8 @@ function gpumpPage(data, root) {
         const text = phase === PHASE.kernel ? kernelName(r, r.kernel[i]) : phase > PHASE.kernel ? PHASE_WORDS[phase] : String(r.block[i]);
         if (c.measureText(text).width < right - left - 6) {
           c.textAlign = 'left';
-          c.fillStyle = phase === PHASE.run || phase === PHASE.save ? '#ffffff' : INK;
-          if (phase === PHASE.run && ['#f0e442', '#e69f00', '#56b4e9'].includes(colourOf(r, r.kernel[i]))) c.fillStyle = INK;
+          c.fillStyle = phase === PHASE.run ? '#ffffff' : phase === PHASE.save ? theme.paper : theme.ink;
+          if (phase === PHASE.run && ['#f0e442', '#e69f00', '#56b4e9'].includes(colourOf(r, r.kernel[i]))) c.fillStyle = THEMES.light.ink;
           if (phase !== PHASE.restore && phase !== PHASE.drain) c.fillText(text, left + 4, row.y + row.h / 2 + 0.5);
         }
       }
@@ -313,13 +334,13 @@ function gpumpPage(data, root) {
       if (m.row < 0 || m.row === undefined || x < GUTTER - 4 || x > canvas.clientWidth) continue;
       const row = r.rows[m.row], s = Math.max(2.5, Math.min(5, row.h / 2 - 1)), y = row.y + row.h / 2;
       c.lineWidth = 3.5;
-      c.strokeStyle = '#ffffff';
+      c.strokeStyle = theme.paper;
       for (let pass = 0; pass < 2; pass++) {
         c.beginPath();
         c.moveTo(x - s, y - s); c.lineTo(x + s, y + s); c.moveTo(x - s, y + s); c.lineTo(x + s, y - s);
         c.stroke();
         c.lineWidth = 1.6;
-        c.strokeStyle = '#a40000';
+        c.strokeStyle = theme.cross;
       }
     }
   }
@@ -331,9 +352,9 @@ function gpumpPage(data, root) {
       const x = xOf(canvas, q.cycle * r.us), end = q.served === null ? canvas.clientWidth : xOf(canvas, q.served * r.us);
       if (end < GUTTER || x > canvas.clientWidth) return;
       const left = Math.max(GUTTER, x), right = Math.min(canvas.clientWidth, Math.max(end, x + 1));
-      c.fillStyle = 'rgba(194, 65, 12, 0.10)';
+      c.fillStyle = theme.shade;
       c.fillRect(left, HEAD, right - left, r.rowsEnd - HEAD);
-      c.fillStyle = MARK;
+      c.fillStyle = theme.mark;
       if (x >= GUTTER) c.fillRect(x - 0.75, 4, 1.5, r.rowsEnd - 4);
       c.fillRect(left, HEAD - 4, right - left, 2.5);
       if (end > x + 3 && end <= canvas.clientWidth) c.fillRect(right - 1, HEAD - 7, 1.5, 9);
@@ -348,6 +369,18 @@ function gpumpPage(data, root) {
     });
   }
 
+  /* As much of a text as a width holds. */
+  function fitted(c, text, width) {
+    if (c.measureText(text).width <= width) return text;
+    while (text.length > 1 && c.measureText(text + '…').width > width) text = text.slice(0, -1);
+    return text + '…';
+  }
+  /* The axis of a chart: its range and the unit, as in "0–100 %"; the unit's other words are in the tip. */
+  function scaleWords(chart) {
+    const unit = chart.unit.replace(/^bytes per cycle$/, 'B/cycle').replace(/^% .*/, '%').replace(/^warps .*/, 'warps').replace(/^granules of | on SMs$/, '');
+    return '0–' + (chart.top >= 10 || chart.top % 1 === 0 ? thousands(chart.top) : chart.top.toPrecision(2)) + (unit ? ' ' + unit : '');
+  }
+
   function drawCharts(c, r, canvas, from, to, perCycle) {
     for (const chart of view.curves ? r.charts : []) {
       const base = chart.y + CHART, own = chart.series.map(i => r.levels[i]), stacked = r.series[chart.series[0]].kernel !== null;
@@ -355,12 +388,12 @@ function gpumpPage(data, root) {
       if (!top) for (const l of own) for (const v of l) top = Math.max(top, v);
       top = top || 1;
       chart.top = top;
-      c.fillStyle = '#f6f8fa';
+      c.fillStyle = theme.wash;
       c.fillRect(GUTTER, chart.y, plotWidth(canvas), CHART);
-      c.fillStyle = SOFT;
+      c.fillStyle = theme.soft;
       c.textAlign = 'right';
-      c.fillText(chart.name, GUTTER - 8, chart.y + 9);
-      c.fillText('0 to ' + (top >= 10 ? thousands(top) : top.toPrecision(2)), GUTTER - 8, chart.y + 23);
+      c.fillText(fitted(c, chart.name, GUTTER - 8), GUTTER - 8, chart.y + 9);
+      c.fillText(fitted(c, scaleWords(chart), GUTTER - 8), GUTTER - 8, chart.y + 23);
       c.save();
       c.beginPath();
       c.rect(GUTTER, chart.y, plotWidth(canvas), CHART);
@@ -378,7 +411,7 @@ function gpumpPage(data, root) {
           }
           return;
         }
-        c.strokeStyle = place ? '#111111' : '#0b4f6c';
+        c.strokeStyle = place ? theme.ink : theme.curve;
         c.lineWidth = 1.5;
         c.setLineDash(place ? [4, 3] : []);
         c.beginPath();
@@ -411,7 +444,7 @@ function gpumpPage(data, root) {
       parts.sort((a, b) => r.start[a] - r.start[b]);
       for (const n of parts) {
         const row = r.rows[r.rowOf[n]], x = GUTTER + (r.start[n] - from) * perCycle, w = (r.stop[n] - r.start[n]) * perCycle;
-        c.strokeStyle = '#d63384';
+        c.strokeStyle = theme.block;
         c.lineWidth = 2;
         c.strokeRect(x - 0.5, row.y - 0.5, Math.max(2, w), row.h + 1);
         if (last && (last.row !== row || x - last.x > 3)) {
@@ -425,7 +458,7 @@ function gpumpPage(data, root) {
         last = { x: x + w, row: row };
       }
       const row = r.rows[r.rowOf[i]], x = GUTTER + (r.start[i] - from) * perCycle, w = (r.stop[i] - r.start[i]) * perCycle;
-      c.strokeStyle = chosen === state.focus ? '#0969da' : '#000000';
+      c.strokeStyle = chosen === state.focus ? theme.focus : theme.ink;
       c.lineWidth = chosen === state.focus ? 3 : 2;
       c.strokeRect(x - 1, row.y - 1, Math.max(3, w + 1), row.h + 2);
       c.restore();
@@ -442,23 +475,22 @@ function gpumpPage(data, root) {
     r.counts = counts;
     counts.unseen = r.count - seen.rows.reduce((sum, row) => sum + row.last - row.first, 0);
     c.clearRect(0, 0, width, r.height);
-    c.fillStyle = SOFT;
     c.textAlign = 'right';
     let free = -100;
     for (const label of r.labels) {
       const y = (label.top + label.bottom) / 2;
       if (y - free < 11) continue;
-      c.fillStyle = label.soft ? INK : SOFT;
-      c.fillText(label.text.length > 13 ? label.text.slice(0, 12) + '…' : label.text, GUTTER - 8, y);
+      c.fillStyle = label.soft ? theme.ink : theme.soft;
+      c.fillText(fitted(c, label.text, GUTTER - 8), GUTTER - 8, y);
       free = y;
     }
-    c.fillStyle = '#f3f5f7';
+    c.fillStyle = theme.wash;
     for (const label of r.labels) c.fillRect(GUTTER, label.top, plotWidth(canvas), label.bottom - label.top);
     c.save();
     c.beginPath();
     c.rect(GUTTER, 0, plotWidth(canvas) + 6, r.height);
     c.clip();
-    c.fillStyle = '#e3e7eb';
+    c.fillStyle = theme.line;
     for (const t of ticks().list) c.fillRect(xOf(canvas, t), HEAD, 1, r.rowsEnd - HEAD);
     for (const row of seen.rows) drawRow(c, r, row, from, to, perCycle, counts);
     drawRequests(c, r, canvas);
@@ -481,6 +513,8 @@ function gpumpPage(data, root) {
   function draw() {
     const began = performance.now();
     pending = false;
+    takeTheme();
+    GUTTER = root.clientWidth < NARROW ? 92 : 128;
     drawAxis();
     for (const r of runs) drawRun(r);
     const sum = counted();
@@ -506,6 +540,40 @@ function gpumpPage(data, root) {
     redraw();
   }
 
+  /* ---- the address: page.html#from=13&to=25&rows=6&curves=0&slice=1.20 shows that part, in microseconds, with slice 20 of
+   * run 1 in focus. It follows what is shown, so that a copied address is a link to it. With &plain only the timelines
+   * are shown. ---- */
+
+  let noted = 0;
+  function note() {
+    clearTimeout(noted);
+    noted = setTimeout(() => {
+      const words = [], all = view.from <= whole.from && view.to >= whole.to;
+      if (!all) words.push('from=' + view.from.toFixed(3), 'to=' + view.to.toFixed(3));
+      if (view.rowHeight !== fitRows()) words.push('rows=' + view.rowHeight);
+      if (!view.curves) words.push('curves=0');
+      if (state.focus) words.push('slice=' + runs.indexOf(state.focus.run) + '.' + state.focus.span);
+      if (document.body.classList.contains('plain')) words.push('plain');
+      const hash = words.length ? '#' + words.join('&') : '';
+      if (hash === location.hash) return;
+      try { history.replaceState(null, '', location.pathname + location.search + hash); } catch (error) { /* an address that may not change */ }
+    }, 200);
+  }
+  function goTo(hash) {
+    const wanted = new URLSearchParams(hash.slice(1)), [run, span] = (wanted.get('slice') || '').split('.').map(Number);
+    slider.value = view.rowHeight = wanted.has('rows') ? Math.max(2, Math.min(30, Number(wanted.get('rows')) || 4)) : fitRows();
+    curves.checked = view.curves = wanted.get('curves') !== '0';
+    document.body.classList.toggle('plain', wanted.has('plain'));
+    for (const r of runs) layout(r);
+    if (Number(wanted.get('to')) > Number(wanted.get('from'))) show(Number(wanted.get('from')), Number(wanted.get('to')));
+    else fit();
+    draw();
+    if (runs[run] && span < runs[run].count) {
+      runs[run].canvas.focus({ preventScroll: true });
+      focusOn(runs[run], span);
+    }
+  }
+
   /* ---- zoom and pan ---- */
 
   function show(from, to) {
@@ -514,6 +582,7 @@ function gpumpPage(data, root) {
     view.from = from;
     view.to = from + length;
     redraw();
+    note();
   }
   function zoom(factor, around) {
     const at = around === undefined ? (view.from + view.to) / 2 : around;
@@ -661,6 +730,7 @@ function gpumpPage(data, root) {
       window.scrollBy(0, top - window.innerHeight / 2);
       top = r.canvas.getBoundingClientRect().top + row.y;
     }
+    note();
     heard.textContent = tell(spanFacts(r, i), box.left + Math.max(GUTTER, xOf(r.canvas, Math.max(start, view.from))), top + row.h);
     redraw();
   }
@@ -704,6 +774,8 @@ function gpumpPage(data, root) {
         const thing = find(r, e.clientX - left, e.clientY - canvas.getBoundingClientRect().top);
         canvas.focus({ preventScroll: true });
         if (thing && thing.span !== undefined) focusOn(r, thing.span);
+        else if (thing) heard.textContent = tell(factsOf(thing), e.clientX, e.clientY);
+        else { state.focus = null; tip.hidden = true; redraw(); }
       }
       range = null;
       fingers.delete(e.pointerId);
@@ -711,7 +783,12 @@ function gpumpPage(data, root) {
     };
     canvas.addEventListener('pointerup', up);
     canvas.addEventListener('pointercancel', e => { fingers.delete(e.pointerId); range = null; });
-    canvas.addEventListener('pointerleave', () => { state.hover = null; tip.hidden = true; redraw(); });
+    canvas.addEventListener('pointerleave', e => { /* a finger that is lifted leaves, too: what it has tapped stays told */
+      if (e.pointerType === 'touch') return;
+      state.hover = null;
+      tip.hidden = true;
+      redraw();
+    });
     canvas.addEventListener('dblclick', e => zoom(0.4, usAt(canvas, e.clientX - canvas.getBoundingClientRect().left)));
     canvas.addEventListener('wheel', e => {
       if (e.ctrlKey || e.metaKey) zoom(Math.exp(Math.max(-60, Math.min(60, e.deltaY)) * 0.008), usAt(canvas, e.clientX - canvas.getBoundingClientRect().left));
@@ -753,7 +830,7 @@ function gpumpPage(data, root) {
       case 'PageUp': pan(-0.8); return true;
       case 'PageDown': pan(0.8); return true;
       case 'r': nextRequest(); return true;
-      case 'Escape': state.focus = null; tip.hidden = true; redraw(); return true;
+      case 'Escape': state.focus = null; tip.hidden = true; redraw(); note(); return true;
       case 'v': {
         if (!r.victims.length) return true;
         const now = at < 0 ? -1 : r.victimOf[at] >= 0 ? r.victimOf[at] : r.victimAfter.has(at) ? r.victimAfter.get(at) : -1;
@@ -908,20 +985,45 @@ function gpumpPage(data, root) {
       entry('phase' + phase, c => { c.fillStyle = fillOf(r, phase, kernel); c.fillRect(0, 0, 26, 14); }, PHASE_LEGEND[phase]);
     }
     if (runs.some(r => r.marks.some(m => m.row >= 0))) entry('flush', c => {
-      c.strokeStyle = '#a40000';
+      c.strokeStyle = theme.cross;
       c.lineWidth = 1.8;
       c.beginPath();
       c.moveTo(8, 2); c.lineTo(18, 12); c.moveTo(8, 12); c.lineTo(18, 2);
       c.stroke();
     }, 'flushed: dropped, starts again');
     if (runs.some(r => r.requests.length)) entry('request', c => {
-      c.fillStyle = 'rgba(194, 65, 12, 0.10)';
+      c.fillStyle = theme.shade;
       c.fillRect(4, 3, 22, 11);
-      c.fillStyle = MARK;
+      c.fillStyle = theme.mark;
       c.fillRect(4, 0, 1.5, 14);
       c.fillRect(4, 2, 22, 2.5);
     }, 'a request, until the last block has made room');
     return list;
+  }
+
+  /* ---- what happened, in a sentence or two ---- */
+
+  function several(number, what) { return thousands(number) + ' ' + what + (number === 1 ? '' : 's'); }
+  function happened(r) {
+    const left = r.victims.filter(v => v.left !== null), served = r.requests.filter(q => q.served !== null), by = new Map();
+    const sum = f => left.reduce((total, v) => total + f(v), 0);
+    if (!r.requests.length) {
+      const kernels = new Set(r.kernels.map(k => k.name)).size;
+      return several(kernels, 'kernel') + ' ran for ' + micro((r.end - r.begin) * r.us) + '. No block was asked to leave.';
+    }
+    for (const v of left) by.set(TECHNIQUES[v.left], (by.get(TECHNIQUES[v.left]) || 0) + 1);
+    const ways = Array.from(by, ([name, count]) => thousands(count) + ' by ' + name).join(', ');
+    const latencies = served.map(q => (q.served - q.cycle) * r.us), worst = Math.max(...latencies);
+    const mean = latencies.reduce((a, b) => a + b, 0) / latencies.length, late = served.filter(q => q.limit !== null && q.served - q.cycle > q.limit).length;
+    const limits = served.filter(q => q.limit !== null).length, names = Array.from(new Set(r.requests.map(q => kernelName(r, q.kernel))));
+    const who = names.length === 1 ? (names[0] === 'nobody' ? '' : ' of ' + names[0]) : ' of ' + several(names.length, 'kernel');
+    let text = several(r.requests.length, 'request') + who + (r.requests.length === 1 ? ' at ' + micro(r.requests[0].cycle * r.us) : '') + ' moved ' +
+      several(left.length, 'block') + (ways ? ' (' + ways + ')' : '') + '. ';
+    if (latencies.length === 1) text += 'The last block had left after ' + micro(worst);
+    else if (latencies.length) text += 'The last block of a request had left after ' + micro(mean) + ' on average, ' + micro(worst) + ' at worst';
+    if (limits) text += latencies.length === 1 ? (late ? ', later than the limit' : ', within the limit') : '; ' + thousands(late) + ' of ' + limits + ' missed the limit';
+    if (latencies.length) text += '. ';
+    return text + 'Cost: ' + thousands(sum(v => v.bytes)) + ' bytes saved, ' + thousands(sum(v => v.dropped)) + ' ' + r.work + ' to do again.';
   }
 
   /* ---- the page ---- */
@@ -936,16 +1038,19 @@ function gpumpPage(data, root) {
   const slider = element('input', { type: 'range', min: 2, max: 30, 'aria-label': 'height of a row' });
   view.rowHeight = fitRows();
   slider.value = view.rowHeight;
-  slider.addEventListener('input', () => { view.rowHeight = Number(slider.value); relayout(); });
+  slider.addEventListener('input', () => { view.rowHeight = Number(slider.value); relayout(); note(); });
   const tools = element('div', { class: 'tools' },
     button('+', 'Zoom in (+)', () => zoom(0.6)), button('−', 'Zoom out (-)', () => zoom(1 / 0.6)), button('Whole run', 'Show all of it (0)', fit),
     button('◀', 'Earlier (Page Up)', () => pan(-0.5)), button('▶', 'Later (Page Down)', () => pan(0.5)));
   if (requestTimes().length) tools.append(button('Next request', 'Go to the next request (r)', nextRequest));
   const curves = element('input', { type: 'checkbox', checked: '' });
-  curves.addEventListener('change', () => { view.curves = curves.checked; relayout(); });
+  curves.addEventListener('change', () => { view.curves = curves.checked; relayout(); note(); });
   tools.append(element('label', {}, 'row height', slider), element('label', {}, curves, 'curves'));
   const help = element('details', {}, element('summary', {}, 'Mouse, touch, keys'));
-  const bar = element('div', { class: 'bar' }, tools, legend(), axis);
+  let list = legend();
+  const fold = element('details', { class: 'fold' }, element('summary', {}, 'Legend'), list); /* a narrow screen has it closed */
+  fold.open = window.innerWidth >= NARROW;
+  const bar = element('div', { class: 'bar' }, tools, fold, axis);
   help.append(element('p', {}, 'Mouse: drag to move, Ctrl and the wheel to zoom, Shift and drag to zoom into a range, double click to zoom in, point at anything to read it. ' +
     'Touch: drag with one finger, pinch with two, tap to read. Keys, once a timeline has the focus (Tab): '));
   for (const [keys, what] of [['← →', 'slice before, after'], ['↑ ↓', 'row above, below'], ['Home End', 'first, last slice of the row'], ['+ −', 'zoom'], ['Page Up, Page Down', 'earlier, later'],
@@ -958,7 +1063,8 @@ function gpumpPage(data, root) {
       'aria-label': r.name + ': ' + r.count + ' slices on ' + r.rows.length + ' rows. Arrow keys go from slice to slice.' });
     const facts = element('span', { class: 'facts' });
     for (const [name, value] of r.facts) facts.append(element('span', {}, name + ' ', element('b', {}, String(value))));
-    root.append(element('section', { class: 'run' }, element('h2', {}, r.name), facts, r.canvas));
+    root.append(element('section', { class: 'run' }, element('h2', {}, r.name), facts,
+      element('p', { class: 'happened' }, happened(r)), r.canvas));
     listen(r);
   }
   root.append(status, help);
@@ -974,17 +1080,13 @@ function gpumpPage(data, root) {
   for (const [name, text] of data.about.files || []) record.append(element('h2', {}, name), element('pre', { tabindex: '0' }, text));
   root.append(record, tip, heard);
 
-  /* page.html#from=13&to=25&rows=6&curves=0 opens at that part, in microseconds; with &plain only the timelines are shown. */
-  const wanted = new URLSearchParams(location.hash.slice(1));
-  if (wanted.has('rows')) slider.value = view.rowHeight = Math.max(2, Math.min(30, Number(wanted.get('rows')) || 4));
-  if (wanted.get('curves') === '0') curves.checked = view.curves = false;
-  if (wanted.has('plain')) document.body.classList.add('plain');
-  for (const r of runs) layout(r);
-  if (Number(wanted.get('to')) > Number(wanted.get('from'))) show(Number(wanted.get('from')), Number(wanted.get('to')));
-  draw();
+  goTo(location.hash);
+  document.documentElement.dataset.height = Math.ceil(root.getBoundingClientRect().height); /* for who takes a picture of all of it */
+  window.addEventListener('hashchange', () => goTo(location.hash));
+  dark.addEventListener('change', draw);
   window.addEventListener('resize', redraw);
   for (const [event, paper] of [['beforeprint', true], ['afterprint', false]])
-    window.addEventListener(event, () => { state.paper = paper; draw(); });
+    window.addEventListener(event, () => { state.paper = paper; fold.open = paper || window.innerWidth >= NARROW; draw(); });
   window.addEventListener('scroll', () => { if (runs.some(scrolledOut)) redraw(); }, { passive: true });
 
   return { runs, view, state, whole, show, zoom, pan, fit, nextRequest, draw, counted, find, focusOn, key, xOf, tables: tables.filter(t => t), fillOf, tip, PHASE };

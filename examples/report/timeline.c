@@ -41,7 +41,7 @@ timeline *timeline_open(uint32_t clock_khz, const char *work_unit) {
     if (!t) return NULL;
     t->clock_khz = clock_khz;
     t->work_unit = work_unit;
-    t->begin_cycle = t->sample_cycle = TIMELINE_NEVER;
+    t->begin_cycle = t->sample_cycle = t->looked_cycle = TIMELINE_NEVER;
     t->sample_step = 16;
     return t;
 }
@@ -208,8 +208,31 @@ void timeline_leave(timeline *t, uint64_t now, uint32_t row, uint32_t technique,
     if (++request->gone == request->victims) request->served_cycle = now;
 }
 
-void timeline_sample(timeline *t, uint64_t now, const uint64_t *values) {
+int timeline_is_due(timeline *t, uint64_t now, uint64_t *since) {
+    *since = t->looked_cycle == TIMELINE_NEVER ? now : t->looked_cycle;
+    t->looked_cycle = now;
+    return now >= t->sample_cycle;
+}
+
+static void move_sample(timeline *t, uint64_t to, uint64_t from) {
+    t->sample_cycles[to] = t->sample_cycles[from];
+    memmove(&t->samples[to * t->series_count], &t->samples[from * t->series_count],
+            t->series_count * sizeof *t->samples);
+}
+
+/* Halves the samples: of two neighbours the one goes whose values held for the shorter time. The first one stays. */
+static void thin_out(timeline *t) {
+    const uint64_t count = t->sample_count, *at = t->sample_cycles;
     uint64_t i;
+    t->sample_count = 1;
+    for (i = 1; i < count; i += 2) {
+        const int second_is_longer = i + 2 < count && at[i + 2] - at[i + 1] > at[i + 1] - at[i];
+        move_sample(t, t->sample_count++, second_is_longer ? i + 1 : i);
+    }
+    t->sample_step *= 2;
+}
+
+void timeline_sample(timeline *t, uint64_t since, const uint64_t *values) {
     if (t->failed) return;
     if (!t->samples) {
         t->samples = (uint64_t *)calloc((size_t)TIMELINE_SAMPLES * t->series_count, sizeof *t->samples);
@@ -219,19 +242,12 @@ void timeline_sample(timeline *t, uint64_t now, const uint64_t *values) {
             return;
         }
     }
-    if (t->sample_count == TIMELINE_SAMPLES) {
-        for (i = 1; i < TIMELINE_SAMPLES / 2; i++) {
-            t->sample_cycles[i] = t->sample_cycles[2 * i];
-            memmove(&t->samples[i * t->series_count], &t->samples[2 * i * t->series_count],
-                    t->series_count * sizeof *t->samples);
-        }
-        t->sample_count = TIMELINE_SAMPLES / 2;
-        t->sample_step *= 2;
-    }
-    if (t->begin_cycle == TIMELINE_NEVER) t->begin_cycle = now;
-    t->sample_cycles[t->sample_count] = now;
+    if (t->sample_count && t->sample_cycles[t->sample_count - 1] == since) t->sample_count--;
+    if (t->sample_count == TIMELINE_SAMPLES) thin_out(t);
+    if (t->begin_cycle == TIMELINE_NEVER) t->begin_cycle = since;
+    t->sample_cycles[t->sample_count] = since;
     memcpy(&t->samples[t->sample_count++ * t->series_count], values, t->series_count * sizeof *values);
-    t->sample_cycle = now + t->sample_step;
+    t->sample_cycle = since + t->sample_step;
 }
 
 void timeline_close(timeline *t, uint64_t now) {

@@ -24,7 +24,7 @@
 #define TIMELINE_NONE UINT32_MAX
 #define TIMELINE_NEVER UINT64_MAX
 #define TIMELINE_TECHNIQUES 8u /* GPUMP_TECHNIQUES: an entry for each technique of the list (gpump_technique_at) */
-#define TIMELINE_SAMPLES 512u  /* at most; beyond, every second sample is dropped and the step doubles */
+#define TIMELINE_SAMPLES 2048u /* at most; beyond, every second sample is dropped and the step doubles */
 
 typedef enum timeline_phase {
     TIMELINE_NOTHING,
@@ -111,6 +111,7 @@ typedef struct timeline {
     uint64_t span_count, mark_count, request_count, victim_count, sample_count;
     uint64_t begin_cycle, end_cycle;
     uint64_t sample_step, sample_cycle; /* the next sample is due at sample_cycle; TIMELINE_NEVER: no series */
+    uint64_t looked_cycle;              /* of the last timeline_is_due; TIMELINE_NEVER: none */
     uint32_t series_count, group_count, row_count, kernel_count, clock_khz;
     int failed; /* 1: memory ran out */
 } timeline;
@@ -148,8 +149,12 @@ void timeline_tell(timeline *t, uint64_t now, uint32_t request, uint32_t row, ui
 void timeline_leave(timeline *t, uint64_t now, uint32_t row, uint32_t technique, uint64_t bytes, uint64_t dropped,
                     uint64_t cost);
 
-/* Adds one sample of all series (values[series_count]). Call it when now >= t->sample_cycle. */
-void timeline_sample(timeline *t, uint64_t now, const uint64_t *values);
+/* Call it at cycle `now`, before anything of that cycle happens. Returns 1 when the series should be sampled: their
+ * present values have held from *since, the cycle of the last call, until now. */
+int timeline_is_due(timeline *t, uint64_t now, uint64_t *since);
+/* Adds one sample of all series (values[series_count]), which hold from cycle `since` on. A second sample of the same
+ * cycle replaces the first. */
+void timeline_sample(timeline *t, uint64_t since, const uint64_t *values);
 
 /* The name of a technique, as gpump counts them. */
 const char *timeline_technique(uint32_t technique);

@@ -21,6 +21,12 @@ typedef struct gains {
     double gain[MACHINES][SCHEMES], lost[MACHINES][SCHEMES], mean_us[MACHINES][SCHEMES];
 } gains;
 
+/* The place of a gain on the axis of the picture, which is logarithmic and goes from 0.5 to `top`. */
+static double place_of(double gain, double top) {
+    return 280 - 230 * log2((gain > 0.5 ? gain : 0.5) * 2) / log2(top * 2);
+}
+
+/* Bars begin at 1, where nothing is gained and nothing lost. */
 static int machines_svg(const char *path, double gain[MACHINES][SCHEMES], uint32_t workloads) {
     static const char *const fill[SCHEMES] = {"#4477aa", "#88aacc", "#223366", "#ee6677", "#f4a6ae", "#992233"};
     FILE *out = fopen(path, "w");
@@ -38,18 +44,18 @@ static int machines_svg(const char *path, double gain[MACHINES][SCHEMES], uint32
             workloads);
     for (double line = 0.5; line <= top * 1.01; line *= 2)
         fprintf(out,
-                "<line x1=\"50\" x2=\"750\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#cccccc\"/><text x=\"45\" y=\"%.1f\" "
+                "<line x1=\"50\" x2=\"750\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/><text x=\"45\" y=\"%.1f\" "
                 "text-anchor=\"end\">%g</text>\n",
-                280 - 230 * log2(line * 2) / log2(top * 2), 280 - 230 * log2(line * 2) / log2(top * 2),
-                284 - 230 * log2(line * 2) / log2(top * 2), line);
+                place_of(line, top), place_of(line, top), line < 1 || line > 1 ? "#cccccc" : "#333333",
+                place_of(line, top) + 4, line);
     for (int m = 0; m < MACHINES; m++) {
         for (int i = 0; i < SCHEMES; i++) {
-            double height = gain[m][i] > 0.5 ? 230 * log2(gain[m][i] * 2) / log2(top * 2) : 0;
+            const double at = place_of(gain[m][i], top), one = place_of(1, top);
             fprintf(out,
                     "<rect x=\"%d\" y=\"%.1f\" width=\"18\" height=\"%.1f\" fill=\"%s\"><title>%s on %s: "
                     "%.2f</title></rect>\n",
-                    60 + m * 138 + i * 20, 280 - height, height, fill[i], schemes[i].name, machine_names[m],
-                    gain[m][i]);
+                    60 + m * 138 + i * 20, at < one ? at : one, fabs(one - at), fill[i], schemes[i].name,
+                    machine_names[m], gain[m][i]);
         }
         fprintf(out, "<text x=\"%d\" y=\"296\" text-anchor=\"middle\">%s</text>\n", 120 + m * 138, machine_names[m]);
     }

@@ -173,10 +173,13 @@ static void show_slot(sim *s, uint32_t index) {
     const tb_kernel *k = &s->library->kernels[b->kernel];
     const uint64_t block = (uint64_t)b->first * k->group, back = b->start < s->now ? b->start : s->now;
     switch (b->state) {
-    case SLOT_RUNNING:
-        timeline_add_span(t, row, TIMELINE_RESTORE, kernel, block, b->since, back);
+    case SLOT_RUNNING: {
+        const uint64_t begin = back > b->since + k->context_cycles ? back - k->context_cycles : b->since;
+        timeline_add_span(t, row, TIMELINE_STOP, kernel, block, b->since, begin); /* waits for the port */
+        timeline_add_span(t, row, TIMELINE_RESTORE, kernel, block, begin, back);
         timeline_add_span(t, row, TIMELINE_RUN, kernel, block, b->since > back ? b->since : back, s->now);
         break;
+    }
     case SLOT_DRAINING: timeline_add_span(t, row, TIMELINE_DRAIN, kernel, block, b->since, s->now); break;
     case SLOT_SAVING: {
         const uint64_t begin = b->end - b->since > k->context_cycles ? b->end - k->context_cycles : b->since;
@@ -209,7 +212,8 @@ static void show_left(sim *s, uint32_t index) {
                        s->now - told + k->context_cycles);
 }
 
-static void show_sample(sim *s) {
+/* The numbers of all curves, which hold from cycle `since` on. */
+static void show_sample(sim *s, uint64_t since) {
     uint64_t values[2 * TB_PROCESSES + 2];
     uint32_t slots[TB_PROCESSES], held[TB_PROCESSES], n = 0, moving = 0;
     memset(slots, 0, sizeof slots);
@@ -224,7 +228,7 @@ static void show_sample(sim *s) {
     for (uint32_t i = 0; i < s->workload->count; i++) values[n++] = slots[i];
     values[n++] = moving;
     values[n++] = s->transferring != GPUMP_NONE;
-    timeline_sample(s->options->timeline, s->now, values);
+    timeline_sample(s->options->timeline, since, values);
 }
 
 /* Declares rows and series. Returns 0, or -1 when there is no memory. */
@@ -1078,12 +1082,12 @@ static void step(sim *s) {
 static void show_end(sim *s) {
     for (uint32_t i = 0; i < s->sms * s->slots_per_sm; i++)
         if (s->slots[i].state != SLOT_FREE) show_slot(s, i);
-    show_sample(s);
+    show_sample(s, s->now);
     timeline_close(s->options->timeline, s->now);
 }
 
 int tb_run(const tb_library *library, const tb_workload *workload, const tb_options *options, tb_result *result) {
-    uint64_t next_look = STARVATION_EVENTS;
+    uint64_t next_look = STARVATION_EVENTS, since;
     sim *s;
     int failed;
     memset(result, 0, sizeof *result);
@@ -1097,8 +1101,8 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
     }
     open_processes(s);
     while (!s->failed && s->unfinished && s->heap_count && s->heap[0].time <= s->limit) {
+        if (options->timeline && timeline_is_due(options->timeline, s->heap[0].time, &since)) show_sample(s, since);
         step(s);
-        if (options->timeline && options->timeline->sample_cycle <= s->now) show_sample(s);
         if (result->events >= next_look && !s->failed) {
             next_look = result->events + STARVATION_EVENTS;
             look_for_starvation(s);

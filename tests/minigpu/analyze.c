@@ -41,6 +41,29 @@ static void test_bad_input(void **state) {
     assert_int_equal(run("--frobnicate", text, sizeof text), 2);
 }
 
+/* --kernel takes the names that init and launch files take. */
+static void test_cpp_names(void **state) {
+    (void)state;
+    assert_int_equal(run("examples/minigpu/own_kernel/smooth.ptx --kernel smooth", text, sizeof text), 0);
+    assert_non_null(strstr(text, "_Z6smoothPfPKfi ("));
+    assert_int_equal(run("tests/minigpu/good_run/features.ptx --kernel 'scale<int>'", text, sizeof text), 0);
+    assert_non_null(strstr(text, "_Z5scaleIiEvPT_S0_ ("));
+    assert_int_equal(run("tests/minigpu/good_run/features.ptx --kernel scale", text, sizeof text), 2);
+    assert_non_null(strstr(text, "more than one kernel is named \"scale\"; it has: weigh"));
+}
+
+/* What is said of flushing is what a run does: an asynchronous copy writes shared memory, which goes with its block,
+ * and reads a buffer that another access may overwrite. */
+static void test_flushing_after_copies(void **state) {
+    (void)state;
+    assert_int_equal(run("tests/minigpu/good_run/copies.ptx --kernel stage", text, sizeof text), 0);
+    assert_non_null(strstr(text, "flush              at any time"));
+    assert_int_equal(run("tests/minigpu/good_run/copies.ptx --kernel stage_in_place", text, sizeof text), 0);
+    assert_non_null(strstr(text, "flush              refused once a block has executed one of 1 instructions"));
+    assert_int_equal(run("tests/ptx/ptx_corpus/textures.ptx", text, sizeof text), 0);
+    assert_non_null(strstr(text, "flush              until a block overwrites what it has read: seen when it runs"));
+}
+
 static void test_survey(void **state) {
     (void)state;
     assert_int_equal(run("--survey tests/ptx/ptx_corpus", text, sizeof text), 0);
@@ -144,8 +167,10 @@ static void test_register_rules(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_file), cmocka_unit_test(test_bad_input),
-                                       cmocka_unit_test(test_survey), cmocka_unit_test(test_registers_beside_ptxas),
-                                       cmocka_unit_test(test_register_rules)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_file),      cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_cpp_names),     cmocka_unit_test(test_flushing_after_copies),
+        cmocka_unit_test(test_survey),        cmocka_unit_test(test_registers_beside_ptxas),
+        cmocka_unit_test(test_register_rules)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,8 +30,30 @@ static void test_races_are_named(void **state) {
     assert_null(strstr(output, "race: kernel sum_integers"));
     assert_null(strstr(output, "race: kernel _ZN6halves"));
     expect(MINIGPU "run " GOOD_RUN "races.yaml --races --preempt 900:flush 2>&1", 0, "race: kernel last_wins: 1 word");
-    expect(MINIGPU "run " KERNELS "nw_1/small.yaml --races 2>&1", 0, "races: none between blocks in this run's order");
+    expect(MINIGPU "run " KERNELS "nw_1/small.yaml --races 2>&1", 0,
+           "races: none between blocks, or warps of a block, in this run's order");
     expect(MINIGPU "run " GOOD_RUN "races.yaml --races --json 2>&1", 0, "\"lines\": [");
+}
+
+/* Warps of one block are looked at between two barriers; a block that is flushed or saved begins another time. A number
+ * of 64 bits is one word. */
+static void test_races_within_a_block_are_named(void **state) {
+    static const char *const times[] = {"", "--preempt 200:flush", "--preempt 480:flush", "--preempt 500:switch"};
+    char command[1024];
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof times / sizeof *times; i++) {
+        snprintf(command, sizeof command, MINIGPU "run " GOOD_RUN "races_within.yaml --races %s 2>&1", times[i]);
+        expect(command, 0,
+               i == 1 ? "race: kernel reverse_too_early: 254 words: one warp reads what another"
+                      : "race: kernel reverse_too_early: 126 words: one warp reads what another");
+        assert_non_null(strstr(output, "of the block's shared memory): block 0 warp 1 at " GOOD_RUN "features.ptx:316, "
+                                       "then block 0 warp 0 at line 321"));
+        assert_non_null(strstr(output, "race: kernel sum_doubles: 1 word: two blocks add in floating point"));
+        assert_null(strstr(output, "race: kernel reverse_in_time"));
+    }
+    expect(MINIGPU "run " GOOD_RUN "races_within.yaml --races --json 2>&1", 0, "\"warps\": [");
+    expect(MINIGPU "run " KERNELS "lud_diagonal/small.yaml --races 2>&1", 0, "races: none between blocks");
 }
 
 /* The page shows the error that its launch file gives before the guesses are replaced. */
@@ -81,6 +103,18 @@ static void test_buffers_are_dumped(void **state) {
     expect(MINIGPU "run " GOOD_RUN "pointers.yaml --dump no/where 2>&1", 2, "cannot make the folder no/where: No such");
 }
 
+/* Text helps for as many elements as somebody reads; the binary file has all of them. */
+static void test_long_buffers_are_dumped(void **state) {
+    (void)state;
+    expect("rm -rf dumped; cat >long.yaml <<'EOF'\nkernels:\n  - {ptx: " GOOD_RUN "features.ptx, kernel: look_up, "
+           "grid: 1, block: 8,\n     arguments: [buffer: {name: long, type: s16, count: 100000, constant: "
+           "-7}]}\nEOF\n" MINIGPU "run long.yaml --dump dumped",
+           0, NULL);
+    assert_int_equal(size_of("dumped/long.bin"), 200000);
+    expect("wc -l <dumped/long.txt", 0, "65538\n");
+    expect("tail -2 dumped/long.txt", 0, "-7\n# 34464 more elements in long.bin\n");
+}
+
 /* Whatever kernel: the file that init writes is a launch file, and the machine takes it. */
 static void test_init_writes_launch_files(void **state) {
     DIR *folder = opendir(KERNELS);
@@ -106,11 +140,30 @@ static void test_init_writes_launch_files(void **state) {
            "./init.yaml; " MINIGPU "run init.yaml 2>&1",
            1, "weigh"); /* it reads before its buffer, as guessed */
     expect("grep 'buffer: {name: k1_arg1, type: f32, count: 1024}.*the kernel reads it' init.yaml", 0, NULL);
-    expect("grep 'name: k2_arg0, type: u32.*reads and writes it' init.yaml", 0, NULL);
+    expect("grep 'name: k2_arg0, type: s32.*reads and writes it' init.yaml", 0, NULL);
     expect(MINIGPU "init " GOOD_RUN "features.ptx --out ./init.yaml 2>&1", 2, "cannot write ./init.yaml: File exists");
     expect(MINIGPU "init " GOOD_RUN "features.ptx --kernel scale 2>&1", 2, "has more than one kernel named \"scale\"");
     expect(MINIGPU "init nowhere.ptx 2>&1", 2, "nowhere.ptx");
     expect(MINIGPU "init 2>&1", 2, "which FILE.ptx?");
+}
+
+/* Types that PTX has lost stand in the C++ name; a pointer that only cp.async uses, or only after an addition, is one.
+ */
+static void test_init_names_the_elements(void **state) {
+    static const char *const lines[] = {"{name: k1_arg1, type: u32, count: 1024}.*the kernel reads it",
+                                        "{name: k2_arg0, type: f32, count: 1024}.*reads and writes it",
+                                        "{name: k3_arg0, type: f16, count: 1024}",
+                                        "{name: k3_arg2, type: f16, count: 2048}",
+                                        "{name: k4_arg1, type: bf16, count: 1024}",
+                                        "scalar: {type: s32, value: 1024}"};
+    char command[512];
+    size_t i;
+    (void)state;
+    expect("rm -f init.yaml; " MINIGPU "init " GOOD_RUN "copies.ptx --out ./init.yaml", 0, NULL);
+    for (i = 0; i < sizeof lines / sizeof *lines; i++) {
+        snprintf(command, sizeof command, "grep '%s' init.yaml", lines[i]);
+        expect(command, 0, NULL);
+    }
 }
 
 static void test_a_full_disk_is_reported(void **state) {
@@ -138,9 +191,14 @@ static void test_a_full_disk_is_reported(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_page_shows_the_error),     cmocka_unit_test(test_races_are_named),
-        cmocka_unit_test(test_buffers_are_dumped),       cmocka_unit_test(test_ranges_are_named),
-        cmocka_unit_test(test_init_writes_launch_files), cmocka_unit_test(test_a_full_disk_is_reported)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_page_shows_the_error),
+                                       cmocka_unit_test(test_races_are_named),
+                                       cmocka_unit_test(test_races_within_a_block_are_named),
+                                       cmocka_unit_test(test_buffers_are_dumped),
+                                       cmocka_unit_test(test_ranges_are_named),
+                                       cmocka_unit_test(test_init_writes_launch_files),
+                                       cmocka_unit_test(test_init_names_the_elements),
+                                       cmocka_unit_test(test_long_buffers_are_dumped),
+                                       cmocka_unit_test(test_a_full_disk_is_reported)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

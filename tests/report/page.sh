@@ -89,4 +89,12 @@ SCRIPT
 open compare.html --dump-dom
 sed -n 's/.*<body>\(where a block is saved.*\)<\/body>.*/\1/p' compare.html.out
 grep -q ': RIGHT' compare.html.out || { echo "WRONG: the picture does not show the preemption" && status=1; }
+# The same pages on a desk, on a phone, in the dark and on paper, by real input events.
+if command -v python3 >/dev/null 2>&1; then
+    timeout 300 python3 "$source/tests/report/screens.py" "$(command -v "$browser")" "$work/screens" "$work/demo.html" ${tbsim:+"$work/tbsim.html"} >screens.txt 2>&1
+    cat screens.txt
+    grep -q '^all right$' screens.txt || { echo "WRONG: screens.py" && status=1; }
+else
+    echo "not tried: there is no python3 to drive the browser with"
+fi
 exit $status

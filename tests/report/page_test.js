@@ -112,6 +112,7 @@
     let unreachable = 0;
     for (const e of active) {
       if (e.closest('details:not([open])') && e.tagName !== 'SUMMARY') continue;
+      if (e.offsetParent === null) continue; /* the legend of a wide screen cannot be closed */
       e.focus();
       if (document.activeElement !== e || e.tabIndex < 0) { unreachable++; lines.push('  no focus: ' + e.outerHTML.slice(0, 80)); }
     }

@@ -99,9 +99,30 @@ static void samples_thin_out(void **state) {
     timeline_free(t);
 }
 
+/* A value that holds for long is kept from the cycle at which it began, however close a sample before it was, also when
+ * samples thin out. */
+static void long_values_begin_where_they_begin(void **state) {
+    const timeline_series series = {"chart", "series", "unit", 1, 0, TIMELINE_GAUGE, TIMELINE_NONE};
+    timeline *t = two_rows();
+    uint64_t now, since, value, i;
+    (void)state;
+    assert_int_equal(timeline_add_series(t, &series), 0);
+    for (now = 0; now < 40000000; now += now % 10000 == 3 ? 9997 : 1) { /* 0, 1, 2, 3 of each 10,000: 3 holds */
+        value = now % 10000 ? now % 10000 - 1 : 3;                      /* before this cycle */
+        if (timeline_is_due(t, now, &since)) timeline_sample(t, since, &value);
+    }
+    timeline_close(t, now);
+    assert_true(t->sample_count > TIMELINE_SAMPLES / 4 && t->sample_count <= TIMELINE_SAMPLES);
+    for (i = 1; i + 1 < t->sample_count; i++) { /* a short value is not shown for longer than it held */
+        assert_int_equal(t->sample_cycles[i] % 10000, t->samples[i]);
+        assert_true(t->samples[i] == 3 || t->sample_cycles[i + 1] - t->sample_cycles[i] <= 3);
+    }
+    timeline_free(t);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(phases_become_spans),
-                                       cmocka_unit_test(requests_collect_their_victims),
-                                       cmocka_unit_test(samples_thin_out)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(long_values_begin_where_they_begin), cmocka_unit_test(phases_become_spans),
+        cmocka_unit_test(requests_collect_their_victims), cmocka_unit_test(samples_thin_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

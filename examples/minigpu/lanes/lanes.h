@@ -118,4 +118,8 @@ void lanes_texture_filter(const instruction *instruction, uint32_t active, const
  * mask of lanes that are outside it and must not be. */
 uint32_t lanes_surface_addresses(const instruction *instruction, uint32_t active, const lanes_operand *sources,
                                  const lanes_texture *texture, uint64_t addresses[LANES]);
+/* A number of TYPE_F16 or TYPE_BF16 as a double, and a double rounded to it. */
+double half_to_double(uint32_t type, uint32_t bits);
+uint32_t half_from_double(uint32_t type, double value, uint32_t rounding);
+
 #endif

@@ -111,9 +111,6 @@ void lanes_half_values(const instruction *i, uint32_t type, uint32_t part, const
                        double values[LANES]);
 /* a + b of f16, bf16 or pairs of them. */
 uint32_t lanes_half_sum(uint32_t type, uint32_t a, uint32_t b);
-/* An f16 or bf16 as a double, and a double rounded to it. */
-double half_to_double(uint32_t type, uint32_t bits);
-uint32_t half_from_double(uint32_t type, double value, uint32_t rounding);
 /* A double rounded to any floating-point format of at most 32 bits with infinities: sign, exponent, fraction. */
 uint32_t small_from_double(double value, uint32_t fraction_bits, uint32_t exponent_bits, uint32_t rounding);
 #endif

@@ -27,7 +27,9 @@ typedef enum launch_type {
     LAUNCH_U64,
     LAUNCH_S64,
     LAUNCH_F32,
-    LAUNCH_F64
+    LAUNCH_F64,
+    LAUNCH_F16, /* __half */
+    LAUNCH_BF16 /* __nv_bfloat16 */
 } launch_type;
 
 /* A buffer in device memory; `contents` is what it holds before the first kernel. */
@@ -193,12 +195,17 @@ const launch_loop *launch_loop_at(const launch_file *launch, uint32_t kernel);
 int launch_loop_stops(const launch_file *launch, const launch_loop *loop, const uint8_t *contents);
 /* A scalar's bits in the iteration-th round of its loop, from 0. */
 uint64_t launch_scalar(const launch_argument *argument, uint64_t iteration);
-/* An element of a floating-point type as a double. */
+/* An element of a floating-point type as a double, and a double rounded to one. */
 double launch_as_double(launch_type type, uint64_t bits);
+uint64_t launch_from_double(launch_type type, double value);
 /* Reads what kind of idempotent regions is wanted: "sparse", or a number. Returns 0, or -1. */
 int launch_regions(const char *text, uint32_t *regions);
 /* Bytes of one element. */
 uint32_t launch_type_bytes(launch_type type);
 const char *launch_type_name(launch_type type);
+int launch_type_is_float(launch_type type);
+int launch_type_is_signed(launch_type type); /* a signed whole number */
+/* Writes an element as text, so that reading the text gives the same bits; returns its length. */
+int launch_type_text(launch_type type, uint64_t bits, char *text, size_t bytes);
 
 #endif

@@ -23,13 +23,10 @@ uint64_t launch_scalar(const launch_argument *argument, uint64_t iteration) {
     const uint32_t width = launch_type_bytes(argument->type);
     uint64_t bits = argument->scalar + iteration * argument->step;
     if (!argument->step) return argument->scalar;
-    if (is_float(argument->type)) {
-        double value = launch_as_double(argument->type, argument->scalar) +
-                       (double)iteration * launch_as_double(argument->type, argument->step);
-        float single = (float)value;
-        bits = 0;
-        memcpy(&bits, argument->type == LAUNCH_F32 ? (const void *)&single : (const void *)&value, width);
-        return bits;
+    if (launch_type_is_float(argument->type)) {
+        return launch_from_double(argument->type,
+                                  launch_as_double(argument->type, argument->scalar) +
+                                      (double)iteration * launch_as_double(argument->type, argument->step));
     }
     return width == 8 ? bits : bits & ((UINT64_C(1) << 8 * width) - 1);
 }
@@ -131,8 +128,8 @@ static int read_texture(reader *r, const yaml_node_t *node, launch_argument *arg
                                                                                               "border", NULL};
     static const char *const coordinates[] = {"texels", "normalized", NULL}, *const reads[] = {
                                                                                  "element", "normalized_float", NULL};
-    static const uint8_t types[] = {TYPE_U8,  TYPE_S8,   TYPE_U16,  TYPE_S16, TYPE_U32,
-                                    TYPE_S32, TYPE_NONE, TYPE_NONE, TYPE_F32, TYPE_NONE};
+    static const uint8_t types[] = {TYPE_U8,   TYPE_S8,   TYPE_U16, TYPE_S16,  TYPE_U32,  TYPE_S32,
+                                    TYPE_NONE, TYPE_NONE, TYPE_F32, TYPE_NONE, TYPE_NONE, TYPE_NONE};
     const launch_buffer *buffer = &r->launch->buffers[argument->buffer];
     lanes_texture *texture = &argument->texture;
     uint32_t channels = 1;

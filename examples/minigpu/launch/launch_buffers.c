@@ -18,47 +18,25 @@ static inline void store(uint8_t *contents, uint32_t bytes, uint64_t index, uint
         memcpy(to, &bits, bytes);
 }
 
-double launch_as_double(launch_type type, uint64_t bits) {
-    float single;
-    double wide;
-    if (type == LAUNCH_F32) {
-        memcpy(&single, &bits, sizeof single);
-        return (double)single;
-    }
-    memcpy(&wide, &bits, sizeof wide);
-    return wide;
-}
-
-static inline uint64_t from_double(launch_type type, double value) {
-    uint64_t bits = 0;
-    float single = (float)value;
-    if (type == LAUNCH_F32)
-        memcpy(&bits, &single, sizeof single);
-    else
-        memcpy(&bits, &value, sizeof value);
-    return bits;
-}
-
 static int64_t sign_extended(launch_type type, uint64_t bits) {
     uint32_t unused = 64 - launch_type_bytes(type) * 8;
-    int is_signed = type == LAUNCH_S8 || type == LAUNCH_S16 || type == LAUNCH_S32 || type == LAUNCH_S64;
-    return is_signed ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
+    return launch_type_is_signed(type) ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
 }
 
 static int fill_ramp(reader *r, launch_buffer *buffer, uint64_t count, const yaml_node_t *node) {
     static const char *const keys[] = {"start", "step", NULL};
     const uint32_t bytes = launch_type_bytes(buffer->type);
-    uint64_t start = 0, step = from_double(buffer->type, 1.0), i;
+    uint64_t start = 0, step = launch_from_double(buffer->type, 1.0), i;
     yaml_node_t *value;
-    if (!is_float(buffer->type)) step = 1;
+    if (!launch_type_is_float(buffer->type)) step = 1;
     if (check_mapping(r, node, "ramp", keys)) return -1;
     if ((value = find(r, node, "start")) && read_value(r, value, "start", buffer->type, &start)) return -1;
     if ((value = find(r, node, "step")) && read_value(r, value, "step", buffer->type, &step)) return -1;
     for (i = 0; i < count; i++) {
-        if (is_float(buffer->type)) {
+        if (launch_type_is_float(buffer->type)) {
             store(buffer->contents, bytes, i,
-                  from_double(buffer->type, launch_as_double(buffer->type, start) +
-                                                (double)i * launch_as_double(buffer->type, step)));
+                  launch_from_double(buffer->type, launch_as_double(buffer->type, start) +
+                                                       (double)i * launch_as_double(buffer->type, step)));
         } else {
             store(buffer->contents, bytes, i, start + i * step);
         }
@@ -73,20 +51,21 @@ static int fill_random(reader *r, launch_buffer *buffer, uint64_t count, const y
     const launch_type type = buffer->type;
     const uint32_t bytes = launch_type_bytes(type);
     uint8_t *const contents = buffer->contents;
-    uint64_t seed = 1, low = 0, high = is_float(buffer->type) ? from_double(buffer->type, 1.0) : 0xff, i, state;
+    uint64_t seed = 1, low = 0,
+             high = launch_type_is_float(buffer->type) ? launch_from_double(buffer->type, 1.0) : 0xff, i, state;
     yaml_node_t *value;
     if (check_mapping(r, node, "random", keys)) return -1;
     if ((value = find(r, node, "seed")) && read_u64(r, value, "seed", 0, UINT64_MAX, &seed)) return -1;
     if ((value = find(r, node, "low")) && read_value(r, value, "low", buffer->type, &low)) return -1;
     if ((value = find(r, node, "high")) && read_value(r, value, "high", buffer->type, &high)) return -1;
     state = seed;
-    if (is_float(buffer->type)) {
+    if (launch_type_is_float(buffer->type)) {
         double from = launch_as_double(buffer->type, low), to = launch_as_double(buffer->type, high);
         if (!isfinite(from) || !isfinite(to)) return FAIL(r, node, "random: low and high must be finite");
         if (!(from <= to)) return FAIL(r, node, "random: low is above high");
         for (i = 0; i < count; i++) {
             double unit = (double)(gpump_random_next(&state) >> 40) * (1.0 / 16777216.0);
-            store(contents, bytes, i, from_double(type, from + unit * (to - from)));
+            store(contents, bytes, i, launch_from_double(type, from + unit * (to - from)));
         }
     } else {
         uint64_t span = (uint64_t)sign_extended(buffer->type, high) - (uint64_t)sign_extended(buffer->type, low);
@@ -211,6 +190,19 @@ void launch_place_pointers(launch_file *launch) {
 
 /* ---- a buffer ---- */
 
+/* values: [1, 2, 3]: the first elements; those behind them are zero, as in C. */
+static int fill_values(reader *r, const yaml_node_t *node, launch_buffer *buffer, uint64_t count) {
+    yaml_node_item_t *item = node->data.sequence.items.start;
+    uint64_t i, bits;
+    for (i = 0; item < node->data.sequence.items.top; item++, i++) {
+        const yaml_node_t *one = yaml_document_get_node(r->document, *item);
+        if (i == count) return FAIL(r, one, "values: more than the buffer's %" PRIu64 " elements", count);
+        if (read_value(r, one, "an entry of values", buffer->type, &bits)) return -1;
+        store(buffer->contents, launch_type_bytes(buffer->type), i, bits);
+    }
+    return 0;
+}
+
 /* Fills a new buffer with what its only initialiser says. */
 static int fill(reader *r, const yaml_node_t *node, launch_buffer *buffer, const yaml_node_t *count_node,
                 uint64_t count) {
@@ -231,10 +223,15 @@ static int fill(reader *r, const yaml_node_t *node, launch_buffer *buffer, const
         }
         return 0;
     }
-    if (!count_node) return FAIL(r, node, "a buffer needs a count of elements");
+    if ((value = find(r, node, "values"))) {
+        if (value->type != YAML_SEQUENCE_NODE) return FAIL(r, value, "values must be a list, such as [1, 2, 3]");
+        if (!count_node) count = (uint64_t)(value->data.sequence.items.top - value->data.sequence.items.start);
+    }
+    if (!count) return FAIL(r, node, "a buffer needs a count of elements, or values: [...]");
     buffer->bytes = count * launch_type_bytes(buffer->type);
     buffer->contents = (uint8_t *)calloc(1, (size_t)buffer->bytes);
     if (!buffer->contents) return FAIL(r, node, "out of memory for a buffer of %" PRIu64 " bytes", buffer->bytes);
+    if (value) return fill_values(r, value, buffer, count);
     if ((value = find(r, node, "ramp"))) return fill_ramp(r, buffer, count, value);
     if ((value = find(r, node, "random"))) return fill_random(r, buffer, count, value);
     if ((value = find(r, node, "constant"))) {
@@ -260,9 +257,9 @@ static int read_owner(reader *r, const yaml_node_t *node, launch_buffer *buffer)
 }
 
 int read_buffer(reader *r, const yaml_node_t *node, uint32_t process, launch_argument *argument) {
-    static const char *const keys[] = {"name",    "type",    "count",    "constant",    "ramp",  "random", "file",
-                                       "same_as", "element", "pointers", "guard_bytes", "owner", NULL};
-    static const char *const initialisers[] = {"constant", "ramp", "random", "file", NULL};
+    static const char *const keys[] = {"name", "type",    "count",   "constant", "ramp",        "random", "values",
+                                       "file", "same_as", "element", "pointers", "guard_bytes", "owner",  NULL};
+    static const char *const initialisers[] = {"constant", "ramp", "random", "values", "file", NULL};
     static const char *const same_keys[] = {"same_as", "element", NULL};
     launch_file *launch = r->launch;
     launch_buffer *buffer;
@@ -299,7 +296,7 @@ int read_buffer(reader *r, const yaml_node_t *node, uint32_t process, launch_arg
     }
     for (k = 0; initialisers[k]; k++) {
         if (!(value = find(r, node, initialisers[k]))) continue;
-        if (initialiser) return FAIL(r, value, "a buffer has one initialiser: constant, ramp, random or file");
+        if (initialiser) return FAIL(r, value, "a buffer has one initialiser: constant, ramp, random, values or file");
         initialiser = value;
     }
     if (count_node &&
@@ -313,4 +310,22 @@ int read_buffer(reader *r, const yaml_node_t *node, uint32_t process, launch_arg
     if ((value = find(r, node, "owner")) && read_owner(r, value, buffer)) return -1;
     if ((value = find(r, node, "element")) && read_element(r, value, index, 1, &argument->offset)) return -1;
     return (value = find(r, node, "pointers")) ? read_pointers(r, value, index) : 0;
+}
+
+/* buffers: - {name: pool, type: f32, count: 64}: memory that only pointers reach, or kernels by same_as. */
+int read_buffers(reader *r, const yaml_node_t *node, uint32_t process) {
+    yaml_node_item_t *item;
+    if (node->type != YAML_SEQUENCE_NODE)
+        return FAIL(r, node, "buffers must be a list (- {name: pool, type: f32, count: 64})");
+    for (item = node->data.sequence.items.start; item < node->data.sequence.items.top; item++) {
+        const yaml_node_t *one = yaml_document_get_node(r->document, *item), *value;
+        launch_argument unused;
+        memset(&unused, 0, sizeof unused);
+        if (one->type == YAML_MAPPING_NODE && ((value = find(r, one, "same_as")) || (value = find(r, one, "element"))))
+            return FAIL(r, value, "an entry of buffers is memory of its own: no same_as, no element");
+        if (one->type == YAML_MAPPING_NODE && !find(r, one, "name"))
+            return FAIL(r, one, "an entry of buffers needs a name: nothing else reaches it");
+        if (read_buffer(r, one, process, &unused)) return -1;
+    }
+    return 0;
 }

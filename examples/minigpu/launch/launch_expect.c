@@ -18,7 +18,7 @@ static int read_limit(reader *r, const yaml_node_t *node, const char *what, doub
 static int read_tolerance(reader *r, const yaml_node_t *node, const launch_buffer *buffer,
                           launch_tolerance *tolerance) {
     const yaml_node_t *absolute = find(r, node, "absolute"), *relative = find(r, node, "relative");
-    if ((absolute || relative) && buffer && !is_float(buffer->type))
+    if ((absolute || relative) && buffer && !launch_type_is_float(buffer->type))
         return FAIL(r, node, "a tolerance needs a buffer of f32 or f64, this one has %s: leave it out",
                     launch_type_name(buffer->type));
     if (absolute && read_limit(r, absolute, "absolute", &tolerance->absolute)) return -1;

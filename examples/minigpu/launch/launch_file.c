@@ -156,11 +156,11 @@ static int read_kernels(reader *r, const yaml_node_t *node, uint32_t process) {
 }
 
 static int read_process(reader *r, const yaml_node_t *node, const yaml_node_t *kernels) {
-    static const char *const keys[] = {"name", "priority", "repeat", "kernels", NULL};
+    static const char *const keys[] = {"name", "priority", "repeat", "buffers", "kernels", NULL};
     uint32_t index = r->launch->process_count, i;
     launch_process *process =
         (launch_process *)append(&r->launch->processes, &r->launch->process_count, sizeof *process);
-    yaml_node_t *value;
+    yaml_node_t *value, *buffers;
     if (!process) return FAIL(r, node, "out of memory");
     process->repeat = 1;
     if (!kernels) { /* an entry of "processes" */
@@ -175,6 +175,7 @@ static int read_process(reader *r, const yaml_node_t *node, const yaml_node_t *k
         process->name = NULL;
         return FAIL(r, node, "out of memory");
     }
+    if ((buffers = find(r, node, "buffers")) && read_buffers(r, buffers, index)) return -1;
     if (read_kernels(r, kernels, index)) return -1;
     if (value && r->launch->processes[index].repeat > 1)
         for (i = 0; i < r->launch->loop_count; i++)
@@ -251,8 +252,8 @@ static int read_machine(reader *r, const yaml_node_t *node) {
 }
 
 static int read_document(reader *r) {
-    static const char *const keys[] = {"machine", "processes", "kernels", "repeat", NULL};
-    yaml_node_t *root = yaml_document_get_root_node(r->document), *processes, *kernels, *machine, *repeat;
+    static const char *const keys[] = {"machine", "processes", "buffers", "kernels", "repeat", NULL};
+    yaml_node_t *root = yaml_document_get_root_node(r->document), *processes, *kernels, *machine, *misplaced;
     if (!root) {
         launch_place place = {1, 1};
         return launch_file_error(r->launch, place, r->error, "the file is empty");
@@ -262,8 +263,9 @@ static int read_document(reader *r) {
     processes = find(r, root, "processes");
     kernels = find(r, root, "kernels");
     if (!processes == !kernels) return FAIL(r, root, "a launch file has either kernels or processes");
-    if (processes && (repeat = find(r, root, "repeat")))
-        return FAIL(r, repeat, "repeat stands in the process that it is for, or beside kernels");
+    if (processes && ((misplaced = find(r, root, "repeat")) || (misplaced = find(r, root, "buffers"))))
+        return FAIL(r, misplaced, "%s stands in the process that it is for, or beside kernels",
+                    find(r, root, "repeat") ? "repeat" : "buffers");
     if (kernels) {
         if (read_process(r, root, kernels)) return -1;
     } else {

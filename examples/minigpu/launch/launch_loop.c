@@ -90,8 +90,7 @@ const launch_loop *launch_loop_at(const launch_file *launch, uint32_t kernel) {
 
 static int64_t as_signed(launch_type type, uint64_t bits) {
     const uint32_t unused = 64 - 8 * launch_type_bytes(type);
-    const int is_signed = type == LAUNCH_S8 || type == LAUNCH_S16 || type == LAUNCH_S32 || type == LAUNCH_S64;
-    return is_signed ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
+    return launch_type_is_signed(type) ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
 }
 
 int launch_loop_stops(const launch_file *launch, const launch_loop *loop, const uint8_t *contents) {
@@ -100,7 +99,7 @@ int launch_loop_stops(const launch_file *launch, const launch_loop *loop, const 
     int below, above;
     if (!loop->has_until) return 0;
     memcpy(&bits, contents + loop->offset, launch_type_bytes(type)); /* little-endian hosts */
-    if (is_float(type)) {
+    if (launch_type_is_float(type)) {
         const double is = launch_as_double(type, bits), limit = launch_as_double(type, loop->bits);
         below = is < limit;
         above = is > limit;

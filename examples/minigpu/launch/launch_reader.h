@@ -19,7 +19,6 @@ typedef struct reader {
 #define FAIL(r, node, ...) launch_file_error((r)->launch, place_of(node), (r)->error, __VA_ARGS__)
 
 static inline const char *text_of(const yaml_node_t *node) { return (const char *)node->data.scalar.value; }
-static inline int is_float(launch_type type) { return type == LAUNCH_F32 || type == LAUNCH_F64; }
 
 launch_place place_of(const yaml_node_t *node);
 /* Grows an array by one zeroed element and returns it; NULL when out of memory. */
@@ -45,6 +44,7 @@ int read_file(reader *r, const yaml_node_t *node, const char *path, uint8_t **by
 
 /* launch_buffers.c */
 int read_buffer(reader *r, const yaml_node_t *node, uint32_t process, launch_argument *argument);
+int read_buffers(reader *r, const yaml_node_t *node, uint32_t process);
 /* A buffer by its name, among those of the process that stand before. */
 int find_buffer(reader *r, const yaml_node_t *node, const char *what, uint32_t process, uint32_t *index);
 /* The number of an element, checked against a buffer; *offset is in bytes. behind 1: a pointer, which may stand behind

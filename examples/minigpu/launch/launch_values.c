@@ -11,11 +11,49 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const type_names[] = {"u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f32", "f64"};
-static const uint32_t element_bytes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+/* launch_type */
+static const struct {
+    const char *name;
+    uint32_t bytes;
+    uint8_t is_float, is_signed;
+    uint8_t digits; /* a floating-point number of so many digits is read as the same bits */
+} types[] = {{"u8", 1, 0, 0, 0},  {"s8", 1, 0, 1, 0},   {"u16", 2, 0, 0, 0}, {"s16", 2, 0, 1, 0},
+             {"u32", 4, 0, 0, 0}, {"s32", 4, 0, 1, 0},  {"u64", 8, 0, 0, 0}, {"s64", 8, 0, 1, 0},
+             {"f32", 4, 1, 0, 9}, {"f64", 8, 1, 0, 17}, {"f16", 2, 1, 0, 5}, {"bf16", 2, 1, 0, 4}};
 
-uint32_t launch_type_bytes(launch_type type) { return element_bytes[type]; }
-const char *launch_type_name(launch_type type) { return type_names[type]; }
+uint32_t launch_type_bytes(launch_type type) { return types[type].bytes; }
+const char *launch_type_name(launch_type type) { return types[type].name; }
+int launch_type_is_float(launch_type type) { return types[type].is_float; }
+int launch_type_is_signed(launch_type type) { return types[type].is_signed; }
+
+int launch_type_text(launch_type type, uint64_t bits, char *text, size_t bytes) {
+    const uint32_t unused = 64 - 8 * types[type].bytes;
+    if (types[type].is_float) return snprintf(text, bytes, "%.*g", types[type].digits, launch_as_double(type, bits));
+    if (types[type].is_signed) return snprintf(text, bytes, "%" PRId64, (int64_t)(bits << unused) >> unused);
+    return snprintf(text, bytes, "%" PRIu64, bits);
+}
+
+double launch_as_double(launch_type type, uint64_t bits) {
+    float single;
+    double wide;
+    switch (type) {
+    case LAUNCH_F16: return half_to_double(TYPE_F16, (uint32_t)bits);
+    case LAUNCH_BF16: return half_to_double(TYPE_BF16, (uint32_t)bits);
+    case LAUNCH_F32: memcpy(&single, &bits, sizeof single); return (double)single;
+    default: memcpy(&wide, &bits, sizeof wide); return wide;
+    }
+}
+
+uint64_t launch_from_double(launch_type type, double value) {
+    const float single = (float)value;
+    uint64_t bits = 0;
+    switch (type) {
+    case LAUNCH_F16: return half_from_double(TYPE_F16, value, ROUND_RN);
+    case LAUNCH_BF16: return half_from_double(TYPE_BF16, value, ROUND_RN);
+    case LAUNCH_F32: memcpy(&bits, &single, sizeof single); return bits;
+    default: memcpy(&bits, &value, sizeof value); return bits;
+    }
+}
 
 int launch_file_error(const launch_file *launch, launch_place place, char error[LAUNCH_ERROR_BYTES], const char *format,
                       ...) {
@@ -118,49 +156,50 @@ int read_text(reader *r, const yaml_node_t *node, const char *what, char **text)
 int read_type(reader *r, const yaml_node_t *node, launch_type *type) {
     uint32_t i;
     if (node->type == YAML_SCALAR_NODE) {
-        for (i = 0; i < sizeof type_names / sizeof *type_names; i++) {
-            if (strcmp(type_names[i], text_of(node)) == 0) {
+        for (i = 0; i < sizeof types / sizeof *types; i++) {
+            if (strcmp(types[i].name, text_of(node)) == 0) {
                 *type = (launch_type)i;
                 return 0;
             }
         }
     }
-    return FAIL(r, node, "type must be one of u8 s8 u16 s16 u32 s32 u64 s64 f32 f64");
+    return FAIL(r, node, "type must be one of u8 s8 u16 s16 u32 s32 u64 s64 f16 bf16 f32 f64");
 }
 
 /* Reads one value of a type as its bits. */
 int read_value(reader *r, const yaml_node_t *node, const char *what, launch_type type, uint64_t *bits) {
     const char *text;
     char *end;
-    if (node->type != YAML_SCALAR_NODE) return FAIL(r, node, "%s must be one value of type %s", what, type_names[type]);
+    if (node->type != YAML_SCALAR_NODE) return FAIL(r, node, "%s must be one value of type %s", what, types[type].name);
     text = text_of(node);
     errno = 0;
     *bits = 0;
-    if (type == LAUNCH_F32) {
+    if (type == LAUNCH_F32) { /* in one rounding */
         float value = strtof(text, &end);
         memcpy(bits, &value, sizeof value);
-    } else if (type == LAUNCH_F64) {
-        double value = strtod(text, &end);
-        memcpy(bits, &value, sizeof value);
+    } else if (launch_type_is_float(type)) {
+        const double value = strtod(text, &end);
+        *bits = launch_from_double(type, value);
+        if (isfinite(value) && isinf(launch_as_double(type, *bits))) errno = ERANGE;
     } else {
-        uint32_t width = element_bytes[type] * 8;
-        int is_signed = type == LAUNCH_S8 || type == LAUNCH_S16 || type == LAUNCH_S32 || type == LAUNCH_S64;
+        uint32_t width = types[type].bytes * 8;
+        int is_signed = launch_type_is_signed(type);
         int negative = text[0] == '-';
         uint64_t limit = is_signed     ? (UINT64_C(1) << (width - 1)) - (negative ? 0 : 1)
                          : width == 64 ? UINT64_MAX
                                        : (UINT64_C(1) << width) - 1;
         uint64_t magnitude = strtoull(text + negative, &end, 0);
         if (end != text + negative && !*end && (errno || magnitude > limit || (negative && !is_signed))) {
-            return FAIL(r, node, "%s is %s, outside the range of %s", what, text, type_names[type]);
+            return FAIL(r, node, "%s is %s, outside the range of %s", what, text, types[type].name);
         }
         if (end == text + negative) end = (char *)text;
         *bits = negative ? 0 - magnitude : magnitude;
         if (width < 64) *bits &= (UINT64_C(1) << width) - 1;
     }
-    if (is_float(type) && errno == ERANGE && isinf(launch_as_double(type, *bits)))
-        return FAIL(r, node, "%s is %s, outside the range of %s", what, text, type_names[type]);
+    if (launch_type_is_float(type) && errno == ERANGE && isinf(launch_as_double(type, *bits)))
+        return FAIL(r, node, "%s is %s, outside the range of %s", what, text, types[type].name);
     if (end == text || *end)
-        return FAIL(r, node, "%s must be a value of type %s, not \"%s\"", what, type_names[type], text);
+        return FAIL(r, node, "%s must be a value of type %s, not \"%s\"", what, types[type].name, text);
     return 0;
 }
 

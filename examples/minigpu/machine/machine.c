@@ -328,6 +328,39 @@ static int is_integer(uint32_t type) {
            type == TYPE_S32 || type == TYPE_U64 || type == TYPE_S64;
 }
 
+/* Does an argument suit its parameter? */
+static int check_argument(const launch_file *launch, const launch_kernel *l, const launch_argument *argument,
+                          const kernel_parameter *parameter, char error[LAUNCH_ERROR_BYTES]) {
+#define REFUSE(...) return launch_file_error(launch, argument->place, error, __VA_ARGS__)
+    const char *name = parameter->name, *type = launch_type_name(argument->type);
+    const uint32_t bytes = argument->is_buffer ? 8 : launch_type_bytes(argument->type);
+    const int is_float = launch_type_is_float(argument->type);
+    if (argument->structure) {
+        if (argument->structure_bytes == parameter->bytes) return 0;
+        REFUSE("parameter %s of kernel %s takes %u bytes, the struct has %u", name, l->name, parameter->bytes,
+               argument->structure_bytes);
+    }
+    if (argument->is_buffer && parameter->bytes != 8)
+        REFUSE("parameter %s of kernel %s is a %u-byte value, not a buffer", name, l->name, parameter->bytes);
+    if (argument->is_texture && parameter->is_pointer)
+        REFUSE("parameter %s of kernel %s is a pointer, not a texture object", name, l->name);
+    if (!argument->is_buffer && parameter->is_pointer && (argument->scalar || argument->step))
+        REFUSE("parameter %s of kernel %s is a pointer: it needs a buffer, or a scalar 0 for a null pointer", name,
+               l->name);
+    if (bytes != parameter->bytes)
+        REFUSE("parameter %s of kernel %s takes %u bytes, a %s has %u", name, l->name, parameter->bytes, type, bytes);
+    if (!argument->is_buffer && is_integer(parameter->type) && is_float)
+        REFUSE("parameter %s of kernel %s is a .%s: a scalar of %s would be read as an integer", name, l->name,
+               type_name(parameter->type), type);
+    if (!argument->is_buffer && (parameter->type == TYPE_F32 || parameter->type == TYPE_F64) && !is_float &&
+        argument->scalar)
+        REFUSE("parameter %s of kernel %s is a .%s: the bits of a %s would be read as a floating-point number; write "
+               "type: %s",
+               name, l->name, type_name(parameter->type), type, type_name(parameter->type));
+    return 0;
+#undef REFUSE
+}
+
 /* Checks one kernel against its launch and the SM, and fills in what a launch fixes. */
 static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const kernel_program *program,
                           char error[LAUNCH_ERROR_BYTES]) {
@@ -417,45 +450,8 @@ static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const
         return launch_file_error(launch, l->arguments_place, error, "kernel %s takes %u arguments, the launch gives %u",
                                  l->name, program->parameter_count, l->argument_count);
     }
-    for (i = 0; i < l->argument_count; i++) {
-        const launch_argument *argument = &l->arguments[i];
-        const kernel_parameter *parameter = &program->parameters[i];
-        uint32_t bytes = argument->is_buffer ? 8 : launch_type_bytes(argument->type);
-        if (argument->structure) {
-            if (argument->structure_bytes == parameter->bytes) continue;
-            return launch_file_error(launch, argument->place, error,
-                                     "parameter %s of kernel %s takes %u bytes, the struct has %u", parameter->name,
-                                     l->name, parameter->bytes, argument->structure_bytes);
-        }
-        if (argument->is_buffer && parameter->bytes != 8) {
-            return launch_file_error(launch, argument->place, error,
-                                     "parameter %s of kernel %s is a %u-byte value, not a buffer", parameter->name,
-                                     l->name, parameter->bytes);
-        }
-        if (argument->is_texture && parameter->is_pointer) {
-            return launch_file_error(launch, argument->place, error,
-                                     "parameter %s of kernel %s is a pointer, not a texture object", parameter->name,
-                                     l->name);
-        }
-        if (!argument->is_buffer && parameter->is_pointer && (argument->scalar || argument->step)) {
-            return launch_file_error(launch, argument->place, error,
-                                     "parameter %s of kernel %s is a pointer: it needs a buffer, or a scalar 0 for a "
-                                     "null pointer",
-                                     parameter->name, l->name);
-        }
-        if (bytes != parameter->bytes) {
-            return launch_file_error(launch, argument->place, error,
-                                     "parameter %s of kernel %s takes %u bytes, a %s has %u", parameter->name, l->name,
-                                     parameter->bytes, launch_type_name(argument->type), bytes);
-        }
-        if (!argument->is_buffer && is_integer(parameter->type) &&
-            (argument->type == LAUNCH_F32 || argument->type == LAUNCH_F64)) {
-            return launch_file_error(launch, argument->place, error,
-                                     "parameter %s of kernel %s is a .%s: a scalar of %s would be read as an integer",
-                                     parameter->name, l->name, type_name(parameter->type),
-                                     launch_type_name(argument->type));
-        }
-    }
+    for (i = 0; i < l->argument_count; i++)
+        if (check_argument(launch, l, &l->arguments[i], &program->parameters[i], error)) return -1;
     return 0;
 }
 

@@ -428,24 +428,27 @@ void block_life_end_stalls(machine *m, sm *s) {
 }
 
 static void save(machine *m, sm *s, block *b, const gpump_sm_action *action) {
-    PARTS_TELL(m, block_phase, (m, b, TIMELINE_SAVE));
     context_bytes_write(m, b);
     memory_path_write_back(m, s, b);
     s->statistics.saved_bytes += b->context_bytes;
     if (b->preemption != NONE) m->preemptions[b->preemption].bytes_saved += b->context_bytes;
-    if (!m->config.switch_stalls)
+    if (!m->config.switch_stalls) {
         context_pipeline_save(m, s, b, action->bytes);
-    else
-        stall(m, s, b, REQUEST_SAVE, b->stop_cycle + stall_cycles(m, b));
+        return;
+    }
+    PARTS_TELL(m, block_phase, (m, b, TIMELINE_SAVE));
+    stall(m, s, b, REQUEST_SAVE, b->stop_cycle + stall_cycles(m, b));
 }
 
 static void restore(machine *m, sm *s, block *b, const gpump_sm_action *action) {
-    PARTS_TELL(m, block_phase, (m, b, TIMELINE_RESTORE));
     s->statistics.restored_bytes += b->context_bytes;
-    if (!m->config.switch_stalls)
+    if (!m->config.switch_stalls) {
+        PARTS_TELL(m, block_phase, (m, b, TIMELINE_STOP)); /* waits for the port */
         context_pipeline_restore(m, s, b, action->bytes);
-    else
-        stall(m, s, b, REQUEST_RESTORE, m->now + stall_cycles(m, b));
+        return;
+    }
+    PARTS_TELL(m, block_phase, (m, b, TIMELINE_RESTORE));
+    stall(m, s, b, REQUEST_RESTORE, m->now + stall_cycles(m, b));
 }
 
 void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind) {

@@ -6,6 +6,7 @@
 #include "sm/gate.h"
 #include "preemption/context_bytes.h"
 #include "preemption/context_forms.h"
+#include "timeline.h"
 
 /* What the block has beside registers, stacks, predicates and shared memory: heads, coordinates, barriers. Only a first
  * guess. */
@@ -167,6 +168,8 @@ context_pipeline_step context_pipeline_next(machine *m, sm *s, uint32_t *block_i
         case GPUMP_SPILL_READ:
             *block_index = (uint32_t)action.cookie;
             *kind = action.kind == GPUMP_SPILL_WRITE ? REQUEST_SAVE : REQUEST_RESTORE;
+            if (!b->sent_bytes) /* the block has the port from now on */
+                PARTS_TELL(m, block_phase, (m, b, action.kind == GPUMP_SPILL_WRITE ? TIMELINE_SAVE : TIMELINE_RESTORE));
             *address = m->context_base + b->context * m->context_stride + b->sent_bytes;
             b->sent_bytes += SEGMENT_BYTES;
             b->transfers++;

@@ -206,6 +206,11 @@ int ptx_is_surface(const ptx_token *name);
 int ptx_async(ptx_reader *reader, const ptx_token *name, const ptx_modifier_list *list, const instruction *guard);
 int ptx_is_async(const ptx_token *name, const ptx_modifier_list *list);
 
+/* pointers.c: sets is_pointer of the kernel's parameters that its code uses as addresses. Returns -1 when out of
+ * memory.
+ */
+int ptx_mark_pointers(const ptx_reader *reader, kernel_program *kernel);
+
 /* control_flow.c: sets every branch's reconvergence point; returns -1 when out of memory */
 int control_flow_resolve(instruction *instructions, uint32_t count);
 #endif

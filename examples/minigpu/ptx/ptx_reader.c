@@ -128,31 +128,6 @@ done:
     return status;
 }
 
-/* A parameter is a pointer when what ld.param fetched becomes an address, by cvta.to or directly. */
-static void mark_pointers(const ptx_reader *reader, kernel_program *kernel) {
-    for (uint32_t i = 0; i < reader->count; i++) {
-        const instruction *load = &reader->code[i];
-        if (load->opcode != OPCODE_LD || load->space != SPACE_PARAM || load->sources[0].kind != OPERAND_NONE ||
-            type_bytes(load->type) != 8)
-            continue;
-        kernel_parameter *parameter = NULL;
-        for (uint32_t k = 0; k < kernel->parameter_count; k++)
-            if ((int64_t)kernel->parameters[k].offset == load->offset) parameter = &kernel->parameters[k];
-        if (!parameter || parameter->is_pointer || load->vector != 1) continue;
-        for (uint32_t k = i + 1; k < reader->count && !parameter->is_pointer; k++) {
-            const instruction *use = &reader->code[k];
-            const operand *base = &use->sources[0];
-            int is_address = use->opcode == OPCODE_LD || use->opcode == OPCODE_ST || use->opcode == OPCODE_ATOM ||
-                             use->opcode == OPCODE_RED || use->opcode == OPCODE_COPY;
-            if (base->kind != OPERAND_REGISTER || base->index != load->destinations[0].index) continue;
-            if (use->opcode == OPCODE_CVTA || is_address) {
-                parameter->is_pointer = 1;
-                parameter->space = use->space == SPACE_GENERIC ? SPACE_NONE : use->space;
-            }
-        }
-    }
-}
-
 /* Extern shared arrays start behind the static ones, which is known only now. */
 static void place_extern_shared(ptx_reader *reader) {
     uint32_t alignment = reader->shared_alignment < 16 ? 16 : reader->shared_alignment;
@@ -208,8 +183,8 @@ static int read_kernel_body(ptx_reader *reader, kernel_program *kernel, int *is_
     }
     ptx_next(reader);
     place_extern_shared(reader);
-    mark_pointers(reader, kernel);
-    if (control_flow_resolve(reader->code, reader->count)) return ptx_out_of_memory(reader);
+    if (ptx_mark_pointers(reader, kernel) || control_flow_resolve(reader->code, reader->count))
+        return ptx_out_of_memory(reader);
     kernel->count = reader->count;
     kernel->registers = kernel->ptx_registers = reader->registers;
     kernel->predicates = reader->predicates;

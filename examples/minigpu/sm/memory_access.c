@@ -36,8 +36,12 @@ static memory_space space_of(const instruction *instruction, uint64_t address, u
     return (memory_space)instruction->space;
 }
 
+memory_space memory_access_space(const in_flight *r, uint32_t lane, uint64_t *address) {
+    return space_of(r->instruction, r->addresses[lane], address);
+}
+
 int memory_access_global(const in_flight *r, uint32_t lane, uint64_t *address) {
-    return space_of(r->instruction, r->addresses[lane], address) == SPACE_GLOBAL;
+    return memory_access_space(r, lane, address) == SPACE_GLOBAL;
 }
 
 static uint32_t thread_of(const machine *m, const in_flight *r, uint32_t lane) {

@@ -15,7 +15,9 @@ SM_PATH void memory_access_coalesce(machine *m, sm *s, in_flight *r);
 /* A checked instruction past its last translation check: lanes whose page is absent drop out of it (record->faulted).
  */
 SM_PATH void memory_access_checked(machine *m, in_flight *r);
-/* Does a lane of a load, store or atomic go to global memory? *address is where. */
+/* The space that a lane of a load, store or atomic goes to; *address is where in it. */
+SM_PATH memory_space memory_access_space(const in_flight *r, uint32_t lane, uint64_t *address);
+/* Is it global memory? */
 SM_PATH int memory_access_global(const in_flight *r, uint32_t lane, uint64_t *address);
 /* The instruction takes effect: loads and atomics get their results into the record, stores and atomics change memory,
  * and the flush bit is kept. All of a warp instruction at once, after its last translation check. */

@@ -312,6 +312,7 @@ void pipeline_check_barriers(machine *m, sm *s, block *b) {
                 gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
         }
         memset(bar, 0, sizeof *bar);
+        if (m->on_barrier) m->on_barrier(m, b);
     }
 }
 

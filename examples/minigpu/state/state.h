@@ -364,7 +364,8 @@ typedef struct machine {
     struct region_log *region_log; /* another: which regions ran and how long (restart.h); NULL */
     void (*on_access)(struct machine *m,
                       const in_flight *access); /* another: told of each memory instruction that takes effect; NULL */
-    void *on_access_user;
+    void (*on_barrier)(struct machine *m, const block *b); /* and when a barrier of a block opens; NULL */
+    void *on_access_user;                                  /* of both */
     uint8_t *clobbered_at; /* another: set to 1 at the PC of every instruction that was seen to clobber; NULL */
 } machine;
 

@@ -12,6 +12,7 @@
 
 #include "analysis/analysis.h"
 #include "progress.h"
+#include "ptx/kernel_names.h"
 #include "ptx/ptx_reader.h"
 #include "analysis/sm75_registers.h"
 
@@ -37,6 +38,7 @@ typedef struct kernel_report {
     double live_diverged;         /* the same for a diverged warp */
     gpump_regions_report regions;
     gpump_page_checks_report checks;
+    int flush_known;   /* 0: whether a block may be flushed is seen when it runs */
     uint32_t clobbers; /* instructions after which a block can no longer be started anew */
 } kernel_report;
 
@@ -190,15 +192,24 @@ static gpump_result count_points(const gpump_program *allocated, kernel_report *
     return result;
 }
 
-/* Idempotent regions of a warp (iGPU), and whether the whole block may be flushed. */
+/* Idempotent regions of a warp (iGPU). */
 static gpump_result count_regions(const gpump_program *program, kernel_report *report, gpump_diag *diag) {
     gpump_regions_config config;
     gpump_program *formed = NULL;
-    uint8_t *clobbers = (uint8_t *)calloc(gpump_program_instructions(program), 1);
-    gpump_result result = clobbers ? gpump_regions_config_preset(&config, "igpu") : GPUMP_ERROR_MEMORY;
+    gpump_result result = gpump_regions_config_preset(&config, "igpu");
     if (result == GPUMP_OK) result = gpump_regions_form(program, &config, &formed, &report->regions, diag);
-    if (result == GPUMP_OK) result = gpump_clobbers_block(program, clobbers, &report->clobbers);
     gpump_program_destroy(formed);
+    return result;
+}
+
+/* Which instructions end a block's chance to be flushed, as a run decides it when every buffer is given once. */
+static gpump_result count_clobbers(const kernel_program *kernel, kernel_report *report, gpump_diag *diag) {
+    uint8_t *clobbers = (uint8_t *)calloc(kernel->count + 1u, 1);
+    gpump_result result = clobbers ? GPUMP_OK : GPUMP_ERROR_MEMORY;
+    uint32_t i;
+    report->flush_known = !kernel->uses_textures;
+    if (result == GPUMP_OK && report->flush_known) result = analysis_clobbers(kernel, NULL, NULL, clobbers, diag);
+    for (i = 0; result == GPUMP_OK && i < kernel->count; i++) report->clobbers += clobbers[i];
     free(clobbers);
     return result;
 }
@@ -241,6 +252,7 @@ static gpump_result report_kernel(const kernel_program *kernel, uint32_t registe
     if (result == GPUMP_OK) result = count_points(allocated, report);
     if (result == GPUMP_OK && sm75_registers(kernel, &report->sm75)) report->sm75 = 0;
     if (result == GPUMP_OK) result = count_regions(a.program, report, diag);
+    if (result == GPUMP_OK) result = count_clobbers(kernel, report, diag);
     if (result == GPUMP_OK) result = count_checks(a.program, report, diag);
     gpump_program_destroy(allocated);
     gpump_liveness_destroy(liveness);
@@ -294,7 +306,11 @@ static void print_text(const kernel_program *kernel, const kernel_report *r, uin
     printf("  page checks        %u accesses to buffers: %u checked once per page, %u by themselves in loops that "
            "follow pointers, %u one by one\n",
            r->checks.accesses, r->checks.walks, r->checks.predicated, r->checks.plain);
-    if (r->clobbers)
+    if (!r->flush_known)
+        printf(
+            "  flush              until a block overwrites what it has read: seen when it runs, as a texture may be a "
+            "buffer that the kernel writes\n");
+    else if (r->clobbers)
         printf("  flush              refused once a block has executed one of %u instructions\n", r->clobbers);
     else
         printf("  flush              at any time: no block overwrites what it has read\n");
@@ -326,11 +342,12 @@ static void print_csv_header(void) {
 static void print_csv(const kernel_program *kernel, const kernel_report *r) {
     print_field(kernel->file_name, ',');
     print_field(kernel->name, ',');
-    printf("read,%u,%u,%u,%u,%u,%u,%.2f,%u,%u,%u,%u,%u,%u,%u,%.4f,%.4f,%u,%u,%u,%u,\n", kernel->count, r->basic_blocks,
+    printf("read,%u,%u,%u,%u,%u,%u,%.2f,%u,%u,%u,%u,%u,%u,%u,%.4f,%.4f,%u,%u,", kernel->count, r->basic_blocks,
            r->loops, kernel->ptx_registers, kernel->predicates, r->live_peak, r->live_mean, r->allocation.registers,
            r->sm75, r->allocation.spill_bytes, kernel->shared_bytes, kernel->local_bytes, kernel->parameter_bytes,
-           r->points, r->live_at_points, r->live_diverged, r->regions.sparse, r->regions.moves, r->clobbers,
-           r->uninitialised);
+           r->points, r->live_at_points, r->live_diverged, r->regions.sparse, r->regions.moves);
+    if (r->flush_known) printf("%u", r->clobbers);
+    printf(",%u,\n", r->uninitialised);
 }
 
 static void print_csv_refused(const char *file, const char *kernel, const char *status, const char *why) {
@@ -392,11 +409,23 @@ static void analyze_kernel(const kernel_program *kernel, const analyze_options *
     if (options->listing && !options->csv) print_listing(kernel);
 }
 
+static void report_no_kernel(const char *path, const char *name, const ptx_module *module, int several) {
+    char list[1024];
+    kernel_name_list(module, list, sizeof list);
+    if (!name)
+        fprintf(stderr, "%s: no kernel in it\n", path);
+    else
+        fprintf(stderr, "%s: %s is named \"%s\"; it has: %s\n", path, several ? "more than one kernel" : "no kernel",
+                name, list);
+}
+
 /* Returns STATUS_BAD_INPUT when the file is not PTX, or no kernel of it (of that name) could be read. */
 static int analyze_file(const char *path, const analyze_options *options, totals *all) {
     ptx_module module;
     ptx_error error;
+    const char *only = NULL; /* the chosen kernel's name in the file */
     uint32_t i, found = 0;
+    int several = 0;
     all->files++;
     if (ptx_read_file(path, &module, &error)) {
         all->unreadable++;
@@ -406,13 +435,14 @@ static int analyze_file(const char *path, const analyze_options *options, totals
             fprintf(options->survey ? stdout : stderr, "%s\n", error.text);
         return STATUS_BAD_INPUT;
     }
+    if (options->kernel) only = kernel_name_find(&module, options->kernel, &several);
     for (i = 0; i < module.kernel_count; i++) {
-        if (options->kernel && strcmp(module.kernels[i].name, options->kernel) != 0) continue;
+        if (options->kernel && (!only || strcmp(module.kernels[i].name, only) != 0)) continue;
         if (found++ && !options->csv && !options->survey) printf("\n");
         analyze_kernel(&module.kernels[i], options, all);
     }
     for (i = 0; i < module.refusal_count; i++) {
-        if (options->kernel && strcmp(module.refusals[i].kernel, options->kernel) != 0) continue;
+        if (options->kernel && (!only || strcmp(module.refusals[i].kernel, only) != 0)) continue;
         found++;
         all->refused++;
         count_refusal(all, &module.refusals[i]);
@@ -422,12 +452,7 @@ static int analyze_file(const char *path, const analyze_options *options, totals
         else
             printf("%s%s\n", options->survey ? "" : "refused: ", module.refusals[i].text);
     }
-    if (!found && !options->survey) {
-        if (options->kernel)
-            fprintf(stderr, "%s: no kernel is named \"%s\"\n", path, options->kernel);
-        else
-            fprintf(stderr, "%s: no kernel in it\n", path);
-    }
+    if (!found && !options->survey) report_no_kernel(path, options->kernel, &module, several);
     ptx_free(&module);
     return all->read ? STATUS_RIGHT : STATUS_BAD_INPUT;
 }
@@ -495,7 +520,7 @@ static const option_row analyze_rows[] = {
      .kind = OPTION_TEXT,
      .offset = offsetof(analyze_arguments, options.kernel),
      .group = "Options",
-     .text = "Only this kernel."},
+     .text = "Only this kernel, by its name in the file or in C++."},
     {.name = "registers",
      .argument = "N",
      .kind = OPTION_NUMBER,

@@ -30,18 +30,11 @@ uint64_t check_sum(const machine *m, const launch_file *launch, const launch_ker
 static void element_text(const launch_buffer *buffer, const uint8_t *bytes, uint64_t index, char *text, size_t size) {
     uint32_t width = launch_type_bytes(buffer->type);
     uint64_t bits = 0;
-    float single;
-    double wide;
+    int length;
     memcpy(&bits, bytes + index * width, width);
-    if (buffer->type == LAUNCH_F32) {
-        memcpy(&single, &bits, sizeof single);
-        snprintf(text, size, "%.9g (0x%08" PRIx64 ")", (double)single, bits);
-    } else if (buffer->type == LAUNCH_F64) {
-        memcpy(&wide, &bits, sizeof wide);
-        snprintf(text, size, "%.17g (0x%016" PRIx64 ")", wide, bits);
-    } else {
-        snprintf(text, size, "%" PRIu64 " (0x%" PRIx64 ")", bits, bits);
-    }
+    length = launch_type_text(buffer->type, bits, text, size);
+    snprintf(text + length, size - (size_t)length, " (0x%0*" PRIx64 ")",
+             launch_type_is_float(buffer->type) ? (int)(2 * width) : 1, bits);
 }
 
 /* Is an element near enough to what is expected? Without a tolerance only the same bits are; NaN is near NaN. */
@@ -50,7 +43,7 @@ static int near_enough(launch_type type, const uint8_t *is, const uint8_t *expec
     double x, y;
     const uint32_t width = launch_type_bytes(type);
     if (memcmp(is, expected, width) == 0) return 1;
-    if ((type != LAUNCH_F32 && type != LAUNCH_F64) || (tolerance.absolute == 0 && tolerance.relative == 0)) return 0;
+    if (!launch_type_is_float(type) || (tolerance.absolute == 0 && tolerance.relative == 0)) return 0;
     memcpy(&a, is, width);
     memcpy(&b, expected, width);
     x = launch_as_double(type, a);

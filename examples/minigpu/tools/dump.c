@@ -13,6 +13,7 @@
 
 #define NAME_BYTES 256u
 #define PATH_BYTES 4096u
+#define TEXT_ELEMENTS 65536u /* of a buffer that are written as text */
 
 /* What a buffer's files are called: letters, digits, - . and _ alone. */
 static void file_name(const launch_file *launch, uint32_t index, char name[NAME_BYTES]) {
@@ -36,22 +37,21 @@ static void file_name(const launch_file *launch, uint32_t index, char name[NAME_
         if (!isalnum((unsigned char)*at) && !strchr("-._", *at)) *at = '_';
 }
 
-static void write_text(const launch_buffer *buffer, const uint8_t *bytes, FILE *file) {
-    static const char is_signed[] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 0};
+/* One element per line, up to TEXT_ELEMENTS of them: a text of megabytes helps nobody, and the .bin file has all. */
+static void write_text(const launch_buffer *buffer, const uint8_t *bytes, const char *binary, FILE *file) {
     const uint32_t width = launch_type_bytes(buffer->type);
+    const uint64_t elements = buffer->bytes / width, shown = elements < TEXT_ELEMENTS ? elements : TEXT_ELEMENTS;
     uint64_t i;
-    fprintf(file, "# %s, %" PRIu64 " elements, at 0x%" PRIx64 "\n", launch_type_name(buffer->type),
-            buffer->bytes / width, buffer->address);
-    for (i = 0; i < buffer->bytes; i += width) {
+    char text[64];
+    fprintf(file, "# %s, %" PRIu64 " elements, at 0x%" PRIx64 "\n", launch_type_name(buffer->type), elements,
+            buffer->address);
+    for (i = 0; i < shown; i++) {
         uint64_t bits = 0;
-        memcpy(&bits, bytes + i, width); /* little-endian hosts */
-        if (buffer->type == LAUNCH_F32 || buffer->type == LAUNCH_F64)
-            fprintf(file, "%.*g\n", buffer->type == LAUNCH_F32 ? 9 : 17, launch_as_double(buffer->type, bits));
-        else if (is_signed[buffer->type])
-            fprintf(file, "%" PRId64 "\n", (int64_t)(bits << (64 - 8 * width)) >> (64 - 8 * width));
-        else
-            fprintf(file, "%" PRIu64 "\n", bits);
+        memcpy(&bits, bytes + i * width, width); /* little-endian hosts */
+        launch_type_text(buffer->type, bits, text, sizeof text);
+        fprintf(file, "%s\n", text);
     }
+    if (shown < elements) fprintf(file, "# %" PRIu64 " more elements in %s\n", elements - shown, binary);
 }
 
 static FILE *open_file(const char *path) {
@@ -102,15 +102,15 @@ int dump_buffers(const machine *m, const launch_file *launch, const char *folder
     for (i = 0; i < launch->buffer_count; i++) {
         const launch_buffer *buffer = &launch->buffers[i];
         const uint8_t *bytes = m->memory + (buffer->address - DEVICE_BASE);
-        char path[PATH_BYTES];
+        char path[PATH_BYTES], binary[PATH_BYTES];
         FILE *file;
-        file_path(launch, i, folder, ".bin", path);
-        if (!(file = open_file(path))) return -1;
+        file_path(launch, i, folder, ".bin", binary);
+        if (!(file = open_file(binary))) return -1;
         fwrite(bytes, 1, buffer->bytes, file);
-        if (output_close(file, "minigpu", path)) return -1;
+        if (output_close(file, "minigpu", binary)) return -1;
         file_path(launch, i, folder, ".txt", path);
         if (!(file = open_file(path))) return -1;
-        write_text(buffer, bytes, file);
+        write_text(buffer, bytes, strrchr(binary, '/') + 1, file);
         if (output_close(file, "minigpu", path)) return -1;
     }
     return 0;

@@ -12,6 +12,7 @@
 #include "output.h"
 #include "ptx/demangle.h"
 #include "ptx/kernel_names.h"
+#include "tools/init_signature.h"
 
 #define STATUS_RIGHT 0
 #define STATUS_WRONG 1
@@ -23,27 +24,32 @@
 typedef struct pointer_use {
     uint32_t type; /* value_type of its first access; TYPE_NONE: none was traced */
     uint32_t vector;
-    int is_read, is_written;
+    int is_read, is_written, is_copied; /* copied: by cp.async alone so far */
 } pointer_use;
 
-static const char *element_type(uint32_t type) {
+/* The type of a launch file's elements for what PTX calls a type. */
+static launch_type element_type(uint32_t type) {
     switch (type) {
-    case TYPE_S8: return "s8";
+    case TYPE_S8: return LAUNCH_S8;
     case TYPE_U16:
-    case TYPE_B16:
-    case TYPE_F16: return "u16";
-    case TYPE_S16: return "s16";
+    case TYPE_B16: return LAUNCH_U16;
+    case TYPE_F16: return LAUNCH_F16;
+    case TYPE_BF16: return LAUNCH_BF16;
+    case TYPE_S16: return LAUNCH_S16;
     case TYPE_U32:
-    case TYPE_B32: return "u32";
-    case TYPE_S32: return "s32";
+    case TYPE_B32: return LAUNCH_U32;
+    case TYPE_S32: return LAUNCH_S32;
     case TYPE_U64:
-    case TYPE_B64: return "u64";
-    case TYPE_S64: return "s64";
-    case TYPE_F32: return "f32";
-    case TYPE_F64: return "f64";
-    default: return "u8";
+    case TYPE_B64: return LAUNCH_U64;
+    case TYPE_S64: return LAUNCH_S64;
+    case TYPE_F32: return LAUNCH_F32;
+    case TYPE_F64: return LAUNCH_F64;
+    default: return LAUNCH_U8;
     }
 }
+
+/* An asynchronous copy moves bytes of no type: words, as most elements are. */
+static uint32_t copied_type(uint32_t bytes) { return bytes == 8 ? TYPE_B64 : TYPE_B32; }
 
 /* Finds what a kernel does with its pointers. Returns 0, or -1: not known. */
 static int find_uses(const kernel_program *kernel, pointer_use *uses) {
@@ -61,12 +67,12 @@ static int find_uses(const kernel_program *kernel, pointer_use *uses) {
             const instruction *in = &kernel->instructions[i];
             pointer_use *use = &uses[accesses[i].number];
             if (!instruction_access_bytes(in) || accesses[i].kind != PLACE_PARAMETER) continue;
-            if (use->type == TYPE_NONE) {
-                use->type = in->type;
-                use->vector = in->vector;
-            }
             use->is_read |= in->opcode != OPCODE_ST;
-            use->is_written |= in->opcode != OPCODE_LD;
+            use->is_written |= in->opcode != OPCODE_LD && in->opcode != OPCODE_COPY;
+            if (use->type != TYPE_NONE && !use->is_copied) continue;
+            use->is_copied = in->opcode == OPCODE_COPY; /* any other access knows the type better */
+            use->type = use->is_copied ? copied_type(in->lookup) : in->type;
+            use->vector = use->is_copied ? (in->lookup == 16 ? 4 : 1) : in->vector;
         }
     }
     analysis_destroy(&a);
@@ -74,40 +80,55 @@ static int find_uses(const kernel_program *kernel, pointer_use *uses) {
     return 0;
 }
 
-static void write_parameter(FILE *out, const kernel_parameter *p, const pointer_use *use, uint32_t kernel,
-                            uint32_t index, uint64_t count) {
+static void write_pointer(FILE *out, const pointer_use *use, const signature_element *said, uint32_t kernel,
+                          uint32_t index, uint64_t count) {
+    const uint32_t vector = said ? said->count : use->vector ? use->vector : 1;
+    const launch_type type = said ? said->type : element_type(use->type);
+    fprintf(out, "      - buffer: {name: k%u_arg%u, type: %s, count: %" PRIu64 "}   # GUESS: count", kernel, index,
+            launch_type_name(type), count * vector);
+    if (use->type == TYPE_NONE)
+        fprintf(out, "%s; the kernel's use of it could not be traced", said ? "" : " and type");
+    else
+        fprintf(out, "; the kernel %s it",
+                use->is_read && use->is_written ? "reads and writes"
+                : use->is_written               ? "writes"
+                                                : "reads");
+    if (vector > 1) fprintf(out, ", %u elements at a time", vector);
+    if (use->is_read)
+        fputs("\n        # filled with zeros; or inside the braces: values: [1, 2], constant: 1, ramp: {start: 0, "
+              "step: 1}, "
+              "random: {seed: 1},\n        # file: data.bin, or instead of all that same_as: NAME of an earlier buffer",
+              out);
+    fputc('\n', out);
+}
+
+/* cpp_name: the kernel's C++ name; NULL: it has none. */
+static void write_parameter(FILE *out, const kernel_parameter *p, const char *cpp_name, const pointer_use *use,
+                            uint32_t kernel, uint32_t index, uint64_t count) {
+    signature_element said;
+    const int is_said = signature_parameter(cpp_name, index, &said);
     if (p->is_pointer) {
-        const uint32_t vector = use->vector ? use->vector : 1;
-        fprintf(out, "      - buffer: {name: k%u_arg%u, type: %s, count: %" PRIu64 "}   # GUESS: count", kernel, index,
-                element_type(use->type), count * vector);
-        if (use->type == TYPE_NONE)
-            fputs(" and type; the kernel's use of it could not be traced", out);
-        else
-            fprintf(out, "; the kernel %s it%s",
-                    use->is_read && use->is_written ? "reads and writes"
-                    : use->is_written               ? "writes"
-                                                    : "reads",
-                    use->type == TYPE_F16 ? " as f16" : "");
-        if (vector > 1) fprintf(out, ", %u elements at a time", vector);
-        if (use->is_read)
-            fputs(
-                "\n        # filled with zeros; or inside the braces: constant: 1, ramp: {start: 0, step: 1}, random: "
-                "{seed: 1},\n        # file: data.bin, or instead of all that same_as: NAME of an earlier buffer",
-                out);
-        fputc('\n', out);
-    } else if (p->is_array) {
+        write_pointer(out, use, is_said ? &said : NULL, kernel, index, count);
+    } else if (p->is_array && !(is_said && said.count * launch_type_bytes(said.type) == p->bytes)) {
         uint32_t i, width = p->bytes % 4 ? 1 : 4;
         fprintf(out, "      - struct: [{type: %s, values: [", width == 4 ? "u32" : "u8");
         for (i = 0; i < p->bytes / width; i++) fprintf(out, "%s0", i ? ", " : "");
         fprintf(out,
                 "]}]   # GUESS: members and values; %u bytes passed by value. An address is {pointer: {to: NAME}}\n",
                 p->bytes);
-    } else if (type_is_float(p->type)) {
-        fprintf(out, "      - scalar: {type: %s, value: 1.0}   # GUESS: value\n", element_type(p->type));
+    } else if (p->is_array && said.count > 1) {
+        uint32_t i;
+        fprintf(out, "      - struct: [{type: %s, values: [", launch_type_name(said.type));
+        for (i = 0; i < said.count; i++) fprintf(out, "%s1", i ? ", " : "");
+        fputs("]}]   # GUESS: values\n", out);
     } else {
-        fprintf(out, "      - scalar: {type: %s, value: %" PRIu64 "}   # GUESS: value%s\n", element_type(p->type),
-                p->bytes >= 4 ? count : 1,
-                p->bytes == 8 ? "; or a texture object, or a pointer that is only passed on" : "");
+        const launch_type type =
+            is_said && launch_type_bytes(said.type) == p->bytes ? said.type : element_type(p->type);
+        fprintf(out, "      - scalar: {type: %s, value: %" PRIu64 "}   # GUESS: value%s\n", launch_type_name(type),
+                p->bytes >= 4 && !launch_type_is_float(type) ? count : 1,
+                p->bytes == 8 && !is_said && !launch_type_is_float(type)
+                    ? "; or a texture object, or a pointer that is only passed on"
+                    : "");
     }
 }
 
@@ -151,7 +172,7 @@ static void write_kernel(FILE *out, const ptx_module *module, const kernel_progr
         fputs("    dynamic_shared_bytes: 4096   # GUESS: the third number between <<< and >>>\n", out);
     if (kernel->parameter_count) fputs("    arguments:\n", out);
     for (i = 0; uses && i < kernel->parameter_count; i++)
-        write_parameter(out, &kernel->parameters[i], &uses[i], number, i, count);
+        write_parameter(out, &kernel->parameters[i], name, &uses[i], number, i, count);
     write_textures(out, module, kernel);
     free(name);
     free(uses);
@@ -168,7 +189,7 @@ static void write_symbols(FILE *out, const ptx_module *module) {
         const uint32_t width = type_bytes(s->type) ? type_bytes(s->type) : 1;
         char *name = demangle(s->name);
         fprintf(out, "    #   - {name: \"%s\", buffer: {type: %s, count: %" PRIu64 "}}   # %s%s\n",
-                name ? name : s->name, element_type(s->type), s->bytes / width,
+                name ? name : s->name, launch_type_name(element_type(s->type)), s->bytes / width,
                 s->space == SPACE_CONST ? "__constant__" : "__device__",
                 width == 1 && s->bytes > 1 ? "; PTX tells bytes alone: set type and count as CUDA has them" : "");
         free(name);
@@ -182,7 +203,7 @@ static void write_launch(FILE *out, const ptx_module *module, const kernel_progr
           "# examples/minigpu/README.md, \"Launch files\", has every key. Then:\n"
           "#   minigpu run THIS.yaml --dump out             run it; buffers are in out/ afterwards\n"
           "#   minigpu run THIS.yaml --preempt 1000         empty every SM at cycle 1000: the results must stay\n"
-          "#   minigpu run THIS.yaml --races                words whose value depends on the order of blocks\n"
+          "#   minigpu run THIS.yaml --races                words whose value depends on the order of blocks or warps\n"
           "kernels:\n",
           out);
     for (i = 0; i < count; i++) write_kernel(out, module, kernels[i], ptx, i + 1);

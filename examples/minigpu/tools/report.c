@@ -495,14 +495,17 @@ static json_t *races_json(const run_result *result) {
     const race *one;
     uint32_t i;
     for (i = 0; (one = races_at(result->races, i)); i++) {
+        json_t *entry;
         char place[160];
-        races_place(result->races, one->address, place, sizeof place);
-        json_array_append_new(list, json_pack("{s:s,s:s,s:o,s:s,s:s,s:[o,o],s:[i,i]}", "kernel",
-                                              result->machine->kernels[one->kernel].program->name, "kind",
-                                              race_text(one->kind), "words", number(one->words), "place", place, "ptx",
-                                              result->machine->kernels[one->kernel].program->file_name, "blocks",
-                                              number(one->blocks[0]), number(one->blocks[1]), "lines",
-                                              (int)one->lines[0], (int)one->lines[1]));
+        races_place(result->races, one, place, sizeof place);
+        entry = json_pack("{s:s,s:s,s:o,s:s,s:s,s:[o,o],s:[i,i]}", "kernel",
+                          result->machine->kernels[one->kernel].program->name, "kind", race_text(one), "words",
+                          number(one->words), "place", place, "ptx",
+                          result->machine->kernels[one->kernel].program->file_name, "blocks", number(one->blocks[0]),
+                          number(one->blocks[1]), "lines", (int)one->lines[0], (int)one->lines[1]);
+        if (entry && one->within)
+            json_object_set_new(entry, "warps", json_pack("[i,i]", (int)one->warps[0], (int)one->warps[1]));
+        json_array_append_new(list, entry);
     }
     return list;
 }

@@ -731,12 +731,13 @@ static const option_row output_rows[] = {
      .kind = OPTION_FOLDER,
      .offset = offsetof(run_arguments, dump),
      .group = OUTPUT,
-     .text = "Writes every buffer after the run: NAME.bin, its bytes, and NAME.txt, one element per line."},
+     .text = "Writes every buffer after the run: NAME.bin, its bytes, and NAME.txt, its first 65536 elements as "
+             "text."},
     {.name = "races",
      .kind = OPTION_FLAG,
      .offset = offsetof(run_arguments, races),
      .group = OUTPUT,
-     .text = "Names words whose value depends on the order of blocks (slower)."},
+     .text = "Names words whose value depends on the order of blocks, or of the warps of a block (slower)."},
     {.name = NULL}};
 
 static const option_row speed_rows[] = {

@@ -49,3 +49,18 @@ extern "C" __global__ void tickets(int *counter, int *out) {
 extern "C" __global__ void neighbours(int *data) {
     if (threadIdx.x == 0) data[blockIdx.x] = data[(blockIdx.x + 1) % gridDim.x] + 1;
 }
+
+/* Warps of a block that race: a barrier is missing between the two halves, and one stands there. */
+extern "C" __global__ void reverse_too_early(double *out) {
+    __shared__ double tile[64];
+    tile[threadIdx.x] = threadIdx.x;
+    out[threadIdx.x] = tile[63 - threadIdx.x];
+}
+extern "C" __global__ void reverse_in_time(double *out) {
+    __shared__ double tile[64];
+    tile[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    out[threadIdx.x] = tile[63 - threadIdx.x];
+}
+/* Each block adds numbers of 64 bits, whose order rounds. */
+extern "C" __global__ void sum_doubles(double *sum) { atomicAdd(sum, 1.0 / (1 + blockIdx.x)); }

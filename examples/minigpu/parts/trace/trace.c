@@ -207,7 +207,8 @@ static void kernel_ends(machine *m, uint32_t kernel) {
                       ready < seen && seen <= m->now ? seen : ready, m->now);
 }
 
-static void sample(const machine *m) {
+/* The numbers of all curves, which hold from cycle `since` on. */
+static void sample(const machine *m, uint64_t since) {
     uint64_t values[SERIES_MAX], issued = 0, contexts = 0;
     uint32_t i, n = occupancy_series(m);
     memset(values, 0, sizeof values);
@@ -230,7 +231,7 @@ static void sample(const machine *m) {
     } else if (m->page_faults.absent) {
         values[n++] = m->page_faults.buffer.count;
     }
-    timeline_sample(trace_of(m), m->now, values);
+    timeline_sample(trace_of(m), since, values);
 }
 
 timeline *trace_close(machine *m) {
@@ -239,7 +240,7 @@ timeline *trace_close(machine *m) {
     if (!t) return NULL;
     for (i = 0; i < m->kernel_count; i++)
         if (m->kernels[i].state == KERNEL_ACTIVE) kernel_ends(m, i);
-    sample(m);
+    sample(m, m->now);
     timeline_close(t, m->now);
     m->of_part[PART_trace] = NULL;
     parts_find(m);
@@ -251,7 +252,8 @@ timeline *trace_close(machine *m) {
 static int is_present(const machine *m) { return trace_of(m) != NULL; }
 
 static void turn(machine *m) {
-    if (trace_of(m)->sample_cycle <= m->now) sample(m);
+    uint64_t since;
+    if (timeline_is_due(trace_of(m), m->now, &since)) sample(m, since);
 }
 
 const part trace_part = {
