@@ -62,6 +62,7 @@
  * context, gpump_context_open to read one, and gpump_spill_save_time where only the time is needed.
  *   compress            calculation  gpump_compress_save             Lin 2.3.3
  *   context             calculation  gpump_context_begin             Lin 2.3 and 2.4.2, Tanasic 5.2.2
+ *   context_layout      calculation  gpump_context_put_view          what a block's context consists of
  *   in_place            calculation  gpump_in_place_find             Lin 2.3.1
  *   spill               hardware     gpump_spill_config_preset       Lin 2.4.3
  *   preempted           hardware     gpump_preempted_init            Tanasic 5.2.2: blocks that come back, and where
@@ -3714,6 +3715,91 @@ GPUMP_API gpump_context_room gpump_context_pool_room(const gpump_context_pool *p
 GPUMP_END
 #endif
 
+/* ---- gpump_impl/context/context_layout.h ---- */
+/* context_layout: what the context of a block consists of, and in which order (floor 3, calculation; Lin 2.3 and 2.4.2,
+ * Tanasic 5.2.2 and 6.3)
+ *
+ * A host describes a block by views: gpump_context_view for the whole, gpump_context_warp for each warp in its turn.
+ * One walk over the views writes the context, measures it, or reads it back:
+ *
+ *     identity, parts that stay in place, registers of all warps together if they are written so;
+ *     for each warp: registers or frame, SIMT stack, predicates, and what the host adds (`put`): a replay queue, an
+ *     operand log, a restart state, sections of its own;
+ *     barriers, local memory, shared memory
+ *
+ * Parts that stay in place are left out. A warp whose stack is empty has ended, and nothing else of it is written. What
+ * has a count and no pointer is measured: a view with counts alone gives the size that a block can have at most. */
+#ifndef GPUMP_CONTEXT_LAYOUT_H
+#define GPUMP_CONTEXT_LAYOUT_H
+
+
+
+
+
+
+GPUMP_BEGIN
+
+/* One warp. The pointers are valid until the host is asked for the next warp. When a context is read, a count is the
+ * capacity first, and then what was found: GPUMP_NONE when the context has no such section. */
+typedef struct gpump_context_warp {
+    uint32_t *registers;  /* values[register][lane], or as gpump_context_view.compress has them */
+    const uint64_t *live; /* bits of the registers that are written, where gpump_context_view.allow is not 0 */
+    gpump_context_stack_entry *stack; /* bottom first; 0 entries: the warp has ended */
+    uint64_t *predicates;             /* a word per predicate, bit = lane */
+
+    const void *frame; /* instead of the registers: the frame in which they lie (duet.h) */
+    uint64_t frame_bytes;
+    uint32_t stack_entries, predicate_words;
+} gpump_context_warp;
+
+/* A block. */
+typedef struct gpump_context_view {
+    gpump_context_block block; /* identity, progress and shape: `warps`, `lanes` and `registers` hold for the walk */
+    gpump_context_control control;         /* the parts that stay in place, and where; in_place 0: none does */
+    const gpump_compress_layout *compress; /* how the values of the whole block lie; NULL: raw registers alone */
+    /* Registers of all warps as one section: values and live bits as gpump_compress_save takes them with `compress`.
+     * NULL: each warp has its own. */
+    uint32_t *registers;
+    const uint64_t *live;
+    uint64_t *barriers; /* words as the host arranges them */
+    uint64_t *local;    /* words that say where the threads' local memory lies */
+    void *shared;       /* the block's shared memory */
+    uint64_t shared_bytes;
+    uint32_t barrier_words, local_words;
+    uint32_t allow; /* GPUMP_COMPRESS_ALLOW_... forms of registers; 0: raw */
+    uint32_t omit;  /* bits 1 << gpump_context_type: left out, as a test does that asks what a restore needs */
+    void *user;
+    /* Fills *warp, which is zero, with the warp `index`: what is to be written, or where to and how much may be read.
+     */
+    void (*warp)(void *user, uint32_t index, gpump_context_warp *warp);
+    /* Appends further sections of the warp `index` (gpump_replay_pack, gpump_restart_save, the host's own), which has
+     * not ended. NULL: there are none. */
+    void (*put)(void *user, uint32_t index, gpump_context_writer *writer);
+    /* Takes what was read of the warp `index`, and reads what `put` has written. Only gpump_context_get_view calls it.
+     */
+    void (*took)(void *user, uint32_t index, const gpump_context_warp *warp, gpump_context_reader *reader);
+} gpump_context_view;
+
+/* Appends the sections of one warp: `index` and *warp of the block *view. The first error of
+ * gpump_context_put_compressed is returned; all others are reported by gpump_context_end. Cost: linear. */
+GPUMP_API gpump_result gpump_context_put_warp(gpump_context_writer *writer, const gpump_context_view *view,
+                                              uint32_t index, const gpump_context_warp *warp);
+/* Appends a whole block, *view, and sets *sizes (may be NULL) to its bytes by what becomes of them when a part stays in
+ * place; the header of the context counts as state. Errors as gpump_context_put_warp. Cost: linear. */
+GPUMP_API gpump_result gpump_context_put_view(gpump_context_writer *writer, const gpump_context_view *view,
+                                              gpump_context_sizes *sizes);
+/* Reads a whole block into what *view points to. Its identity is written to view->block when the context has one.
+ * Errors name what contradicts the view in diag->field, and the warp in diag->index; what was read before has been
+ * written. GPUMP_ERROR_FORMAT: another shape or size, or `parts`: a part is missing that a restore needs, and
+ * view->omit is 0. GPUMP_ERROR_CAPACITY: more than the view has room for. Cost: linear. */
+GPUMP_API gpump_result gpump_context_get_view(gpump_context_reader *reader, gpump_context_view *view, gpump_diag *diag);
+/* Sets bytes[warps] to what the sections of each warp take, with their heads. Registers of all warps together count
+ * evenly; what belongs to the block is nobody's. Cost: one walk. */
+GPUMP_API void gpump_context_bytes_by_warp(gpump_context_reader *reader, uint32_t warps, uint64_t *bytes);
+
+GPUMP_END
+#endif
+
 /* ---- gpump_impl/context/in_place.h ---- */
 /* in_place: which blocks must give up registers or shared memory so that another kernel fits (calculation; Lin
  * 2.3.1)
@@ -4325,6 +4411,10 @@ typedef struct gpump_sm_request {
     /* Number of the function that the launch executes, from 1. Every launch of the function has the same number. Views
      * and actions carry the number, and the host indexes its cost histories by it. 0: the launch's number is used. */
     uint32_t function;
+    /* gpump_part bits (registers, shared memory, slots) that another component places, as gpump_duet places homes and
+     * frames. The SM allocates none of them and asks no room for them, and the block cannot leave them in place. */
+    uint32_t placed;
+    uint32_t unused;
 } gpump_sm_request;
 
 /* Orders to the host, and notices for the host. */
@@ -4441,8 +4531,10 @@ typedef struct gpumpi_sm_slot {
     uint32_t held;               /* gpump_part bits of the ranges that it holds */
     uint32_t parts;              /* gpump_part bits that the transfer under way moves */
     uint32_t why;                /* FREED: the state in which it left */
-    uint32_t active;             /* 1: it holds a block slot, warp slots and thread slots */
+    uint32_t active;             /* 1: it holds a block slot, warp slots and thread slots, here or elsewhere */
     uint32_t faults;             /* granules that it waits for */
+    uint32_t placed;             /* gpump_part bits that another component places: their ranges are empty here */
+    uint32_t unused;
 } gpumpi_sm_slot;
 typedef struct gpumpi_sm_kernel {
     uint32_t kernel, blocks;
@@ -5839,7 +5931,9 @@ typedef struct gpump_scheduler_command {
     uint32_t process; /* row of the process table, from gpump_scheduler_open */
     /* Blocks of the launch that one SM holds; 1 to config.blocks_per_sm. gpump_scheduler_issue_extra issues more. */
     uint32_t blocks_per_sm;
-    uint32_t saved_limit; /* saved contexts that the kernel's memory holds; 0: the kernel can only be drained */
+    /* Contexts that the kernel's memory holds when it is submitted (gpump_context_room.contexts); 0: the kernel can
+     * only be drained. */
+    uint32_t saved_limit;
     uint32_t unused;
 } gpump_scheduler_command;
 
@@ -20737,6 +20831,272 @@ GPUMP_API gpump_context_room gpump_context_pool_room(const gpump_context_pool *p
     return room;
 }
 
+/* ---- gpump_impl/context/context_layout.c ---- */
+
+
+#include <string.h>
+
+/* ---- writing ---- */
+
+/* Is a section of this type left out? */
+static int gpumpi_layout_omits(const gpump_context_view *view, uint32_t type) { return view->omit >> type & 1u; }
+
+/* Are the registers left out: do they stay in place, or are there none? */
+static int gpumpi_layout_has_no_registers(const gpump_context_view *view) {
+    return !view->block.registers || view->control.in_place & GPUMP_PART_REGISTERS ||
+           gpumpi_layout_omits(view, GPUMP_CONTEXT_REGISTERS);
+}
+
+/* How the registers of warp `index` lie, by themselves: only the last warp may be partly filled. */
+static gpump_compress_layout gpumpi_layout_of_warp(const gpump_compress_layout *block, uint32_t index) {
+    gpump_compress_layout layout = *block;
+    if (index + 1u < block->warps) layout.last_lanes = layout.lanes;
+    layout.warps = 1;
+    return layout;
+}
+
+/* Words, or their number alone where there is no pointer. */
+static void gpumpi_layout_put_words(gpump_context_writer *writer, const gpump_context_view *view, uint32_t type,
+                                    uint32_t index, const uint64_t *words, uint32_t count) {
+    if (!count || gpumpi_layout_omits(view, type)) return;
+    if (words)
+        gpump_context_put_words(writer, type, index, words, count);
+    else
+        (void)gpump_context_reserve(writer, type, index, (uint64_t)count * 8u);
+}
+static void gpumpi_layout_put_bytes(gpump_context_writer *writer, const gpump_context_view *view, uint32_t type,
+                                    uint32_t index, const void *data, uint64_t bytes) {
+    if (!bytes || gpumpi_layout_omits(view, type)) return;
+    if (data)
+        gpump_context_put(writer, type, index, data, bytes);
+    else
+        (void)gpump_context_reserve(writer, type, index, bytes);
+}
+
+/* The registers of one warp: its frame, a smaller form, raw, or the most that any form takes. */
+static gpump_result gpumpi_layout_put_registers(gpump_context_writer *writer, const gpump_context_view *view,
+                                                uint32_t index, const gpump_context_warp *warp) {
+    const uint32_t registers = view->block.registers, lanes = view->block.lanes;
+    if (warp->frame) { /* also an empty one: the warp needs no register */
+        if (!gpumpi_layout_omits(view, GPUMP_CONTEXT_FRAME))
+            gpump_context_put(writer, GPUMP_CONTEXT_FRAME, index, warp->frame, warp->frame_bytes);
+    } else if (!warp->registers) { /* raw, and what the heads and masks of other forms add */
+        (void)gpump_context_reserve(writer, GPUMP_CONTEXT_REGISTERS, index,
+                                    8 + (uint64_t)registers * lanes * 4 + 32 + registers);
+    } else if (view->allow && view->compress) {
+        const gpump_compress_layout layout = gpumpi_layout_of_warp(view->compress, index);
+        return gpump_context_put_compressed(writer, index, &layout, warp->registers, warp->live, view->allow, NULL);
+    } else {
+        gpump_context_put_registers(writer, index, warp->registers, registers, lanes);
+    }
+    return GPUMP_OK;
+}
+
+/* What a warp has beside its registers. */
+static void gpumpi_layout_put_state(gpump_context_writer *writer, const gpump_context_view *view, uint32_t index,
+                                    const gpump_context_warp *warp) {
+    if (!gpumpi_layout_omits(view, GPUMP_CONTEXT_STACK)) {
+        if (warp->stack || !warp->stack_entries)
+            gpump_context_put_stack(writer, index, warp->stack, warp->stack_entries);
+        else
+            (void)gpump_context_reserve(writer, GPUMP_CONTEXT_STACK, index, (uint64_t)warp->stack_entries * 16u);
+    }
+    if (!warp->stack_entries) return;
+    gpumpi_layout_put_words(writer, view, GPUMP_CONTEXT_PREDICATES, index, warp->predicates, warp->predicate_words);
+    if (view->put) view->put(view->user, index, writer);
+}
+
+/* A warp, and in *register_bytes what its registers add. */
+static gpump_result gpumpi_layout_put_warp(gpump_context_writer *writer, const gpump_context_view *view, uint32_t index,
+                                           const gpump_context_warp *warp, uint64_t *register_bytes) {
+    const uint64_t before = writer->used;
+    gpump_result result = GPUMP_OK;
+    if (!view->registers && warp->stack_entries && !gpumpi_layout_has_no_registers(view))
+        result = gpumpi_layout_put_registers(writer, view, index, warp);
+    *register_bytes += writer->used - before;
+    gpumpi_layout_put_state(writer, view, index, warp);
+    return result;
+}
+
+GPUMP_API gpump_result gpump_context_put_warp(gpump_context_writer *writer, const gpump_context_view *view,
+                                              uint32_t index, const gpump_context_warp *warp) {
+    uint64_t register_bytes = 0;
+    if (!writer || !view || !warp || index >= view->block.warps) return GPUMP_ERROR_ARGUMENT;
+    return gpumpi_layout_put_warp(writer, view, index, warp, &register_bytes);
+}
+
+/* The warps of a block, one after the other as the host describes them. */
+static gpump_result gpumpi_layout_put_warps(gpump_context_writer *writer, const gpump_context_view *view,
+                                            uint64_t *register_bytes) {
+    gpump_result result = GPUMP_OK;
+    for (uint32_t i = 0; i < view->block.warps && !result; i++) {
+        gpump_context_warp warp;
+        memset(&warp, 0, sizeof warp);
+        view->warp(view->user, i, &warp);
+        result = gpumpi_layout_put_warp(writer, view, i, &warp, register_bytes);
+    }
+    return result;
+}
+
+GPUMP_API gpump_result gpump_context_put_view(gpump_context_writer *writer, const gpump_context_view *view,
+                                              gpump_context_sizes *sizes) {
+    gpump_context_sizes all = {0, 0, 0};
+    uint64_t before;
+    gpump_result result = GPUMP_OK;
+    if (!writer || !view || !view->warp || (view->registers && !view->compress)) return GPUMP_ERROR_ARGUMENT;
+    if (!gpumpi_layout_omits(view, GPUMP_CONTEXT_BLOCK)) gpump_context_put_block(writer, &view->block);
+    if (view->control.in_place) gpump_context_put_control(writer, &view->control);
+    before = writer->used;
+    if (view->registers && !gpumpi_layout_has_no_registers(view))
+        result = gpump_context_put_compressed(writer, GPUMP_NONE, view->compress, view->registers, view->live,
+                                              view->allow, NULL);
+    all.register_bytes = writer->used - before;
+    if (!result) result = gpumpi_layout_put_warps(writer, view, &all.register_bytes);
+    if (result) return result;
+    gpumpi_layout_put_words(writer, view, GPUMP_CONTEXT_BARRIERS, 0, view->barriers, view->barrier_words);
+    gpumpi_layout_put_words(writer, view, GPUMP_CONTEXT_LOCAL, 0, view->local, view->local_words);
+    before = writer->used;
+    if (!(view->control.in_place & GPUMP_PART_SHARED_MEMORY))
+        gpumpi_layout_put_bytes(writer, view, GPUMP_CONTEXT_SHARED, 0, view->shared, view->shared_bytes);
+    all.shared_bytes = writer->used - before;
+    all.state_bytes = writer->used - all.register_bytes - all.shared_bytes;
+    if (sizes) *sizes = all;
+    return GPUMP_OK;
+}
+
+/* ---- reading ---- */
+
+/* An error becomes one that names what of which warp contradicts the view. */
+static gpump_result gpumpi_layout_checked(gpump_result result, const char *what, uint32_t index, gpump_diag *diag) {
+    return result < 0 ? gpumpi_fail(diag, result, what, index, 0, 0, 0) : GPUMP_OK;
+}
+
+/* Reads words of which there may be `*count`; *count becomes how many there are, GPUMP_NONE without the section. */
+static gpump_result gpumpi_layout_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index,
+                                            uint64_t *words, uint32_t *count) {
+    const gpump_result result = gpump_context_get_words(reader, type, index, words, words ? *count : 0, count);
+    if (result == GPUMP_EMPTY) *count = GPUMP_NONE;
+    return result;
+}
+
+static gpump_result gpumpi_layout_get_registers(gpump_context_reader *reader, const gpump_context_view *view,
+                                                uint32_t index, gpump_context_warp *warp) {
+    gpump_context_section section;
+    gpump_result result = GPUMP_EMPTY;
+    if (warp->registers)
+        result = gpump_context_get_registers(reader, index, warp->registers, view->block.registers, view->block.lanes);
+    if (result == GPUMP_EMPTY && warp->registers && view->compress) {
+        const gpump_compress_layout layout = gpumpi_layout_of_warp(view->compress, index);
+        result = gpump_context_get_compressed(reader, index, &layout, warp->registers, NULL);
+    }
+    warp->frame = NULL;
+    warp->frame_bytes = 0;
+    if (result == GPUMP_EMPTY && !gpump_context_find(reader, GPUMP_CONTEXT_FRAME, index, &section)) {
+        warp->frame = section.payload;
+        warp->frame_bytes = section.bytes;
+    }
+    return result;
+}
+
+static gpump_result gpumpi_layout_get_stack(gpump_context_reader *reader, uint32_t index, gpump_context_warp *warp) {
+    const gpump_result result = gpump_context_get_stack(reader, index, warp->stack,
+                                                        warp->stack ? warp->stack_entries : 0, &warp->stack_entries);
+    if (result == GPUMP_EMPTY) warp->stack_entries = GPUMP_NONE;
+    return result;
+}
+
+static gpump_result gpumpi_layout_get_warp(gpump_context_reader *reader, const gpump_context_view *view, uint32_t index,
+                                           gpump_context_warp *warp, gpump_diag *diag) {
+    gpump_result result = gpumpi_layout_get_registers(reader, view, index, warp);
+    if (result < 0) return gpumpi_layout_checked(result, "registers", index, diag);
+    result = gpumpi_layout_get_stack(reader, index, warp);
+    if (result < 0) return gpumpi_layout_checked(result, "stacks", index, diag);
+    result = gpumpi_layout_get_words(reader, GPUMP_CONTEXT_PREDICATES, index, warp->predicates, &warp->predicate_words);
+    return gpumpi_layout_checked(result, "predicates", index, diag);
+}
+
+/* Reads the identity of the block, which must have the shape that the view says. */
+static gpump_result gpumpi_layout_get_block(gpump_context_reader *reader, gpump_context_view *view, gpump_diag *diag) {
+    gpump_context_block block;
+    const gpump_result result = gpump_context_get_block(reader, &block);
+    if (result) return gpumpi_layout_checked(result, "identities", 0, diag);
+    if (block.warps != view->block.warps)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "warps", 0, block.warps, view->block.warps, view->block.warps);
+    if (block.lanes != view->block.lanes)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "lanes", 0, block.lanes, view->block.lanes, view->block.lanes);
+    if (block.registers != view->block.registers)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "registers", 0, block.registers, view->block.registers,
+                           view->block.registers);
+    view->block = block;
+    return GPUMP_OK;
+}
+
+/* Reads words of the whole block: as many as the view says, or none. */
+static gpump_result gpumpi_layout_get_all_words(gpump_context_reader *reader, uint32_t type, const char *what,
+                                                uint64_t *words, uint32_t count, gpump_diag *diag) {
+    uint32_t found = count;
+    const gpump_result result = gpumpi_layout_get_words(reader, type, 0, words, &found);
+    if (result == GPUMP_OK && found != count)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, what, 0, found, count, count);
+    return gpumpi_layout_checked(result, what, 0, diag);
+}
+
+static gpump_result gpumpi_layout_get_shared(gpump_context_reader *reader, const gpump_context_view *view,
+                                             gpump_diag *diag) {
+    gpump_context_section section;
+    if (!view->shared || gpump_context_find(reader, GPUMP_CONTEXT_SHARED, 0, &section)) return GPUMP_OK;
+    if (section.bytes != view->shared_bytes)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes of shared memory", 0, section.bytes, view->shared_bytes,
+                           view->shared_bytes);
+    memcpy(view->shared, section.payload, (size_t)section.bytes);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_context_get_view(gpump_context_reader *reader, gpump_context_view *view,
+                                              gpump_diag *diag) {
+    gpump_result result;
+    if (!reader || !view || !view->warp || !view->took || (view->registers && !view->compress))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !reader ? "reader" : "view", 0, 0, 1, UINT64_MAX);
+    if (!view->omit && gpump_context_missing(reader, (uint32_t)view->shared_bytes))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "parts", 0, 0, 0, 0);
+    result = gpumpi_layout_get_block(reader, view, diag);
+    if (!result && view->registers)
+        result = gpumpi_layout_checked(
+            gpump_context_get_compressed(reader, GPUMP_NONE, view->compress, view->registers, NULL), "registers", 0,
+            diag);
+    for (uint32_t i = 0; !result && i < view->block.warps; i++) {
+        gpump_context_warp warp;
+        memset(&warp, 0, sizeof warp);
+        view->warp(view->user, i, &warp);
+        result = gpumpi_layout_get_warp(reader, view, i, &warp, diag);
+        if (!result) view->took(view->user, i, &warp, reader);
+    }
+    if (!result)
+        result = gpumpi_layout_get_all_words(reader, GPUMP_CONTEXT_BARRIERS, "barriers", view->barriers,
+                                             view->barrier_words, diag);
+    if (!result)
+        result = gpumpi_layout_get_all_words(reader, GPUMP_CONTEXT_LOCAL, "words of local memory", view->local,
+                                             view->local_words, diag);
+    return result ? result : gpumpi_layout_get_shared(reader, view, diag);
+}
+
+GPUMP_API void gpump_context_bytes_by_warp(gpump_context_reader *reader, uint32_t warps, uint64_t *bytes) {
+    static const uint32_t of_a_warp = 1u << GPUMP_CONTEXT_REGISTERS | 1u << GPUMP_CONTEXT_COMPRESSED |
+                                      1u << GPUMP_CONTEXT_FRAME | 1u << GPUMP_CONTEXT_STACK |
+                                      1u << GPUMP_CONTEXT_PREDICATES | 1u << GPUMP_CONTEXT_REPLAY |
+                                      1u << GPUMP_CONTEXT_LOG | 1u << GPUMP_CONTEXT_RESTART;
+    gpump_context_reader walk = *reader;
+    gpump_context_section section;
+    walk.next = GPUMP_CONTEXT_HEADER_BYTES;
+    for (uint32_t i = 0; i < warps; i++) bytes[i] = 0;
+    while (!gpump_context_next(&walk, &section)) {
+        const uint64_t taken = GPUMP_CONTEXT_SECTION_BYTES + ((section.bytes + 7u) & ~UINT64_C(7));
+        if (section.type >= GPUMP_CONTEXT_TYPES || !(of_a_warp >> section.type & 1u)) continue;
+        if (section.index < warps) bytes[section.index] += taken;
+        for (uint32_t i = 0; section.index == GPUMP_NONE && i < warps; i++) bytes[i] += taken / warps;
+    }
+}
+
 /* ---- gpump_impl/context/in_place.c ---- */
 
 
@@ -22170,10 +22530,13 @@ GPUMP_API gpump_result gpump_read_set_restore(gpump_read_set *set, const gpump_r
 
 #include <string.h>
 
+/* Parts that another component may place. */
+#define GPUMPI_SM_PLACES ((uint32_t)(GPUMP_PARTS_IN_PLACE | GPUMP_PART_SLOTS))
+
 #define GPUMPI_SM_MAGIC UINT64_C(0x67706d70736d3031) /* "gpmpsm01" */
 
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
-typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 13 * 8 + 22 * 4 ? 1 : -1];
+typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 13 * 8 + 24 * 4 ? 1 : -1];
 typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 3 * 8 ? 1 : -1];
 typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 6 * 8 + sizeof(gpump_sm_config) +
                                                               sizeof(gpump_sm_statistics) + 6 * 4
@@ -22373,12 +22736,17 @@ static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
     if (slot->state == GPUMP_BLOCK_KILLED && slot->technique != GPUMP_NONE) return "a killed block with a technique";
     if (!slot->faults && slot->ready_cycle) return "a block that waits for no page until a cycle";
     if (slot->waits & ~sm->config.waits) return "a wait that the host does not report";
-    if (!slot->threads || slot->threads > sm->config.thread_slots ||
+    if ((slot->placed & ~GPUMPI_SM_PLACES) || slot->unused) return "a part that nobody places";
+    if ((slot->placed & GPUMP_PART_REGISTERS && slot->registers) ||
+        (slot->placed & GPUMP_PART_SHARED_MEMORY && slot->shared_bytes))
+        return "a range that another component places";
+    if (!slot->threads || (!(slot->placed & GPUMP_PART_SLOTS) && slot->threads > sm->config.thread_slots) ||
         slot->warps != (slot->threads - 1u) / sm->config.lanes + 1u)
         return "threads and warps differ";
     if (!slot->active && !gpump_block_state_in(slot->state, outside)) return "a block without warp slots";
     if (slot->active && slot->state == GPUMP_BLOCK_PARKED && !slot->pending) return "a parked block with warp slots";
     if ((slot->held | slot->keep | slot->parts) & ~in_place) return "a part that does not exist";
+    if (slot->keep & slot->placed) return "a block that keeps what another component places";
     if (slot->active && slot->held != in_place) return "an active block without its ranges";
     if ((gpump_block_is_saved_now(slot->state) || slot->state == GPUMP_BLOCK_PARKED) && (slot->keep & ~slot->held))
         return "a block that keeps what it does not hold";
@@ -22431,7 +22799,7 @@ GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag) {
         for (uint32_t j = 0; !wrong && j < i; j++) wrong = gpumpi_sm_check_pair(slot, &gpumpi_sm_slots_const(sm)[j]);
         of_kernel[gpumpi_sm_find_kernel(sm, slot->kernel)]++;
         if (slot->pending) pending |= (uint64_t)1 << i;
-        if (!slot->active) continue;
+        if (!slot->active || slot->placed & GPUMP_PART_SLOTS) continue;
         blocks++;
         warps += slot->warps;
         threads += slot->threads;
@@ -22464,7 +22832,7 @@ GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
         hash = gpump_hash_u64s(hash, &slot->cookie, 13);
-        hash = gpump_hash_u32s(hash, &slot->generation, 22);
+        hash = gpump_hash_u32s(hash, &slot->generation, 24);
     }
     for (uint32_t i = 0; i < sm->config.kernels; i++) {
         const gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels_const(sm)[i];
@@ -22652,11 +23020,21 @@ static uint32_t gpumpi_sm_warps(const gpump_sm *sm, uint32_t threads) {
 }
 
 /* Room among slots, warps and threads for a block that becomes active. */
-static gpump_reason gpumpi_sm_active_room(const gpump_sm *sm, uint32_t threads) {
+static gpump_reason gpumpi_sm_active_room(const gpump_sm *sm, uint32_t threads, uint32_t placed) {
+    if (placed & GPUMP_PART_SLOTS) return GPUMP_REASON_YES;
     if (sm->blocks >= sm->config.block_slots) return GPUMP_REASON_BLOCK_SLOTS;
     if (gpumpi_sm_warps(sm, threads) > sm->config.warp_slots - sm->warps) return GPUMP_REASON_WARPS;
     if (threads > sm->config.thread_slots - sm->threads) return GPUMP_REASON_THREADS;
     return GPUMP_REASON_YES;
+}
+
+/* Registers and shared memory that the SM allocates to a block: none where another component places them. */
+static uint32_t gpumpi_sm_registers(const gpump_sm *sm, const gpump_footprint *need, uint32_t placed) {
+    return placed & GPUMP_PART_REGISTERS ? 0 : gpumpi_sm_rounded(need->registers, sm->config.register_granule);
+}
+static uint32_t gpumpi_sm_shared(const gpump_sm *sm, const gpump_footprint *need, uint32_t placed) {
+    return placed & GPUMP_PART_SHARED_MEMORY ? 0
+                                             : gpumpi_sm_rounded(need->shared_bytes, sm->config.shared_granule_bytes);
 }
 
 static uint32_t gpumpi_sm_free_slot(const gpump_sm *sm) {
@@ -22665,18 +23043,19 @@ static uint32_t gpumpi_sm_free_slot(const gpump_sm *sm) {
     return GPUMP_NONE;
 }
 
+/* `placed`: gpump_part bits that the SM need not have. */
 static gpump_reason gpumpi_sm_find_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need,
-                                        uint32_t *register_base, uint32_t *shared_base) {
-    uint32_t registers = gpumpi_sm_rounded(need->registers, sm->config.register_granule);
-    uint32_t shared = gpumpi_sm_rounded(need->shared_bytes, sm->config.shared_granule_bytes);
+                                        uint32_t placed, uint32_t *register_base, uint32_t *shared_base) {
+    const uint32_t registers = gpumpi_sm_registers(sm, need, placed), shared = gpumpi_sm_shared(sm, need, placed);
     gpump_reason reason;
     if (registers > sm->config.registers || shared > sm->config.shared_bytes ||
-        need->threads > sm->config.thread_slots || gpumpi_sm_warps(sm, need->threads) > sm->config.warp_slots)
+        (!(placed & GPUMP_PART_SLOTS) &&
+         (need->threads > sm->config.thread_slots || gpumpi_sm_warps(sm, need->threads) > sm->config.warp_slots)))
         return GPUMP_REASON_NEVER_FITS;
     if (sm->reserved_for && sm->reserved_for != kernel) return GPUMP_REASON_RESERVED;
     if (gpumpi_sm_find_kernel(sm, kernel) == GPUMP_NONE && gpumpi_sm_find_kernel(sm, 0) == GPUMP_NONE)
         return GPUMP_REASON_KERNELS;
-    reason = gpumpi_sm_active_room(sm, need->threads);
+    reason = gpumpi_sm_active_room(sm, need->threads, placed);
     if (reason) return reason;
     if (gpumpi_sm_free_slot(sm) == GPUMP_NONE) return GPUMP_REASON_BLOCK_SLOTS;
     return gpumpi_sm_find_ranges(sm, GPUMP_PARTS_IN_PLACE, registers, shared, register_base, shared_base);
@@ -22684,7 +23063,7 @@ static gpump_reason gpumpi_sm_find_room(const gpump_sm *sm, uint32_t kernel, con
 
 GPUMP_API gpump_reason gpump_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need) {
     uint32_t register_base, shared_base;
-    return gpumpi_sm_find_room(sm, kernel, need, &register_base, &shared_base);
+    return gpumpi_sm_find_room(sm, kernel, need, 0, &register_base, &shared_base);
 }
 
 static gpump_result gpumpi_sm_no_room(gpump_reason reason, gpump_diag *diag) {
@@ -22699,6 +23078,8 @@ static gpump_result gpumpi_sm_check_request(const gpump_sm *sm, uint64_t now, ui
     if (!request->kernel) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kernel", 0, 0, 1, UINT32_MAX);
     if (!request->need.threads)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, sm->config.thread_slots);
+    if (request->placed & ~GPUMPI_SM_PLACES)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "placed", 0, request->placed, 0, GPUMPI_SM_PLACES);
     if (where != GPUMP_NONE && where >= sm->config.entries)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "slot", 0, where, 0, sm->config.entries - 1);
     if (now < sm->now || now == GPUMP_UNKNOWN)
@@ -22716,6 +23097,15 @@ static void gpumpi_sm_count_kernel(gpump_sm *sm, uint32_t kernel) {
     gpumpi_sm_kernels(sm)[entry].blocks++;
 }
 
+/* The block becomes active: it takes its block slot, warp slots and thread slots, unless another component has them. */
+static void gpumpi_sm_take_slots(gpump_sm *sm, gpumpi_sm_slot *slot) {
+    slot->active = 1;
+    if (slot->placed & GPUMP_PART_SLOTS) return;
+    sm->blocks++;
+    sm->warps += slot->warps;
+    sm->threads += slot->threads;
+}
+
 /* Fills a free slot, but for its ranges, with a block that starts now, or that comes back (saved not NULL). */
 static void gpumpi_sm_fill_slot(gpump_sm *sm, uint32_t index, uint64_t now, const gpump_sm_request *request,
                                 const gpump_sm_history *saved) {
@@ -22724,20 +23114,18 @@ static void gpumpi_sm_fill_slot(gpump_sm *sm, uint32_t index, uint64_t now, cons
     slot->kernel = request->kernel;
     slot->function = request->function ? request->function : request->kernel;
     slot->group = request->group;
-    slot->registers = gpumpi_sm_rounded(request->need.registers, sm->config.register_granule);
-    slot->shared_bytes = gpumpi_sm_rounded(request->need.shared_bytes, sm->config.shared_granule_bytes);
+    slot->placed = request->placed;
+    slot->registers = gpumpi_sm_registers(sm, &request->need, request->placed);
+    slot->shared_bytes = gpumpi_sm_shared(sm, &request->need, request->placed);
     slot->threads = request->need.threads;
     slot->warps = gpumpi_sm_warps(sm, request->need.threads);
     slot->held = GPUMP_PARTS_IN_PLACE;
-    slot->active = 1;
     slot->technique = GPUMP_NONE;
     slot->since = slot->start_cycle = now;
-    slot->context.register_bytes = (uint64_t)slot->registers * 4u;
-    slot->context.shared_bytes = slot->shared_bytes;
+    slot->context.register_bytes = (uint64_t)gpumpi_sm_registers(sm, &request->need, 0) * 4u;
+    slot->context.shared_bytes = gpumpi_sm_shared(sm, &request->need, 0);
     slot->state = GPUMP_BLOCK_RUNNING;
-    sm->blocks++;
-    sm->warps += slot->warps;
-    sm->threads += slot->threads;
+    gpumpi_sm_take_slots(sm, slot);
     if (!saved) {
         sm->statistics.placed++;
         return;
@@ -22761,7 +23149,7 @@ GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t wh
     if (missing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, missing, 0, 0, 1, UINT64_MAX);
     result = gpumpi_sm_check_request(sm, now, where, request, diag);
     if (result) return result;
-    reason = gpumpi_sm_find_room(sm, request->kernel, &request->need, &register_base, &shared_base);
+    reason = gpumpi_sm_find_room(sm, request->kernel, &request->need, request->placed, &register_base, &shared_base);
     if (reason == GPUMP_REASON_NEVER_FITS) return gpumpi_sm_no_room(reason, diag);
     index = where == GPUMP_NONE ? gpumpi_sm_free_slot(sm) : where;
     if (!reason && gpumpi_sm_slots(sm)[index].state != GPUMP_BLOCK_FREE) reason = GPUMP_REASON_BLOCK_SLOTS;
@@ -23093,8 +23481,8 @@ static gpump_result gpumpi_sm_check_choice(const gpump_sm *sm, const gpump_block
     if (!how)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
                            gpump_bits_count64(gpumpi_techniques()) - 1);
-    if (choice->keep & ~how->keeps)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, how->keeps);
+    if (choice->keep & ~(how->keeps & ~slot->placed))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, how->keeps & ~slot->placed);
     if (choice->to_point > 1 || (choice->to_point && !(stops && (sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.to_point", i, choice->to_point, 0, stops ? 1 : 0);
     reason = gpump_sm_may(sm, choice->block, choice->technique);
@@ -23233,7 +23621,7 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
     gpump_sm_advance(sm, now);
     if (sm->reserved_for && sm->reserved_for != slot->kernel) return gpumpi_sm_no_room(GPUMP_REASON_RESERVED, diag);
     missing = GPUMP_PARTS_IN_PLACE & ~slot->held;
-    reason = gpumpi_sm_active_room(sm, slot->threads);
+    reason = gpumpi_sm_active_room(sm, slot->threads, slot->placed);
     if (!reason)
         reason = gpumpi_sm_find_ranges(sm, missing, slot->registers, slot->shared_bytes, &register_base, &shared_base);
     if (reason) return gpumpi_sm_no_room(reason, diag);
@@ -23243,10 +23631,7 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
     slot->parts = missing;
     slot->state = GPUMP_BLOCK_RESTORING;
     slot->since = now;
-    slot->active = 1;
-    sm->blocks++;
-    sm->warps += slot->warps;
-    sm->threads += slot->threads;
+    gpumpi_sm_take_slots(sm, slot);
     sm->statistics.unparked++;
     gpumpi_sm_transfer(sm, slot, now, gpumpi_sm_whole_bytes(&slot->context, missing));
     gpumpi_sm_post(sm, block.slot, GPUMP_SM_ACTION_RESTORE);
@@ -23259,6 +23644,7 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
 static void gpumpi_sm_leave(gpump_sm *sm, gpumpi_sm_slot *slot) {
     if (!slot->active) return;
     slot->active = 0;
+    if (slot->placed & GPUMP_PART_SLOTS) return;
     sm->blocks--;
     sm->warps -= slot->warps;
     sm->threads -= slot->threads;

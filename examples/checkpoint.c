@@ -99,7 +99,7 @@ static void schedule(machine *m) {
         else if (a.kind == GPUMP_SCHEDULER_ISSUE) {
             uint64_t cookie = a.saved ? a.handle : a.kernel_cookie * BLOCKS + a.index;
             block *b = &s->blocks[cookie];
-            gpump_sm_request request = {cookie, a.kernel, 0, {256, 256 * 24, 4096}, a.kernel};
+            gpump_sm_request request = {cookie, a.kernel, 0, {256, 256 * 24, 4096}, a.kernel, 0, 0};
             must(gpump_sm_place(m->sm, s->now, &request, a.saved ? &b->history : NULL, &b->sm_name, &diag), &diag,
                  "gpump_sm_place");
             b->scheduler_name = a.block;

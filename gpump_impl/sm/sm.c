@@ -2,10 +2,13 @@
 
 #include <string.h>
 
+/* Parts that another component may place. */
+#define GPUMPI_SM_PLACES ((uint32_t)(GPUMP_PARTS_IN_PLACE | GPUMP_PART_SLOTS))
+
 #define GPUMPI_SM_MAGIC UINT64_C(0x67706d70736d3031) /* "gpmpsm01" */
 
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
-typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 13 * 8 + 22 * 4 ? 1 : -1];
+typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 13 * 8 + 24 * 4 ? 1 : -1];
 typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 3 * 8 ? 1 : -1];
 typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 6 * 8 + sizeof(gpump_sm_config) +
                                                               sizeof(gpump_sm_statistics) + 6 * 4
@@ -205,12 +208,17 @@ static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
     if (slot->state == GPUMP_BLOCK_KILLED && slot->technique != GPUMP_NONE) return "a killed block with a technique";
     if (!slot->faults && slot->ready_cycle) return "a block that waits for no page until a cycle";
     if (slot->waits & ~sm->config.waits) return "a wait that the host does not report";
-    if (!slot->threads || slot->threads > sm->config.thread_slots ||
+    if ((slot->placed & ~GPUMPI_SM_PLACES) || slot->unused) return "a part that nobody places";
+    if ((slot->placed & GPUMP_PART_REGISTERS && slot->registers) ||
+        (slot->placed & GPUMP_PART_SHARED_MEMORY && slot->shared_bytes))
+        return "a range that another component places";
+    if (!slot->threads || (!(slot->placed & GPUMP_PART_SLOTS) && slot->threads > sm->config.thread_slots) ||
         slot->warps != (slot->threads - 1u) / sm->config.lanes + 1u)
         return "threads and warps differ";
     if (!slot->active && !gpump_block_state_in(slot->state, outside)) return "a block without warp slots";
     if (slot->active && slot->state == GPUMP_BLOCK_PARKED && !slot->pending) return "a parked block with warp slots";
     if ((slot->held | slot->keep | slot->parts) & ~in_place) return "a part that does not exist";
+    if (slot->keep & slot->placed) return "a block that keeps what another component places";
     if (slot->active && slot->held != in_place) return "an active block without its ranges";
     if ((gpump_block_is_saved_now(slot->state) || slot->state == GPUMP_BLOCK_PARKED) && (slot->keep & ~slot->held))
         return "a block that keeps what it does not hold";
@@ -263,7 +271,7 @@ GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag) {
         for (uint32_t j = 0; !wrong && j < i; j++) wrong = gpumpi_sm_check_pair(slot, &gpumpi_sm_slots_const(sm)[j]);
         of_kernel[gpumpi_sm_find_kernel(sm, slot->kernel)]++;
         if (slot->pending) pending |= (uint64_t)1 << i;
-        if (!slot->active) continue;
+        if (!slot->active || slot->placed & GPUMP_PART_SLOTS) continue;
         blocks++;
         warps += slot->warps;
         threads += slot->threads;
@@ -296,7 +304,7 @@ GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
         hash = gpump_hash_u64s(hash, &slot->cookie, 13);
-        hash = gpump_hash_u32s(hash, &slot->generation, 22);
+        hash = gpump_hash_u32s(hash, &slot->generation, 24);
     }
     for (uint32_t i = 0; i < sm->config.kernels; i++) {
         const gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels_const(sm)[i];
@@ -484,11 +492,21 @@ static uint32_t gpumpi_sm_warps(const gpump_sm *sm, uint32_t threads) {
 }
 
 /* Room among slots, warps and threads for a block that becomes active. */
-static gpump_reason gpumpi_sm_active_room(const gpump_sm *sm, uint32_t threads) {
+static gpump_reason gpumpi_sm_active_room(const gpump_sm *sm, uint32_t threads, uint32_t placed) {
+    if (placed & GPUMP_PART_SLOTS) return GPUMP_REASON_YES;
     if (sm->blocks >= sm->config.block_slots) return GPUMP_REASON_BLOCK_SLOTS;
     if (gpumpi_sm_warps(sm, threads) > sm->config.warp_slots - sm->warps) return GPUMP_REASON_WARPS;
     if (threads > sm->config.thread_slots - sm->threads) return GPUMP_REASON_THREADS;
     return GPUMP_REASON_YES;
+}
+
+/* Registers and shared memory that the SM allocates to a block: none where another component places them. */
+static uint32_t gpumpi_sm_registers(const gpump_sm *sm, const gpump_footprint *need, uint32_t placed) {
+    return placed & GPUMP_PART_REGISTERS ? 0 : gpumpi_sm_rounded(need->registers, sm->config.register_granule);
+}
+static uint32_t gpumpi_sm_shared(const gpump_sm *sm, const gpump_footprint *need, uint32_t placed) {
+    return placed & GPUMP_PART_SHARED_MEMORY ? 0
+                                             : gpumpi_sm_rounded(need->shared_bytes, sm->config.shared_granule_bytes);
 }
 
 static uint32_t gpumpi_sm_free_slot(const gpump_sm *sm) {
@@ -497,18 +515,19 @@ static uint32_t gpumpi_sm_free_slot(const gpump_sm *sm) {
     return GPUMP_NONE;
 }
 
+/* `placed`: gpump_part bits that the SM need not have. */
 static gpump_reason gpumpi_sm_find_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need,
-                                        uint32_t *register_base, uint32_t *shared_base) {
-    uint32_t registers = gpumpi_sm_rounded(need->registers, sm->config.register_granule);
-    uint32_t shared = gpumpi_sm_rounded(need->shared_bytes, sm->config.shared_granule_bytes);
+                                        uint32_t placed, uint32_t *register_base, uint32_t *shared_base) {
+    const uint32_t registers = gpumpi_sm_registers(sm, need, placed), shared = gpumpi_sm_shared(sm, need, placed);
     gpump_reason reason;
     if (registers > sm->config.registers || shared > sm->config.shared_bytes ||
-        need->threads > sm->config.thread_slots || gpumpi_sm_warps(sm, need->threads) > sm->config.warp_slots)
+        (!(placed & GPUMP_PART_SLOTS) &&
+         (need->threads > sm->config.thread_slots || gpumpi_sm_warps(sm, need->threads) > sm->config.warp_slots)))
         return GPUMP_REASON_NEVER_FITS;
     if (sm->reserved_for && sm->reserved_for != kernel) return GPUMP_REASON_RESERVED;
     if (gpumpi_sm_find_kernel(sm, kernel) == GPUMP_NONE && gpumpi_sm_find_kernel(sm, 0) == GPUMP_NONE)
         return GPUMP_REASON_KERNELS;
-    reason = gpumpi_sm_active_room(sm, need->threads);
+    reason = gpumpi_sm_active_room(sm, need->threads, placed);
     if (reason) return reason;
     if (gpumpi_sm_free_slot(sm) == GPUMP_NONE) return GPUMP_REASON_BLOCK_SLOTS;
     return gpumpi_sm_find_ranges(sm, GPUMP_PARTS_IN_PLACE, registers, shared, register_base, shared_base);
@@ -516,7 +535,7 @@ static gpump_reason gpumpi_sm_find_room(const gpump_sm *sm, uint32_t kernel, con
 
 GPUMP_API gpump_reason gpump_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need) {
     uint32_t register_base, shared_base;
-    return gpumpi_sm_find_room(sm, kernel, need, &register_base, &shared_base);
+    return gpumpi_sm_find_room(sm, kernel, need, 0, &register_base, &shared_base);
 }
 
 static gpump_result gpumpi_sm_no_room(gpump_reason reason, gpump_diag *diag) {
@@ -531,6 +550,8 @@ static gpump_result gpumpi_sm_check_request(const gpump_sm *sm, uint64_t now, ui
     if (!request->kernel) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kernel", 0, 0, 1, UINT32_MAX);
     if (!request->need.threads)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, sm->config.thread_slots);
+    if (request->placed & ~GPUMPI_SM_PLACES)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "placed", 0, request->placed, 0, GPUMPI_SM_PLACES);
     if (where != GPUMP_NONE && where >= sm->config.entries)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "slot", 0, where, 0, sm->config.entries - 1);
     if (now < sm->now || now == GPUMP_UNKNOWN)
@@ -548,6 +569,15 @@ static void gpumpi_sm_count_kernel(gpump_sm *sm, uint32_t kernel) {
     gpumpi_sm_kernels(sm)[entry].blocks++;
 }
 
+/* The block becomes active: it takes its block slot, warp slots and thread slots, unless another component has them. */
+static void gpumpi_sm_take_slots(gpump_sm *sm, gpumpi_sm_slot *slot) {
+    slot->active = 1;
+    if (slot->placed & GPUMP_PART_SLOTS) return;
+    sm->blocks++;
+    sm->warps += slot->warps;
+    sm->threads += slot->threads;
+}
+
 /* Fills a free slot, but for its ranges, with a block that starts now, or that comes back (saved not NULL). */
 static void gpumpi_sm_fill_slot(gpump_sm *sm, uint32_t index, uint64_t now, const gpump_sm_request *request,
                                 const gpump_sm_history *saved) {
@@ -556,20 +586,18 @@ static void gpumpi_sm_fill_slot(gpump_sm *sm, uint32_t index, uint64_t now, cons
     slot->kernel = request->kernel;
     slot->function = request->function ? request->function : request->kernel;
     slot->group = request->group;
-    slot->registers = gpumpi_sm_rounded(request->need.registers, sm->config.register_granule);
-    slot->shared_bytes = gpumpi_sm_rounded(request->need.shared_bytes, sm->config.shared_granule_bytes);
+    slot->placed = request->placed;
+    slot->registers = gpumpi_sm_registers(sm, &request->need, request->placed);
+    slot->shared_bytes = gpumpi_sm_shared(sm, &request->need, request->placed);
     slot->threads = request->need.threads;
     slot->warps = gpumpi_sm_warps(sm, request->need.threads);
     slot->held = GPUMP_PARTS_IN_PLACE;
-    slot->active = 1;
     slot->technique = GPUMP_NONE;
     slot->since = slot->start_cycle = now;
-    slot->context.register_bytes = (uint64_t)slot->registers * 4u;
-    slot->context.shared_bytes = slot->shared_bytes;
+    slot->context.register_bytes = (uint64_t)gpumpi_sm_registers(sm, &request->need, 0) * 4u;
+    slot->context.shared_bytes = gpumpi_sm_shared(sm, &request->need, 0);
     slot->state = GPUMP_BLOCK_RUNNING;
-    sm->blocks++;
-    sm->warps += slot->warps;
-    sm->threads += slot->threads;
+    gpumpi_sm_take_slots(sm, slot);
     if (!saved) {
         sm->statistics.placed++;
         return;
@@ -593,7 +621,7 @@ GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t wh
     if (missing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, missing, 0, 0, 1, UINT64_MAX);
     result = gpumpi_sm_check_request(sm, now, where, request, diag);
     if (result) return result;
-    reason = gpumpi_sm_find_room(sm, request->kernel, &request->need, &register_base, &shared_base);
+    reason = gpumpi_sm_find_room(sm, request->kernel, &request->need, request->placed, &register_base, &shared_base);
     if (reason == GPUMP_REASON_NEVER_FITS) return gpumpi_sm_no_room(reason, diag);
     index = where == GPUMP_NONE ? gpumpi_sm_free_slot(sm) : where;
     if (!reason && gpumpi_sm_slots(sm)[index].state != GPUMP_BLOCK_FREE) reason = GPUMP_REASON_BLOCK_SLOTS;
@@ -925,8 +953,8 @@ static gpump_result gpumpi_sm_check_choice(const gpump_sm *sm, const gpump_block
     if (!how)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
                            gpump_bits_count64(gpumpi_techniques()) - 1);
-    if (choice->keep & ~how->keeps)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, how->keeps);
+    if (choice->keep & ~(how->keeps & ~slot->placed))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, how->keeps & ~slot->placed);
     if (choice->to_point > 1 || (choice->to_point && !(stops && (sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.to_point", i, choice->to_point, 0, stops ? 1 : 0);
     reason = gpump_sm_may(sm, choice->block, choice->technique);
@@ -1065,7 +1093,7 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
     gpump_sm_advance(sm, now);
     if (sm->reserved_for && sm->reserved_for != slot->kernel) return gpumpi_sm_no_room(GPUMP_REASON_RESERVED, diag);
     missing = GPUMP_PARTS_IN_PLACE & ~slot->held;
-    reason = gpumpi_sm_active_room(sm, slot->threads);
+    reason = gpumpi_sm_active_room(sm, slot->threads, slot->placed);
     if (!reason)
         reason = gpumpi_sm_find_ranges(sm, missing, slot->registers, slot->shared_bytes, &register_base, &shared_base);
     if (reason) return gpumpi_sm_no_room(reason, diag);
@@ -1075,10 +1103,7 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
     slot->parts = missing;
     slot->state = GPUMP_BLOCK_RESTORING;
     slot->since = now;
-    slot->active = 1;
-    sm->blocks++;
-    sm->warps += slot->warps;
-    sm->threads += slot->threads;
+    gpumpi_sm_take_slots(sm, slot);
     sm->statistics.unparked++;
     gpumpi_sm_transfer(sm, slot, now, gpumpi_sm_whole_bytes(&slot->context, missing));
     gpumpi_sm_post(sm, block.slot, GPUMP_SM_ACTION_RESTORE);
@@ -1091,6 +1116,7 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
 static void gpumpi_sm_leave(gpump_sm *sm, gpumpi_sm_slot *slot) {
     if (!slot->active) return;
     slot->active = 0;
+    if (slot->placed & GPUMP_PART_SLOTS) return;
     sm->blocks--;
     sm->warps -= slot->warps;
     sm->threads -= slot->threads;

@@ -91,6 +91,10 @@ typedef struct gpump_sm_request {
     /* Number of the function that the launch executes, from 1. Every launch of the function has the same number. Views
      * and actions carry the number, and the host indexes its cost histories by it. 0: the launch's number is used. */
     uint32_t function;
+    /* gpump_part bits (registers, shared memory, slots) that another component places, as gpump_duet places homes and
+     * frames. The SM allocates none of them and asks no room for them, and the block cannot leave them in place. */
+    uint32_t placed;
+    uint32_t unused;
 } gpump_sm_request;
 
 /* Orders to the host, and notices for the host. */
@@ -207,8 +211,10 @@ typedef struct gpumpi_sm_slot {
     uint32_t held;               /* gpump_part bits of the ranges that it holds */
     uint32_t parts;              /* gpump_part bits that the transfer under way moves */
     uint32_t why;                /* FREED: the state in which it left */
-    uint32_t active;             /* 1: it holds a block slot, warp slots and thread slots */
+    uint32_t active;             /* 1: it holds a block slot, warp slots and thread slots, here or elsewhere */
     uint32_t faults;             /* granules that it waits for */
+    uint32_t placed;             /* gpump_part bits that another component places: their ranges are empty here */
+    uint32_t unused;
 } gpumpi_sm_slot;
 typedef struct gpumpi_sm_kernel {
     uint32_t kernel, blocks;

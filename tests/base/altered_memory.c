@@ -280,7 +280,7 @@ static void sm_drive(uint64_t *memory, uint64_t seed) {
         gpump_block_choice choices[64];
         gpump_sm_action action;
         gpump_sm_request request = {
-            7, 1 + gpump_random_below(&random, 4), gpump_random_below(&random, 2), {64, 0, 0}, 0};
+            7, 1 + gpump_random_below(&random, 4), gpump_random_below(&random, 2), {64, 0, 0}, 0, 0, 0};
         gpump_sm_history history = {100, 1000, {5000, 300, 7}, 0, 0};
         gpump_block_ref block = {0, 0};
         gpump_context_sizes sizes = {0, 40, 3};
@@ -357,7 +357,7 @@ static void sm_limits(void **state) {
     const gpump_context_sizes huge = {(uint64_t)1 << 63, (uint64_t)1 << 63, (uint64_t)1 << 63};
     const gpump_context_room room = {200000, 1, 1};
     gpump_block_view view;
-    gpump_sm_request request = {7, 1, 0, {64, 1000, 1000}, 0};
+    gpump_sm_request request = {7, 1, 0, {64, 1000, 1000}, 0, 0, 0};
     gpump_block_ref block;
     gpump_block_choice choice;
     gpump_diag diag;

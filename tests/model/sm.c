@@ -89,14 +89,15 @@ static uint32_t lowest(const uint8_t *cells, uint32_t capacity, uint32_t length,
     return GPUMP_NONE;
 }
 
-static gpump_reason active_room(uint32_t threads) {
+static gpump_reason active_room(uint32_t threads, uint32_t placed) {
     uint32_t blocks = 0, warps = 0, used = 0;
     for (uint32_t i = 0; i < w.config.entries; i++) {
-        if (!w.blocks[i].active) continue;
+        if (!w.blocks[i].active || w.blocks[i].request.placed & GPUMP_PART_SLOTS) continue;
         blocks++;
         warps += w.blocks[i].warps;
         used += w.blocks[i].request.need.threads;
     }
+    if (placed & GPUMP_PART_SLOTS) return GPUMP_REASON_YES; /* another component has them */
     if (blocks == w.config.block_slots) return GPUMP_REASON_BLOCK_SLOTS;
     if (warps + up(threads, w.config.lanes) / w.config.lanes > w.config.warp_slots) return GPUMP_REASON_WARPS;
     return used + threads > w.config.thread_slots ? GPUMP_REASON_THREADS : GPUMP_REASON_YES;
@@ -127,19 +128,26 @@ static gpump_reason range_room(uint32_t parts, uint32_t registers, uint32_t shar
     return GPUMP_REASON_REGISTERS;
 }
 
-static gpump_reason place_room(uint32_t kernel, const gpump_footprint *need, uint32_t *bases, int *either) {
-    const uint32_t registers = up(need->registers, w.config.register_granule);
-    const uint32_t shared = up(need->shared_bytes, w.config.shared_granule_bytes);
+static uint32_t registers_of(const gpump_footprint *need, uint32_t placed) {
+    return placed & GPUMP_PART_REGISTERS ? 0 : up(need->registers, w.config.register_granule);
+}
+static uint32_t shared_of(const gpump_footprint *need, uint32_t placed) {
+    return placed & GPUMP_PART_SHARED_MEMORY ? 0 : up(need->shared_bytes, w.config.shared_granule_bytes);
+}
+static gpump_reason place_room(uint32_t kernel, const gpump_footprint *need, uint32_t placed, uint32_t *bases,
+                               int *either) {
+    const uint32_t registers = registers_of(need, placed), shared = shared_of(need, placed);
     uint32_t kernels = 0, free_entries = 0;
     gpump_reason reason;
     *either = 0;
-    if (registers > w.config.registers || shared > w.config.shared_bytes || need->threads > w.config.thread_slots ||
-        up(need->threads, w.config.lanes) / w.config.lanes > w.config.warp_slots)
+    if (registers > w.config.registers || shared > w.config.shared_bytes) return GPUMP_REASON_NEVER_FITS;
+    if (!(placed & GPUMP_PART_SLOTS) && (need->threads > w.config.thread_slots ||
+                                         up(need->threads, w.config.lanes) / w.config.lanes > w.config.warp_slots))
         return GPUMP_REASON_NEVER_FITS;
     if (w.reserved_for && w.reserved_for != kernel) return GPUMP_REASON_RESERVED;
     for (uint32_t k = 1; k <= KERNELS; k++) kernels += w.of_kernel[k] != 0;
     if (!w.of_kernel[kernel] && kernels == w.config.kernels) return GPUMP_REASON_KERNELS;
-    reason = active_room(need->threads);
+    reason = active_room(need->threads, placed);
     if (reason) return reason;
     for (uint32_t i = 0; i < w.config.entries; i++) free_entries += !w.blocks[i].state;
     return free_entries ? range_room(ALL, registers, shared, bases, either) : GPUMP_REASON_BLOCK_SLOTS;
@@ -264,6 +272,7 @@ static void place(void) {
     request.need.threads = 1 + below(once_in(30) ? 2 * w.config.thread_slots : 1 + w.config.thread_slots / 2);
     request.need.registers = below(once_in(30) ? 2 * CELLS : CELLS / 2);
     request.need.shared_bytes = below(once_in(30) ? 2 * CELLS : CELLS / 2);
+    if (once_in(4)) request.placed = below(32) & (once_in(20) ? 31 : ALL | GPUMP_PART_SLOTS);
     if (w.saved_count && once_in(3)) { /* a block comes back, perhaps */
         index = below(w.saved_count);
         request = w.saved_request[index];
@@ -277,8 +286,14 @@ static void place(void) {
         MODEL_CHECK(ref.slot == 77 && !strcmp(diag.field, request.kernel ? "threads" : "kernel") && diag.value == 0);
         return;
     }
-    reason = place_room(request.kernel, &request.need, bases, &either);
+    if (request.placed & ~(uint32_t)(ALL | GPUMP_PART_SLOTS)) {
+        MODEL_CALL(GPUMP_ERROR_ARGUMENT, gpump_sm_place(w.sm, time, &request, saved, &ref, &diag));
+        MODEL_CHECK(ref.slot == 77 && !strcmp(diag.field, "placed"));
+        return;
+    }
+    reason = place_room(request.kernel, &request.need, 0, bases, &either);
     MODEL_CHECK(gpump_sm_room(w.sm, request.kernel, &request.need) == reason || either);
+    reason = place_room(request.kernel, &request.need, request.placed, bases, &either);
     if (slot != GPUMP_NONE && slot >= w.config.entries) {
         MODEL_CALL(GPUMP_ERROR_ARGUMENT, gpump_sm_place_in(w.sm, time, slot, &request, saved, &ref, &diag));
         return;
@@ -304,13 +319,13 @@ static void place(void) {
     MODEL_CHECK(ref.slot == (uint32_t)(b - w.blocks) && ref.generation == b->generation);
     w.of_kernel[request.kernel]++;
     b->request = request;
-    b->registers = up(request.need.registers, w.config.register_granule);
-    b->shared = up(request.need.shared_bytes, w.config.shared_granule_bytes);
+    b->registers = registers_of(&request.need, request.placed);
+    b->shared = shared_of(&request.need, request.placed);
     b->register_base = bases[0];
     b->shared_base = bases[1];
     b->warps = up(request.need.threads, w.config.lanes) / w.config.lanes;
-    b->context.register_bytes = 4 * (uint64_t)b->registers;
-    b->context.shared_bytes = b->shared;
+    b->context.register_bytes = 4 * (uint64_t)registers_of(&request.need, 0);
+    b->context.shared_bytes = shared_of(&request.need, 0);
     b->held = ALL;
     b->active = 1;
     b->technique = GPUMP_NONE;
@@ -348,7 +363,8 @@ static gpump_result check_choices(const gpump_block_choice *choices, uint32_t co
         *reason = GPUMP_REASON_YES;
         if (chosen >> c->block.slot & 1) return GPUMP_ERROR_ARGUMENT;
         chosen |= 1u << c->block.slot;
-        if (c->technique >= GPUMP_TECHNIQUE_OWN || c->keep > ALL || (c->keep && !saves(c->technique)))
+        if (c->technique >= GPUMP_TECHNIQUE_OWN || c->keep > ALL || c->keep & b->request.placed ||
+            (c->keep && !saves(c->technique)))
             return GPUMP_ERROR_ARGUMENT;
         if (c->to_point > 1 || (c->to_point && (c->technique != GPUMP_TECHNIQUE_SWITCH ||
                                                 !(w.config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
@@ -503,8 +519,9 @@ static void unpark(void) {
         return;
     }
     missing = ALL & ~b->held;
-    reason = w.reserved_for && w.reserved_for != b->request.kernel ? GPUMP_REASON_RESERVED
-                                                                   : active_room(b->request.need.threads);
+    reason = w.reserved_for && w.reserved_for != b->request.kernel
+                 ? GPUMP_REASON_RESERVED
+                 : active_room(b->request.need.threads, b->request.placed);
     if (!reason) reason = range_room(missing, b->registers, b->shared, bases, &either);
     MODEL_CALL(reason ? GPUMP_BUSY : GPUMP_OK, gpump_sm_unpark(w.sm, time, ref, &diag));
     pass(time);

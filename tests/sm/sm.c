@@ -619,6 +619,63 @@ static void state_goes_along(void **state) {
     }
 }
 
+/* A block whose place another component gives takes nothing of the SM but an entry: more of them than would fit are
+ * listed, saved and restored, and none is left in place. */
+static void placed_by_another_component(void **state) {
+    enum { ALL = GPUMP_PARTS_IN_PLACE | GPUMP_PART_SLOTS };
+    gpump_sm_config config = preset("k20c");
+    gpump_sm_request r = request(1, config.thread_slots, config.registers, config.shared_bytes, 0);
+    gpump_block_ref ref[3], own;
+    gpump_block_view view;
+    gpump_block_choice c;
+    gpump_sm_action freed;
+    gpump_diag diag;
+    gpump_sm *sm;
+    (void)state;
+    config.waits = 0;
+    sm = make(&config);
+    r.placed = ALL;
+    for (int i = 0; i < 3; i++) ref[i] = place(sm, 0, r);
+    r.placed = 0;
+    own = place(sm, 0, r); /* the whole SM is free for it */
+    assert_int_equal(gpump_sm_room(sm, 1, &r.need), GPUMP_REASON_WARPS);
+    assert_int_equal(gpump_sm_check(sm, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sm_block(sm, 0, ref[2], &view), GPUMP_OK);
+    assert_true(view.registers == 0 && view.shared_bytes == 0 && view.threads == config.thread_slots);
+    assert_int_equal(view.context_bytes, 4u * config.registers + config.shared_bytes);
+    r.placed = GPUMP_PART_STACKS;
+    assert_int_equal(gpump_sm_place(sm, 0, &r, NULL, &own, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_string_equal(diag.field, "placed");
+    c = choice(ref[0], GPUMP_TECHNIQUE_SWITCH);
+    c.keep = GPUMP_PART_REGISTERS;
+    assert_int_equal(gpump_sm_preempt(sm, 1, &c, 1, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_string_equal(diag.field, "choices.keep");
+    c.keep = 0;
+    assert_int_equal(gpump_sm_preempt(sm, 1, &c, 1, NULL), GPUMP_OK);
+    pull(sm, 1, GPUMP_SM_ACTION_STOP);
+    assert_int_equal(pull(sm, 1, GPUMP_SM_ACTION_SAVE).bytes, view.context_bytes);
+    assert_int_equal(gpump_sm_report_saved(sm, 2, ref[0]), GPUMP_OK);
+    freed = pull(sm, 2, GPUMP_SM_ACTION_FREED);
+    assert_int_equal(gpump_sm_check(sm, NULL), GPUMP_OK);
+    r.placed = ALL;
+    r.need.registers = config.registers + 1; /* larger than the SM: the other component has the room */
+    r.need.threads = config.thread_slots + 1;
+    assert_int_equal(gpump_sm_place(sm, 3, &r, &freed.history, &ref[0], NULL), GPUMP_OK);
+    assert_int_equal(gpump_sm_check(sm, NULL), GPUMP_OK);
+    free(sm);
+    /* registers alone: the rest is the SM's */
+    sm = make(&config);
+    r = request(1, 32, config.registers, config.shared_bytes / 2 + 1, 0);
+    r.placed = GPUMP_PART_REGISTERS;
+    ref[0] = place(sm, 0, r);
+    assert_int_equal(gpump_sm_place(sm, 0, &r, NULL, &ref[1], &diag), GPUMP_BUSY);
+    assert_int_equal(diag.reason, GPUMP_REASON_SHARED_MEMORY);
+    c = choice(ref[0], GPUMP_TECHNIQUE_SWITCH);
+    c.keep = GPUMP_PART_SHARED_MEMORY;
+    assert_int_equal(gpump_sm_preempt(sm, 1, &c, 1, NULL), GPUMP_OK);
+    free(sm);
+}
+
 /* Under timing PORT a save that ends by `now` has ended: its block is saved, and is killed no more. */
 static void killed_when_saved(void **state) {
     gpump_sm_config config = preset("k20c");
@@ -1183,6 +1240,7 @@ int main(void) {
         cmocka_unit_test(aligned_positions),
         cmocka_unit_test(every_resource_has_its_reason),
         cmocka_unit_test(state_goes_along),
+        cmocka_unit_test(placed_by_another_component),
         cmocka_unit_test(killed_when_saved),
         cmocka_unit_test(rewound_beyond_the_restore),
         cmocka_unit_test(groups_and_points),

@@ -67,12 +67,6 @@ int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUN
     config.waits = GPUMP_SM_WAIT_PIPELINE | GPUMP_SM_WAIT_STORES | GPUMP_SM_WAIT_ATOMICS | GPUMP_SM_WAIT_SCOREBOARD |
                    GPUMP_SM_WAIT_PREEMPTION_POINT | (m->faults_stall ? GPUMP_SM_WAIT_FAULT : 0u);
     if (m->regions) config.techniques |= 1u << GPUMP_TECHNIQUE_REWIND; /* warps record their boundaries (restart.h) */
-    if (m->beyond_room) {                                              /* gpump_duet says what there is room for */
-        config.warp_slots *= 2;
-        config.thread_slots *= 2;
-        config.registers *= 4;
-        config.shared_bytes *= 4;
-    }
     config.timing = GPUMP_SM_TIMING_HOST;               /* contexts take the memory path, with everybody else */
     if (m->policy) config.placement = GPUMP_SM_ALIGNED; /* predetermined positions (Shieh 3.2) */
     if (gpump_sm_bytes(&config, &bytes, &diag) != GPUMP_OK) return refused(error, &diag);
@@ -224,7 +218,8 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     request.cookie = block_cookie_of(kernel_index, linear);
     request.kernel = kernel_index + 1;
     request.need = k->need;
-    if (saved && saved->kept) { /* it is still here in part */
+    if (m->beyond_room) request.placed = GPUMP_PARTS_IN_PLACE | GPUMP_PART_SLOTS; /* gpump_duet gives all of them */
+    if (saved && saved->kept) {                                                   /* it is still here in part */
         ref = saved->parked;
         result = gpump_sm_unpark(s->gpump, m->now, ref, &diag);
     } else {
@@ -336,15 +331,6 @@ static void stop_at_points(machine *m, sm *s, block *b) {
     if (!running) b->to_point = 0;
 }
 
-/* The sizes of the block's context as it would be written now. */
-static gpump_context_sizes sizes_of(machine *m, block *b) {
-    gpump_context_sizes sizes = {0, 0, 0};
-    const uint64_t rest = b->context_bytes = preemption_context_now(m, b);
-    if (!(b->keep & GPUMP_PART_SHARED_MEMORY)) sizes.shared_bytes = m->kernels[b->kernel].shared_bytes;
-    *(b->keep & GPUMP_PART_REGISTERS ? &sizes.state_bytes : &sizes.register_bytes) = rest - sizes.shared_bytes;
-    return sizes;
-}
-
 static void report_waits(machine *m, sm *s, block *b) {
     uint32_t waits;
     int still = 1;
@@ -361,7 +347,8 @@ static void report_waits(machine *m, sm *s, block *b) {
     if (waits == b->last_waits) return;
     b->last_waits = waits;
     if (!waits) { /* its state is complete: now its size is known */
-        const gpump_context_sizes sizes = sizes_of(m, b);
+        const gpump_context_sizes sizes = context_bytes_by_part(m, b);
+        b->context_bytes = sizes.register_bytes + sizes.shared_bytes + sizes.state_bytes;
         machine_must(m, "gpump_sm_report_context_bytes", gpump_sm_report_context_bytes(s->gpump, b->ref, &sizes), NULL);
         b->stopping = 0;
         s->stopping--;
