@@ -35,6 +35,7 @@ typedef struct options {
     const char *only;
     int is_short, csv, list;
     uint64_t operations; /* not 0: do so many, once, and time nothing */
+    uint64_t size;       /* not 0: only this one */
 } options;
 
 /* Times one case at one size and prints its line. Returns 0 when an answer is wrong or there was no memory. */
@@ -79,9 +80,9 @@ static int measure(const micro_case *one, uint64_t size, const options *options)
     return 1;
 }
 
-/* Does a number of operations at the smallest size, for a tool that counts instructions (bench/instructions.sh). */
-static int count_only(const micro_case *one, uint64_t operations) {
-    void *state = one->setup(one->sizes[0]);
+/* Does a number of operations at one size, for a tool that counts instructions (bench/instructions.sh). */
+static int count_only(const micro_case *one, uint64_t size, uint64_t operations) {
+    void *state = one->setup(size);
     if (!state) return 0;
     printf("%s: %llu\n", one->name, (unsigned long long)one->run(state, operations));
     one->teardown(state);
@@ -106,10 +107,16 @@ static int name_case(const micro_case *one, char *name, size_t bytes) {
     return micro_subject == 0;
 }
 
+/* Is a size asked for? Without --size all are. */
+static int wants_size(const options *options, uint64_t size) { return !options->size || options->size == size; }
+
 /* Lists or times one case. Returns 0 when an answer is wrong or there was no memory. */
 static int do_case(const micro_case *one, const options *options, int *any) {
+    const uint64_t *size = one->sizes;
     int good = 1;
     if (options->only && strncmp(one->name, options->only, strlen(options->only)) != 0) return 1;
+    while (*size && !wants_size(options, *size)) size++;
+    if (!*size) return 1;
     if (options->list) {
         printf("%-28s %s%s%s\n", one->name, one->what, one->rival ? "; rival: " : "", one->rival ? one->rival : "");
         *any = 1;
@@ -120,35 +127,46 @@ static int do_case(const micro_case *one, const options *options, int *any) {
     else if (!*any && !options->operations)
         printf("%-28s %10s %15s %15s %15s %10s\n", "name", "size", "ours", "ours / size", "rival", "ratio");
     *any = 1;
-    if (options->operations) return count_only(one, options->operations);
-    for (const uint64_t *size = one->sizes; *size; size++) good = measure(one, *size, options) && good;
+    if (options->operations) return count_only(one, *size, options->operations);
+    for (; *size; size++)
+        if (wants_size(options, *size)) good = measure(one, *size, options) && good;
     return good;
 }
 
 static void usage(FILE *file) {
-    fputs("usage: micro [--only NAME] [--short] [--csv] [--list] [--operations N]\n"
-          "Times the components: nanoseconds per operation, the median of several repetitions; the ratio is rival over "
-          "ours,\n"
-          "above 1 where ours is faster. Ours over size shows growth: level where the cost is linear.\n"
-          "  --only NAME  only cases whose name begins so\n"
-          "  --short      shorter and fewer repetitions\n"
-          "  --csv        name,size,ns,rival,rival_ns,ratio\n"
-          "  --list       says what one operation of each case is\n"
-          "  --operations N  does N operations of each case at its smallest size and times nothing, so that another\n"
-          "               program can count instructions: bench/instructions.sh\n"
-          "Exit status: 0; 1 when a rival gives another answer; 2 usage.\n",
-          file);
+    fputs(
+        "usage: micro [--only NAME] [--size N] [--short] [--csv] [--list] [--operations N]\n"
+        "Times the components: nanoseconds per operation, the median of several repetitions; the ratio is rival over "
+        "ours,\n"
+        "above 1 where ours is faster. Ours over size shows growth: level where the cost is linear.\n"
+        "  --only NAME  only cases whose name begins so\n"
+        "  --size N     only this size; cases that do not have it are left out\n"
+        "  --short      shorter and fewer repetitions\n"
+        "  --csv        name,size,ns,rival,rival_ns,ratio\n"
+        "  --list       says what one operation of each case is\n"
+        "  --operations N  does N operations of each case at its smallest size (or --size) and times nothing, so that "
+        "another\n"
+        "               program can count instructions: bench/instructions.sh\n"
+        "Exit status: 0; 1 when a rival gives another answer; 2 usage.\n",
+        file);
+}
+
+/* Reads the number of an option. Returns 0, or -1 after a report. */
+static int read_number(const char *option, const char *text, uint64_t *value) {
+    char *end;
+    *value = strtoull(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && !*end && *value) return 0;
+    fprintf(stderr, "micro: %s wants a number from 1, not '%s'\n", option, text);
+    return -1;
 }
 
 int micro_main(int argc, char **argv, const micro_case *const *topics) {
-    static const struct option names[] = {{"only", required_argument, NULL, 'o'},
-                                          {"short", no_argument, NULL, 's'},
-                                          {"csv", no_argument, NULL, 'c'},
-                                          {"list", no_argument, NULL, 'l'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"operations", required_argument, NULL, 'n'},
-                                          {NULL, 0, NULL, 0}};
-    options options = {NULL, 0, 0, 0, 0};
+    static const struct option names[] = {
+        {"only", required_argument, NULL, 'o'}, {"short", no_argument, NULL, 's'},
+        {"csv", no_argument, NULL, 'c'},        {"list", no_argument, NULL, 'l'},
+        {"help", no_argument, NULL, 'h'},       {"operations", required_argument, NULL, 'n'},
+        {"size", required_argument, NULL, 'z'}, {NULL, 0, NULL, 0}};
+    options options = {NULL, 0, 0, 0, 0, 0};
     int option, good = 1, any = 0;
     optind = 1;
     while ((option = getopt_long(argc, argv, "h", names, NULL)) != -1) {
@@ -157,15 +175,12 @@ int micro_main(int argc, char **argv, const micro_case *const *topics) {
         case 's': options.is_short = 1; break;
         case 'c': options.csv = 1; break;
         case 'l': options.list = 1; break;
-        case 'n': {
-            char *end;
-            options.operations = strtoull(optarg, &end, 10);
-            if (*end || !options.operations) {
-                fprintf(stderr, "micro: --operations wants a number from 1, not '%s'\n", optarg);
-                return 2;
-            }
+        case 'n':
+            if (read_number("--operations", optarg, &options.operations)) return 2;
             break;
-        }
+        case 'z':
+            if (read_number("--size", optarg, &options.size)) return 2;
+            break;
         case 'h': usage(stdout); return 0;
         default: usage(stderr); return 2;
         }
@@ -184,7 +199,8 @@ int micro_main(int argc, char **argv, const micro_case *const *topics) {
                 good = do_case(&named, &options, &any) && good;
         }
     if (!any) {
-        fprintf(stderr, "micro: no case begins with '%s'; --list prints them all\n", options.only ? options.only : "");
+        fprintf(stderr, "micro: no case begins with '%s'%s; --list prints them all\n", options.only ? options.only : "",
+                options.size ? " and has that size" : "");
         return 2;
     }
     return good ? 0 : 1;

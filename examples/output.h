@@ -42,12 +42,30 @@ static inline int output_is_input(const char *program, const char *output, const
     return -1;
 }
 
+/* Are two paths one place in a folder, where no file has to be yet? */
+static inline int output_same_place(const char *one, const char *other) {
+    const char *const paths[2] = {one, other}, *names[2];
+    struct stat folders[2];
+    int i;
+    for (i = 0; i < 2; i++) {
+        const char *slash = strrchr(paths[i], '/');
+        char folder[4096];
+        names[i] = slash ? slash + 1 : paths[i];
+        snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - paths[i] + 1) : 1, slash ? paths[i] : ".");
+        if (stat(folder, &folders[i])) return 0;
+    }
+    return !strcmp(names[0], names[1]) && folders[0].st_dev == folders[1].st_dev &&
+           folders[0].st_ino == folders[1].st_ino;
+}
+
 /* Reports two outputs (NULL: none) that are one file, where one would be lost. Returns 0, or -1 after a report. */
 static inline int output_is_output(const char *program, const char *one, const char *other) {
     struct stat a, b;
     const int is_there = one && !stat(one, &a);
     if (!one || !other || (is_there && !S_ISREG(a.st_mode))) return 0; /* /dev/null takes everything */
-    if (strcmp(one, other) && (!is_there || stat(other, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino)) return 0;
+    if (!output_same_place(one, other) &&
+        (!is_there || stat(other, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino))
+        return 0;
     fprintf(stderr, "%s: %s is two outputs, and one would be lost: name another file for one of them\n", program,
             other);
     return -1;

@@ -1,14 +1,16 @@
-/* compress_scene: register contents, and gpump, memcpy, LZ4 and zstd level 1 at work on them; for micro_compress.c and
- * micro_compress_taken.c. All blocks of a scene have one layout; values holds them one after the other, without gaps,
- * and so does out. memcpy, LZ4 and zstd get all of it in one call. Registers start at a multiple of 64 bytes, where
- * memcpy is quickest. */
+/* compress_scene: register contents, and gpump, memcpy, LZ4 and zstd level 1 (where both are installed, BENCH_RIVALS)
+ * at work on them; for micro_compress.c and micro_compress_taken.c. All blocks of a scene have one layout; values holds
+ * them one after the other, without gaps, and so does out. memcpy, LZ4 and zstd get all of it in one call. Registers
+ * start at a multiple of 64 bytes, where memcpy is quickest. */
 #ifndef BENCH_COMPRESS_SCENE_H
 #define BENCH_COMPRESS_SCENE_H
-#include <lz4.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if BENCH_RIVALS
+#include <lz4.h>
 #include <zstd.h>
+#endif
 #include "gpump.h"
 #include "micro.h"
 
@@ -46,6 +48,15 @@ static void *scene_memory(size_t bytes) {
     return posix_memalign(&memory, 64, bytes) ? NULL : memory;
 }
 
+/* Bytes that LZ4 and zstd may need for their results. */
+static size_t scene_rivals_room(const scene *s) {
+#if BENCH_RIVALS
+    return (size_t)ZSTD_compressBound(s->total) + (size_t)LZ4_compressBound((int)s->total);
+#else
+    return s->total;
+#endif
+}
+
 /* Takes s->layout and s->blocks; gives memory for everything. Returns 0 when there is none. */
 static int scene_room(scene *s) {
     s->block_words = (size_t)s->layout.warps * s->layout.warp_stride;
@@ -54,7 +65,7 @@ static int scene_room(scene *s) {
     s->values = (uint32_t *)scene_memory(s->total);
     s->back = (uint32_t *)scene_memory(s->total);
     s->out = (unsigned char *)scene_memory(s->blocks * s->room);
-    s->other = (unsigned char *)malloc((size_t)ZSTD_compressBound(s->total) + (size_t)LZ4_compressBound((int)s->total));
+    s->other = (unsigned char *)malloc(scene_rivals_room(s));
     s->bytes = (size_t *)calloc(s->blocks, sizeof *s->bytes);
     s->at = (size_t *)calloc(s->blocks + 1, sizeof *s->at);
     s->form = (uint32_t *)calloc(s->blocks, sizeof *s->form);
@@ -101,6 +112,7 @@ static uint64_t run_memcpy(void *state, uint64_t operations) {
     }
     return sum;
 }
+#if BENCH_RIVALS
 static uint64_t run_lz4(void *state, uint64_t operations) {
     scene *s = (scene *)state;
     uint64_t sum = 0;
@@ -134,14 +146,17 @@ static uint64_t run_unzstd(void *state, uint64_t operations) {
     while (operations--) sum += ZSTD_decompress(s->back, s->total, s->other, s->other_bytes);
     return sum;
 }
+#endif
 
 /* Says how small each got it, and prepares what the restore rows read. `rival`: 0 none, 1 LZ4, 2 zstd. */
 static void *scene_ready(scene *s, int rival) {
     size_t ours = 0;
     if (!s || !run_save(s, 1)) return NULL;
     for (size_t b = 0; b < s->blocks; b++) ours += s->bytes[b];
+#if BENCH_RIVALS
     if (rival == 1) run_lz4(s, 1);
     if (rival == 2) run_zstd(s, 1);
+#endif
     if (rival)
         fprintf(stderr, "  %s, %zu bytes: gpump %.1f%%, %s %.1f%%\n", s->name, s->total,
                 100.0 * (double)ours / (double)s->total, rival == 1 ? "LZ4" : "zstd -1",

@@ -1,4 +1,3 @@
-/* link: lz4 zstd */
 /* Register compression against memcpy of the same bytes, LZ4 and zstd level 1, at the size of a block (16 KB), of a
  * Fermi SM (128 KB) and of a GPU (32 MB), on two synthetic mixes. A block: 8 warps of 16 registers of 32 lanes, as 16
  * KB. live     what Lin Fig 2.8 sees after liveness: half uniform, 40% strided, 10% random random   half random (floats
@@ -78,89 +77,87 @@ static uint64_t run_write(void *state, uint64_t operations) {
 static void *live_plain(uint64_t size) { return mix(size, 0, GPUMP_COMPRESS_PLAIN, 0); }
 static void *live_avx2(uint64_t size) { return mix(size, 0, GPUMP_COMPRESS_AVX2, 0); }
 static void *live_best(uint64_t size) { return mix(size, 0, 0, 0); }
-static void *live_lz4(uint64_t size) { return mix(size, 0, 0, 1); }
-static void *live_zstd(uint64_t size) { return mix(size, 0, 0, 2); }
 static void *random_plain(uint64_t size) { return mix(size, 1, GPUMP_COMPRESS_PLAIN, 0); }
 static void *random_avx2(uint64_t size) { return mix(size, 1, GPUMP_COMPRESS_AVX2, 0); }
 static void *random_best(uint64_t size) { return mix(size, 1, 0, 0); }
+#if BENCH_RIVALS
+static void *live_lz4(uint64_t size) { return mix(size, 0, 0, 1); }
+static void *live_zstd(uint64_t size) { return mix(size, 0, 0, 2); }
 static void *random_lz4(uint64_t size) { return mix(size, 1, 0, 1); }
 static void *random_zstd(uint64_t size) { return mix(size, 1, 0, 2); }
+#endif
 
 static const uint64_t sizes[] = {16384, 131072, 33554432, 0};
 
-#define MIX(mix)                                                                                                 \
-    {"compress_" #mix "_plain_save", "plain C", "memcpy", sizes, mix##_plain, run_save, run_memcpy, scene_free}, \
-        {"compress_" #mix "_plain_restore",                                                                      \
-         "plain C",                                                                                              \
-         "memcpy",                                                                                               \
-         sizes,                                                                                                  \
-         mix##_plain,                                                                                            \
-         run_restore,                                                                                            \
-         run_memcpy,                                                                                             \
-         scene_free},                                                                                            \
-        {"compress_" #mix "_avx2_save",                                                                          \
-         "AVX2 where there is one",                                                                              \
-         "memcpy",                                                                                               \
-         sizes,                                                                                                  \
-         mix##_avx2,                                                                                             \
-         run_save,                                                                                               \
-         run_memcpy,                                                                                             \
-         scene_free},                                                                                            \
-        {"compress_" #mix "_avx2_restore",                                                                       \
-         "AVX2 where there is one",                                                                              \
-         "memcpy",                                                                                               \
-         sizes,                                                                                                  \
-         mix##_avx2,                                                                                             \
-         run_restore,                                                                                            \
-         run_memcpy,                                                                                             \
-         scene_free},                                                                                            \
-        {"compress_" #mix "_best_save",                                                                          \
-         "the best there is",                                                                                    \
-         "memcpy",                                                                                               \
-         sizes,                                                                                                  \
-         mix##_best,                                                                                             \
-         run_save,                                                                                               \
-         run_memcpy,                                                                                             \
-         scene_free},                                                                                            \
-        {"compress_" #mix "_best_restore",                                                                       \
-         "the best there is",                                                                                    \
-         "memcpy",                                                                                               \
-         sizes,                                                                                                  \
-         mix##_best,                                                                                             \
-         run_restore,                                                                                            \
-         run_memcpy,                                                                                             \
-         scene_free},                                                                                            \
-        {"compress_" #mix "_best_save_lz4",                                                                      \
-         "the best there is",                                                                                    \
-         "LZ4",                                                                                                  \
-         sizes,                                                                                                  \
-         mix##_lz4,                                                                                              \
-         run_save,                                                                                               \
-         run_lz4,                                                                                                \
-         scene_free},                                                                                            \
-        {"compress_" #mix "_best_restore_lz4",                                                                   \
-         "the best there is",                                                                                    \
-         "LZ4",                                                                                                  \
-         sizes,                                                                                                  \
-         mix##_lz4,                                                                                              \
-         run_restore,                                                                                            \
-         run_unlz4,                                                                                              \
-         scene_free},                                                                                            \
-        {"compress_" #mix "_best_save_zstd",                                                                     \
-         "the best there is",                                                                                    \
-         "zstd -1",                                                                                              \
-         sizes,                                                                                                  \
-         mix##_zstd,                                                                                             \
-         run_save,                                                                                               \
-         run_zstd,                                                                                               \
-         scene_free},                                                                                            \
-    {                                                                                                            \
-        "compress_" #mix "_best_restore_zstd", "the best there is", "zstd -1", sizes, mix##_zstd, run_restore,   \
-            run_unzstd, scene_free                                                                               \
+#define MIX(mix)                                                                                                     \
+    {"compress_" #mix "_plain_save", "plain C", "memcpy", sizes, mix##_plain, run_save, run_memcpy, scene_free},     \
+        {"compress_" #mix "_plain_restore",                                                                          \
+         "plain C",                                                                                                  \
+         "memcpy",                                                                                                   \
+         sizes,                                                                                                      \
+         mix##_plain,                                                                                                \
+         run_restore,                                                                                                \
+         run_memcpy,                                                                                                 \
+         scene_free},                                                                                                \
+        {"compress_" #mix "_avx2_save",                                                                              \
+         "AVX2 where there is one",                                                                                  \
+         "memcpy",                                                                                                   \
+         sizes,                                                                                                      \
+         mix##_avx2,                                                                                                 \
+         run_save,                                                                                                   \
+         run_memcpy,                                                                                                 \
+         scene_free},                                                                                                \
+        {"compress_" #mix "_avx2_restore",                                                                           \
+         "AVX2 where there is one",                                                                                  \
+         "memcpy",                                                                                                   \
+         sizes,                                                                                                      \
+         mix##_avx2,                                                                                                 \
+         run_restore,                                                                                                \
+         run_memcpy,                                                                                                 \
+         scene_free},                                                                                                \
+        {"compress_" #mix "_best_save",                                                                              \
+         "the best there is",                                                                                        \
+         "memcpy",                                                                                                   \
+         sizes,                                                                                                      \
+         mix##_best,                                                                                                 \
+         run_save,                                                                                                   \
+         run_memcpy,                                                                                                 \
+         scene_free},                                                                                                \
+    {                                                                                                                \
+        "compress_" #mix "_best_restore", "the best there is", "memcpy", sizes, mix##_best, run_restore, run_memcpy, \
+            scene_free                                                                                               \
     }
+#if BENCH_RIVALS
+#define MIX_RIVALS(mix)                                                                                               \
+    {"compress_" #mix "_best_save_lz4", "the best there is", "LZ4", sizes, mix##_lz4, run_save, run_lz4, scene_free}, \
+        {"compress_" #mix "_best_restore_lz4",                                                                        \
+         "the best there is",                                                                                         \
+         "LZ4",                                                                                                       \
+         sizes,                                                                                                       \
+         mix##_lz4,                                                                                                   \
+         run_restore,                                                                                                 \
+         run_unlz4,                                                                                                   \
+         scene_free},                                                                                                 \
+        {"compress_" #mix "_best_save_zstd",                                                                          \
+         "the best there is",                                                                                         \
+         "zstd -1",                                                                                                   \
+         sizes,                                                                                                       \
+         mix##_zstd,                                                                                                  \
+         run_save,                                                                                                    \
+         run_zstd,                                                                                                    \
+         scene_free},                                                                                                 \
+    {                                                                                                                 \
+        "compress_" #mix "_best_restore_zstd", "the best there is", "zstd -1", sizes, mix##_zstd, run_restore,        \
+            run_unzstd, scene_free                                                                                    \
+    }
+#endif
 const micro_case micro_compress[] = {
     {"compress_bound_read", "every byte read", "memcpy", sizes, live_plain, run_read, run_memcpy, scene_free},
     {"compress_bound_write", "every byte written", "memcpy", sizes, live_plain, run_write, run_memcpy, scene_free},
     MIX(live),
     MIX(random),
+#if BENCH_RIVALS
+    MIX_RIVALS(live),
+    MIX_RIVALS(random),
+#endif
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};

@@ -1,4 +1,4 @@
-/* link: lz4 zstd minigpu_core */
+/* link: minigpu_core */
 /* Register compression on contexts taken from the mini-GPU: the registers of all blocks on the GPU in the middle of a
  * kernel's run, with the live mask of each warp where it stands, repeated up to the size. LZ4 and zstd get the same
  * registers, dead ones included, because they cannot know. Allowed are RAW and WARP, which is quickest; in the rows
@@ -68,16 +68,22 @@ static void *taken(const char *kernel_name, uint64_t size, uint32_t allow, uint3
         return taken(#name, size, GPUMP_COMPRESS_ALLOW_WARP, GPUMP_COMPRESS_AVX2, 0);                       \
     }                                                                                                       \
     static void *name##_best(uint64_t size) { return taken(#name, size, GPUMP_COMPRESS_ALLOW_WARP, 0, 0); } \
-    static void *name##_lz4(uint64_t size) { return taken(#name, size, GPUMP_COMPRESS_ALLOW_WARP, 0, 1); }  \
-    static void *name##_zstd(uint64_t size) { return taken(#name, size, GPUMP_COMPRESS_ALLOW_WARP, 0, 2); } \
     static void *name##_near(uint64_t size) { return taken(#name, size, GPUMP_COMPRESS_ALLOW_NEAR, 0, 0); } \
     static void *name##_near_plain(uint64_t size) {                                                         \
         return taken(#name, size, GPUMP_COMPRESS_ALLOW_NEAR, GPUMP_COMPRESS_PLAIN, 0);                      \
-    }                                                                                                       \
+    }
+#define KERNEL_RIVALS(name)                                                                                 \
+    static void *name##_lz4(uint64_t size) { return taken(#name, size, GPUMP_COMPRESS_ALLOW_WARP, 0, 1); }  \
+    static void *name##_zstd(uint64_t size) { return taken(#name, size, GPUMP_COMPRESS_ALLOW_WARP, 0, 2); } \
     static void *name##_near_lz4(uint64_t size) { return taken(#name, size, GPUMP_COMPRESS_ALLOW_NEAR, 0, 1); }
 KERNEL(hotspot)
 KERNEL(btree_find_k)
 KERNEL(srad_1)
+#if BENCH_RIVALS
+KERNEL_RIVALS(hotspot)
+KERNEL_RIVALS(btree_find_k)
+KERNEL_RIVALS(srad_1)
+#endif
 
 static const uint64_t sizes[] = {131072, 0};
 
@@ -147,57 +153,64 @@ static const uint64_t sizes[] = {131072, 0};
          run_save,                                                                                                 \
          run_memcpy,                                                                                               \
          scene_free},                                                                                              \
-        {"compress_" #name "_near_plain_restore",                                                                  \
-         "plain C",                                                                                                \
-         "memcpy",                                                                                                 \
-         sizes,                                                                                                    \
-         name##_near_plain,                                                                                        \
-         run_restore,                                                                                              \
-         run_memcpy,                                                                                               \
-         scene_free},                                                                                              \
-        {"compress_" #name "_best_save_lz4",                                                                       \
-         "the best there is",                                                                                      \
-         "LZ4",                                                                                                    \
-         sizes,                                                                                                    \
-         name##_lz4,                                                                                               \
-         run_save,                                                                                                 \
-         run_lz4,                                                                                                  \
-         scene_free},                                                                                              \
-        {"compress_" #name "_best_restore_lz4",                                                                    \
-         "the best there is",                                                                                      \
-         "LZ4",                                                                                                    \
-         sizes,                                                                                                    \
-         name##_lz4,                                                                                               \
-         run_restore,                                                                                              \
-         run_unlz4,                                                                                                \
-         scene_free},                                                                                              \
-        {"compress_" #name "_best_save_zstd",                                                                      \
-         "the best there is",                                                                                      \
-         "zstd -1",                                                                                                \
-         sizes,                                                                                                    \
-         name##_zstd,                                                                                              \
-         run_save,                                                                                                 \
-         run_zstd,                                                                                                 \
-         scene_free},                                                                                              \
-        {"compress_" #name "_best_restore_zstd",                                                                   \
-         "the best there is",                                                                                      \
-         "zstd -1",                                                                                                \
-         sizes,                                                                                                    \
-         name##_zstd,                                                                                              \
-         run_restore,                                                                                              \
-         run_unzstd,                                                                                               \
-         scene_free},                                                                                              \
-        {"compress_" #name "_near_save_lz4",                                                                       \
-         "the best there is",                                                                                      \
-         "LZ4",                                                                                                    \
-         sizes,                                                                                                    \
-         name##_near_lz4,                                                                                          \
-         run_save,                                                                                                 \
-         run_lz4,                                                                                                  \
-         scene_free},                                                                                              \
     {                                                                                                              \
-        "compress_" #name "_near_restore_lz4", "the best there is", "LZ4", sizes, name##_near_lz4, run_restore,    \
-            run_unlz4, scene_free                                                                                  \
+        "compress_" #name "_near_plain_restore", "plain C", "memcpy", sizes, name##_near_plain, run_restore,       \
+            run_memcpy, scene_free                                                                                 \
     }
-const micro_case micro_compress_taken[] = {
-    ROWS(hotspot), ROWS(btree_find_k), ROWS(srad_1), {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
+#if BENCH_RIVALS
+#define ROWS_RIVALS(name)                                                                                       \
+    {                                                                                                           \
+        "compress_" #name "_best_save_lz4",                                                                     \
+        "the best there is",                                                                                    \
+        "LZ4",                                                                                                  \
+        sizes,                                                                                                  \
+        name##_lz4,                                                                                             \
+        run_save,                                                                                               \
+        run_lz4,                                                                                                \
+        scene_free},                                                                                            \
+        {"compress_" #name "_best_restore_lz4",                                                                 \
+         "the best there is",                                                                                   \
+         "LZ4",                                                                                                 \
+         sizes,                                                                                                 \
+         name##_lz4,                                                                                            \
+         run_restore,                                                                                           \
+         run_unlz4,                                                                                             \
+         scene_free},                                                                                           \
+        {"compress_" #name "_best_save_zstd",                                                                   \
+         "the best there is",                                                                                   \
+         "zstd -1",                                                                                             \
+         sizes,                                                                                                 \
+         name##_zstd,                                                                                           \
+         run_save,                                                                                              \
+         run_zstd,                                                                                              \
+         scene_free},                                                                                           \
+        {"compress_" #name "_best_restore_zstd",                                                                \
+         "the best there is",                                                                                   \
+         "zstd -1",                                                                                             \
+         sizes,                                                                                                 \
+         name##_zstd,                                                                                           \
+         run_restore,                                                                                           \
+         run_unzstd,                                                                                            \
+         scene_free},                                                                                           \
+        {"compress_" #name "_near_save_lz4",                                                                    \
+         "the best there is",                                                                                   \
+         "LZ4",                                                                                                 \
+         sizes,                                                                                                 \
+         name##_near_lz4,                                                                                       \
+         run_save,                                                                                              \
+         run_lz4,                                                                                               \
+         scene_free},                                                                                           \
+    {                                                                                                           \
+        "compress_" #name "_near_restore_lz4", "the best there is", "LZ4", sizes, name##_near_lz4, run_restore, \
+            run_unlz4, scene_free                                                                               \
+    }
+#endif
+const micro_case micro_compress_taken[] = {ROWS(hotspot),
+                                           ROWS(btree_find_k),
+                                           ROWS(srad_1),
+#if BENCH_RIVALS
+                                           ROWS_RIVALS(hotspot),
+                                           ROWS_RIVALS(btree_find_k),
+                                           ROWS_RIVALS(srad_1),
+#endif
+                                           {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};

@@ -22,7 +22,8 @@
  *
  * With `batch` above 1 a driver serves faults in batches: an interrupt, a fixed cost, then up to `batch` entries of the
  * fault buffer (merged reports are entries too), VA block by VA block, with prefetching by density; blocks are woken
- * when the driver replays (`replay`). The end of a fault is then known when its batch is fetched. */
+ * when the driver replays (`replay`). The end of a fault is then known when its batch is fetched. With `local` 1 too,
+ * the driver's fault buffer gets no faults to unallocated pages: an SM serves these, and their end is known at once. */
 #ifndef GPUMP_FAULT_H
 #define GPUMP_FAULT_H
 

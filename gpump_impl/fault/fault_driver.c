@@ -44,8 +44,14 @@ static void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at) {
     gpumpi_fault_take_frame(f, at);
 }
 
+/* Is a fault the driver's? Others are served one by one: by the CPU, or by the SM that has reported them. */
+static int gpumpi_fault_goes_to_driver(gpump_fault *f, uint32_t record) {
+    const gpumpi_fault_granule *granule = gpumpi_fault_granules(f) + gpumpi_fault_records(f)[record].granule;
+    return f->config.batch > 1 && !(f->config.local && granule->owner == GPUMP_FAULT_UNALLOCATED);
+}
+
 GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record) {
-    if (f->config.batch < 2) {
+    if (!gpumpi_fault_goes_to_driver(f, record)) {
         gpumpi_fault_serve_alone(f, record);
         return;
     }

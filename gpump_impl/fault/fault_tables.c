@@ -116,8 +116,6 @@ static gpump_result gpumpi_fault_check_config(const gpump_fault_config *config, 
     if (config->block_granules & (config->block_granules - 1))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "block_granules (a power of two)", 0, config->block_granules, 1,
                            64);
-    if (config->batch > 1 && config->local)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "local (with batches)", 0, config->local, 0, 0);
     return GPUMP_OK;
 }
 

@@ -6,6 +6,9 @@ command -v valgrind >/dev/null || exit 77
 out=$(sh "$1/bench/instructions.sh" "$2") || { echo "bench/instructions.sh failed"; exit 1; }
 echo "$out"
 [ "$(echo "$out" | wc -l)" -eq 4 ] || { echo "three rows were expected"; exit 1; }
+[ "$(sh "$1/bench/instructions.sh" "$2" victim_dual_round:8 | awk 'END { print $1, ($2 > 0) }')" = "victim_dual_round:8 1" ] ||
+    { echo "a case at a size was expected"; exit 1; }
+sh "$1/bench/instructions.sh" "$2" victim_dual_round:9 >/dev/null 2>&1 && { echo "a size that the case does not have is an error"; exit 1; }
 sh "$1/bench/instructions.sh" "$2" no_such_row >/dev/null 2>&1 && { echo "a row that does not exist is an error"; exit 1; }
 sh "$1/bench/instructions.sh" /no/such/micro >/dev/null 2>&1 && { echo "a program that does not exist is an error"; exit 1; }
 "$2" --operations x >/dev/null 2>&1 && { echo "--operations x is an error"; exit 1; }

@@ -488,14 +488,49 @@ static void access_counters(void **state) {
     assert_int_equal(gpump_fault_report_remote(f, got.last_map, 0, 7 * 16, 1), GPUMP_EMPTY);
 }
 
+/* With `local`, SMs allocate what neither side has, each one page at a time, while the driver batches what the CPU has.
+ */
+static void sms_allocate_beside_the_driver(void **state) {
+    enum { LOCAL_CYCLES = 20000, FIRST_UNALLOCATED = 512 };
+    gpump_fault_action action;
+    gpump_fault_statistics s;
+    gpump_fault *f;
+    uint64_t mapped[3] = {0, 0, 0}, next;
+    (void)state;
+    preset();
+    config.local = 1;
+    config.local_cycles = LOCAL_CYCLES;
+    config.prefetch_percent = 100;
+    f = make();
+    assert_int_equal(gpump_fault_map(f, 0, FIRST_UNALLOCATED * 16, 64 * 16, GPUMP_FAULT_UNALLOCATED, GPUMP_TLB_READ),
+                     GPUMP_OK);
+    assert_int_equal(report(f, 100, FIRST_UNALLOCATED, 1), GPUMP_FAULT_OPENED);
+    assert_int_equal(report(f, 100, 3, 2), GPUMP_FAULT_OPENED);
+    assert_int_equal(report(f, 100, FIRST_UNALLOCATED + 9, 3), GPUMP_FAULT_OPENED); /* the same SM: behind the first */
+    assert_int_equal(report(f, 200, FIRST_UNALLOCATED, 4), GPUMP_FAULT_MERGED);
+    for (next = gpump_fault_next_cycle(f); next != GPUMP_UNKNOWN; next = gpump_fault_next_cycle(f))
+        while (gpump_fault_next(f, next > 200 ? next : 200, &action) == GPUMP_OK) {
+            const uint64_t granule = action.page / 16;
+            assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+            if (action.kind == GPUMP_FAULT_ACT_MAP)
+                mapped[granule == 3 ? 2 : granule == FIRST_UNALLOCATED ? 0 : 1] = action.end;
+        }
+    assert_int_equal(mapped[0], 100 + LOCAL_CYCLES);
+    assert_int_equal(mapped[1], 100 + 2 * LOCAL_CYCLES);
+    assert_int_equal(mapped[2], 100 + config.batch_cycles + config.entry_cycles + config.block_cycles +
+                                    config.migrate_busy_cycles);
+    gpump_fault_get_statistics(f, &s);
+    assert_int_equal(s.local, 2);
+    assert_int_equal(s.migrated, 1);
+    assert_int_equal(s.allocated, 0);
+    assert_int_equal(s.batches, 1);
+    assert_int_equal(s.woken, 4);
+}
+
 static void refusals(void **state) {
     gpump_diag diag;
     size_t bytes;
     (void)state;
-    preset();
-    config.local = 1;
-    assert_int_equal(gpump_fault_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
-    assert_string_equal(diag.field, "local (with batches)");
     preset();
     config.block_granules = 24;
     assert_int_equal(gpump_fault_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
@@ -525,6 +560,7 @@ int main(void) {
         cmocka_unit_test(batches_take_as_long_as_measured),
         cmocka_unit_test(thrashing),
         cmocka_unit_test(access_counters),
+        cmocka_unit_test(sms_allocate_beside_the_driver),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

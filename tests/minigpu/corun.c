@@ -275,6 +275,25 @@ static void copies_go_on(void **state) {
     launch_file_free(&launch);
 }
 
+/* A division is of the queued memory: a GPU whose preset has the other model gets it, and need not be told. */
+static void sharing_brings_its_memory_model(void **state) {
+    machine_options options;
+    launch_file launch;
+    char error[LAUNCH_ERROR_BYTES];
+    machine *m;
+    (void)state;
+    machine_options_default(&options);
+    options.sharing.policy = gpump_partition_find("even");
+    options.gpu = "gtx480_shieh";
+    assert_int_equal(
+        launch_file_read(&launch, GPUMP_SOURCE_DIR "/examples/minigpu/launches/corun_backprop_cfd.yaml", error), 0);
+    m = machine_build(&launch, &options, error);
+    assert_non_null(m);
+    assert_int_equal(m->config.memory_model, 1);
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
 /* A division of SMs that the machine or the launch cannot have is refused before the run. */
 static void sharing_refuses_what_cannot_be_shared(void **state) {
     machine_options options;
@@ -287,7 +306,7 @@ static void sharing_refuses_what_cannot_be_shared(void **state) {
         launch_file_read(&launch, GPUMP_SOURCE_DIR "/examples/minigpu/launches/corun_backprop_cfd.yaml", error), 0);
     options.config = "memory_model=0";
     assert_null(machine_build(&launch, &options, error));
-    assert_non_null(strstr(error, "set memory_model: 1"));
+    assert_non_null(strstr(error, "leave memory_model 0 away"));
     launch_file_free(&launch);
     assert_int_equal(launch_file_read(&launch, GPUMP_SOURCE_DIR "/examples/minigpu/launches/gaussian.yaml", error), 0);
     options.config = "memory_model=1";
@@ -306,6 +325,7 @@ int main(void) {
         cmocka_unit_test(order_binds),
         cmocka_unit_test(slices_isolate),
         cmocka_unit_test(copies_go_on),
+        cmocka_unit_test(sharing_brings_its_memory_model),
         cmocka_unit_test(sharing_refuses_what_cannot_be_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
 #!/bin/sh
 # option_sets.sh MINIGPU SOURCE_DIR [RUNS [SEED]]: `minigpu run` with options drawn at random, on kernels of many kinds: is every run
 # right, or refused with a reason?
+# option_sets.sh MINIGPU SOURCE_DIR pairs [SEED]: every pair of options instead, on two kernels. A pair is right with the first values
+# of six draws that are not refused, and refused when all six are. Prints the refused pairs by reason.
 #
 # Options, their values and what they need come from `minigpu --list options` and `--list rules`, so a new option is drawn at once.
 # Each run takes one to three options, and those that they need. A run that is neither right nor refused fails: it is wrong, hung
@@ -12,7 +14,7 @@ cd "$source/examples/minigpu" || exit 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$minigpu" --list options | awk -F '\t' '$1 == "run" && $10 == ""' >"$work/options"
-"$minigpu" --list rules | awk -F '\t' '$1 == "run" && $3 != "" && $2 !~ / /' >"$work/rules"
+"$minigpu" --list rules | awk -F '\t' '$1 == "run" && $3 != ""' >"$work/rules"
 # Half of the runs have two kernels or more; what is written for this test comes more often than the others.
 ls "$source"/tests/minigpu/option_sets/*.yaml >"$work/several"
 for kernel in kernels/*/small.yaml; do echo "$kernel"; done >"$work/one"
@@ -31,7 +33,7 @@ function value(i,   n, part) {
     if (kind[i] == "flag") return ""
     n = split(examples[i], part, "|")
     if (n) return "=" part[1 + random(n)]
-    return "=" between(low[i] > 0 ? low[i] : 1, high[i] > 64 ? (high[i] > 100000 ? 100000 : high[i]) : high[i])
+    return "=" between(low[i] > 1 ? low[i] : 1, high[i] > 64 ? (high[i] > 100000 ? 100000 : high[i]) : high[i])
 }
 function add(name, given,   i) {
     for (i = 1; i <= count && option[i] != "--" name; i++) {}
@@ -47,29 +49,45 @@ FILENAME ~ /options$/ {
 FILENAME ~ /rules$/ { who[++rules] = $2; needs[rules] = $3; next }
 FILENAME ~ /one$/ { one[++ones] = $0; next }
 { several[++severals] = $0 }
+# adds what the options taken so far need, until nothing is missing
+# is one of the options of a list such as "faults|page-checks=kim" taken?
+function has(list,   n, either, e, name) {
+    n = split(list, either, "|")
+    for (e = 1; e <= n; e++) { name = either[e]; sub(/[=:].*/, "", name); if (name in taken) return 1 }
+    return 0
+}
+# adds what the options taken so far need, until nothing is missing
+function complete(   pass, r, n, part, p, wants, want, w, either, pair) {
+    for (pass = 0; pass < 3; pass++) for (r = 1; r <= rules; r++) {
+        n = split(who[r], part, " ")
+        for (p = 1; p <= n && has(part[p]); p++) {}
+        if (p <= n) continue
+        wants = split(needs[r], want, " ")
+        for (w = 1; w <= wants; w++) {
+            if (has(want[w])) continue
+            split(either[1 + random(split(want[w], either, "|"))], pair, "=")
+            add(pair[1], pair[2])
+        }
+    }
+}
+function draw_pairs(   i, k, n) {
+    for (i = 1; i < count; i++) for (k = i + 1; k <= count; k++) for (n = 0; n < 6; n++) {
+        line = ""
+        split("", taken)
+        add(substr(option[i], 3), ""); add(substr(option[k], 3), "")
+        complete()
+        print option[i] "+" option[k], several[n < 5 ? 2 : 3] line
+    }
+}
 END {
     x = 1 + (seed * 7919 + 12345) % 2147483646
     for (i = 0; i < 8; i++) random(2)
+    if (runs == "pairs") { draw_pairs(); exit }
     for (run = 0; run < runs; run++) {
         line = random(2) ? one[1 + random(ones)] : several[1 + random(severals)]
         split("", taken)
         for (n = 1 + random(3); n > 0; n--) { i = 1 + random(count); add(substr(option[i], 3), "") }
-        for (pass = 0; pass < 3; pass++) for (r = 1; r <= rules; r++) {
-            parts = split(who[r], part, "|")
-            for (p = 1; p <= parts; p++) {
-                name = part[p]; sub(/[=:].*/, "", name)
-                if (!(name in taken)) continue
-                wants = split(needs[r], want, " ")
-                for (w = 1; w <= wants; w++) {
-                    some = split(want[w], either, "|")
-                    have = 0
-                    for (e = 1; e <= some; e++) { name = either[e]; sub(/[=:].*/, "", name); if (name in taken) have = 1 }
-                    if (have) continue
-                    split(either[1 + random(some)], pair, "=")
-                    add(pair[1], pair[2])
-                }
-            }
-        }
+        complete()
         print line
     }
 }
@@ -115,19 +133,42 @@ shrunk() {
 }
 
 right=0 refused=0 bad=0
-while read -r line; do
-    # shellcheck disable=SC2086
-    kind=$(outcome $line)
-    case $kind in
+
+# judge KIND LINE: counts an outcome, and shows what is neither right nor refused
+judge() {
+    case $1 in
     right) right=$((right + 1)) ;;
     refused) refused=$((refused + 1)) ;;
     *)
         bad=$((bad + 1))
-        echo "$kind: $line"
+        echo "$1: $2"
         # shellcheck disable=SC2086
-        echo "  shortest: $(shrunk "$kind" $line)"
+        echo "  shortest: $(shrunk "$1" $2)"
         ;;
     esac
+}
+
+if [ "$runs" = pairs ]; then
+    pair=
+    while read -r next line; do
+        [ "$next" != "$pair" ] || [ "$kind" = refused ] || continue # the pair is known
+        [ "$next" = "$pair" ] || [ -z "$pair" ] || judge "$kind" "$drawn"
+        [ "$next" = "$pair" ] || [ "${kind:-}" != refused ] || printf '%s\t%s\n' "$reason" "$pair" >>"$work/refused"
+        pair=$next drawn=$line
+        # shellcheck disable=SC2086
+        kind=$(outcome $line)
+        reason=$(sed -n '/minigpu\|yaml/ { s/^[^ ]*yaml: //; s/^minigpu: //; s/^run: //; s/; .minigpu run --help.*//; p; q; }' "$work/out")
+    done <"$work/lines"
+    judge "$kind" "$drawn"
+    sort "$work/refused" | awk -F '\t' '$1 != reason { if (n) print n ": " reason ":" pairs; reason = $1; pairs = ""; n = 0 }
+        { pairs = pairs " " $2; n++ } END { print n ": " reason ":" pairs }'
+    echo "$((right + refused + bad)) pairs: $right right, $refused refused, $bad wrong, hung or crashed"
+    [ $bad -eq 0 ] && [ $refused -le 60 ]
+    exit
+fi
+while read -r line; do
+    # shellcheck disable=SC2086
+    judge "$(outcome $line)" "$line"
 done <"$work/lines"
 echo "$runs runs, seed $seed: $right right, $refused refused, $bad wrong, hung or crashed"
 [ $bad -eq 0 ] && [ $right -gt $((runs / 4)) ]

@@ -56,6 +56,12 @@ static void test_races_within_a_block_are_named(void **state) {
     expect(MINIGPU "run " KERNELS "lud_diagonal/small.yaml --races 2>&1", 0, "races: none between blocks");
 }
 
+/* What the buffers hold when a kernel fails is said, too. */
+static void test_a_failed_run_has_a_checksum(void **state) {
+    (void)state;
+    expect(MINIGPU "run " GOOD_RUN "../bad_run/shared_outside.yaml --json 2>/dev/null", 1, "\"checksum\": \"0x");
+}
+
 /* The page shows the error that its launch file gives before the guesses are replaced. */
 static void test_page_shows_the_error(void **state) {
     (void)state;
@@ -94,6 +100,9 @@ static void test_buffers_are_dumped(void **state) {
     assert_int_equal(size_of("dumped/small.bin"), 16);
     assert_int_equal(size_of("dumped/2.through_rows.argument1.bin"), 32);
     expect("grep -c '^2$' dumped/out.txt", 0, "40\n");
+    expect("rm -rf dumped; " MINIGPU "run " GOOD_RUN "pointers.yaml --dump dumped --trace ./dumped/out.txt 2>&1", 2,
+           "dumped/out.txt is two outputs, and one would be lost");
+    expect(MINIGPU "run " GOOD_RUN "pointers.yaml --dump dumped", 0, "right");
     expect("head -1 dumped/small.txt", 0, "# s32, 4 elements, at 0x");
     expect("rm -rf no_folder; touch no_folder; " MINIGPU "run " GOOD_RUN "pointers.yaml --dump no_folder 2>&1", 2,
            "no_folder is no folder");
@@ -191,14 +200,11 @@ static void test_a_full_disk_is_reported(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_page_shows_the_error),
-                                       cmocka_unit_test(test_races_are_named),
-                                       cmocka_unit_test(test_races_within_a_block_are_named),
-                                       cmocka_unit_test(test_buffers_are_dumped),
-                                       cmocka_unit_test(test_ranges_are_named),
-                                       cmocka_unit_test(test_init_writes_launch_files),
-                                       cmocka_unit_test(test_init_names_the_elements),
-                                       cmocka_unit_test(test_long_buffers_are_dumped),
-                                       cmocka_unit_test(test_a_full_disk_is_reported)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_page_shows_the_error),     cmocka_unit_test(test_a_failed_run_has_a_checksum),
+        cmocka_unit_test(test_races_are_named),          cmocka_unit_test(test_races_within_a_block_are_named),
+        cmocka_unit_test(test_buffers_are_dumped),       cmocka_unit_test(test_ranges_are_named),
+        cmocka_unit_test(test_init_writes_launch_files), cmocka_unit_test(test_init_names_the_elements),
+        cmocka_unit_test(test_long_buffers_are_dumped),  cmocka_unit_test(test_a_full_disk_is_reported)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

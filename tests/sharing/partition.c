@@ -1,5 +1,6 @@
 /* labels: unit property */
 /* Partitions: Algorithm 1's golden vectors, demand and rates by hand, every policy against brute force. */
+#include "decisions.h"
 #include "diagnosed.h"
 
 #include <sys/mman.h>
@@ -853,28 +854,39 @@ static void wrong_arguments(void **state) {
     assert_memory_equal(shares, untouched, sizeof shares);
 }
 
-/* What every policy gives in 400 random requests, as one number each; half of the kernels want few blocks, some say
- * nothing of their misses. A change has to be meant, and is written down here and in CHANGELOG. */
-static void same_decisions(void **state) {
-    static const struct {
-        const char *name;
-        uint64_t hash;
-    } expected[] = {
-        {"ccbp", UINT64_C(0xbe99e4750519f525)},  {"smk", UINT64_C(0x9db5ff491e3080c2)},
-        {"ws", UINT64_C(0x961bb899ca8668e8)},    {"ws+dai", UINT64_C(0x1af04b8751e2d981)},
-        {"crisp", UINT64_C(0x98185e8e0071ad98)}, {"spatial", UINT64_C(0xf680bfbb4061cf42)},
-        {"even", UINT64_C(0xd4d445df48c831ec)},  {"leftover", UINT64_C(0xade093eb7c173a0b)},
-        {"slack", UINT64_C(0x64cb86084606556b)},
-    };
+/* One line: what each kernel gets. */
+static void note_shares(decisions *all, uint64_t number, gpump_result result, const gpump_partition_share *shares,
+                        uint32_t count) {
+    char line[2048];
+    size_t at = (size_t)snprintf(line, sizeof line, "%" PRIu64 ":%s%s", number, result ? " " : "",
+                                 result ? gpump_result_name(result) : "");
+    for (uint32_t k = 0; !result && k < count; k++) {
+        const gpump_partition_share *s = &shares[k];
+        at += (size_t)snprintf(
+            line + at, sizeof line - at,
+            "%s %" PRIu32 " blocks, SMs %" PRIu32 "+%" PRIu32 ", network %" PRIu32 ", DRAM %" PRIu32 ", memory %" PRIu32
+            "+%" PRIu32 ", limits %016" PRIx64,
+            k ? ";" : "", s->blocks, s->first_sm, s->sms, s->network_q16, s->dram_q16, s->first_memory, s->memory,
+            gpump_hash_u32s(GPUMP_HASH_SEED, (const uint32_t *)(const void *)&s->limits, sizeof s->limits / 4));
+    }
+    assert_true(at < sizeof line);
+    decided(all, "%s", line);
+}
+
+/* What every policy gives in 400 random requests, in tests/sharing/decisions; half of the kernels want few blocks, some
+ * say nothing of their misses. A change has to be meant, and is written down there (GPUMP_DECISIONS=write,
+ * tests/decisions.h) and in CHANGELOG. */
+static void every_policy_divides_as_written_down(void **state) {
+    static const char *const names[] = {"ccbp", "smk", "ws", "ws+dai", "crisp", "spatial", "even", "leftover", "slack"};
     static random_request r;
     int changed = 0;
     (void)state;
-    for (uint32_t p = 0; p < sizeof expected / sizeof *expected; p++) {
-        const gpump_partition_policy *policy = gpump_partition_find(expected[p].name);
-        uint64_t hash = GPUMP_HASH_SEED;
+    for (uint32_t p = 0; p < sizeof names / sizeof *names; p++) {
+        const gpump_partition_policy *policy = gpump_partition_find(names[p]);
+        decisions all = decisions_begin(40);
+        char name[128];
         for (uint64_t number = 0; number < 400; number++) {
             gpump_partition_share shares[GPUMP_PARTITION_KERNELS];
-            gpump_result result;
             random_state = 31 + number;
             draw_request(&r, 1 + (uint32_t)draw(4), number % 2 ? 3 : 16);
             for (uint32_t k = 0; k < r.request.count; k++) { /* speeds that are equal, and misses that are few */
@@ -883,16 +895,13 @@ static void same_decisions(void **state) {
                 if (number % 4 == 0) r.demands[k].misses_per_1000_q4 %= 20;
             }
             memset(shares, 0xff, sizeof shares);
-            result = gpump_partition_decide(policy, &r.request, shares, NULL);
-            hash = gpump_hash_u64(hash, (uint64_t)(int64_t)result);
-            for (uint32_t k = 0; !result && k < r.request.count; k++)
-                hash = gpump_hash_u32s(hash, &shares[k].blocks, sizeof shares[k] / 4);
+            note_shares(&all, number, gpump_partition_decide(policy, &r.request, shares, NULL), shares,
+                        r.request.count);
         }
-        if (hash == expected[p].hash) continue;
-        printf("%s: UINT64_C(0x%016llx)\n", policy->name, (unsigned long long)hash);
-        changed = 1;
+        snprintf(name, sizeof name, "tests/sharing/decisions/%s.txt", names[p]);
+        changed |= decisions_differ(&all, name);
     }
-    assert_false(changed); /* the numbers that it prints are those of today's decisions */
+    assert_false(changed);
 }
 
 int main(void) {
@@ -912,7 +921,7 @@ int main(void) {
         cmocka_unit_test(holds_a_tail),
         cmocka_unit_test(hold_divides),
         cmocka_unit_test(hold_in_numbers),
-        cmocka_unit_test(same_decisions),
+        cmocka_unit_test(every_policy_divides_as_written_down),
         cmocka_unit_test(wrong_arguments),
         cmocka_unit_test(reads_what_it_was_given),
     };

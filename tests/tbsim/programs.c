@@ -131,6 +131,8 @@ static void test_no_file_of_a_run_is_written_over(void **state) {
                  {MINIGPU "demo k/k.yaml --trace k", "k/demo-flush.json is read and would be written over"},
                  {MINIGPU "pairs k/k.yaml k/k.yaml --csv k/k.ptx", "k/k.ptx is read and would be written over"},
                  {MINIGPU "run k/k.yaml --html both --trace both", "both is two outputs, and one would be lost"},
+                 {MINIGPU "run k/k.yaml --html new --trace ./new", "new is two outputs, and one would be lost"},
+                 {MINIGPU "run k/k.yaml --html k/../new --trace new", "k/../new is two outputs, and one would be lost"},
                  {MINIGPU "policies --html both --csv both", "both is two outputs, and one would be lost"},
                  {TBSIM "run " FIGURE "--html both --trace both", "both is two outputs, and one would be lost"}};
     char command[1024];

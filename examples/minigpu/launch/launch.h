@@ -94,8 +94,19 @@ typedef struct launch_expected {
     launch_place place;
 } launch_expected;
 
+struct ptx_module;
+
+/* Device memory that outlives a machine (device/device.h). Buffers then have their addresses and contents already, and
+ * variables of modules are buffers. */
+typedef struct launch_memory {
+    uint8_t *bytes;          /* at DEVICE_BASE */
+    uint64_t capacity_bytes; /* from there */
+    uint64_t end;            /* address behind the buffers: the machine's own memory begins there */
+} launch_memory;
+
 typedef struct launch_kernel {
-    char *ptx_path; /* as it is opened: relative paths are taken from the launch file's folder */
+    char *ptx_path;                  /* as it is opened: relative paths are taken from the launch file's folder */
+    const struct ptx_module *module; /* read and linked already, and outlives the machine; NULL: ptx_path is read */
     char *name;
     uint32_t process;  /* index into launch_file.processes */
     uint32_t priority; /* higher goes first; the process's unless the kernel has its own */
@@ -159,7 +170,8 @@ typedef struct launch_loop {
 
 typedef struct launch_file {
     char *path;
-    char **read_paths; /* the other files that it names, which a run reads */
+    const launch_memory *memory; /* NULL: the machine makes device memory */
+    char **read_paths;           /* the other files that it names, which a run reads */
     uint32_t read_path_count;
     char *gpu; /* preset name; NULL: the command line's or the default */
     launch_place gpu_place;

@@ -54,7 +54,7 @@ void machine_options_default(machine_options *options) {
 /* What lives outside the arena because it never changes once the machine is built. */
 typedef struct machine_programs {
     ptx_module *modules;
-    char **paths;
+    char **paths; /* NULL: the launch lends the module */
     uint32_t module_count;
     uint64_t *const_bases, *global_bases; /* of each module's variables */
     uint64_t end_of_variables;
@@ -68,7 +68,7 @@ typedef struct machine_programs {
 static void free_programs(machine_programs *p) {
     uint32_t i;
     for (i = 0; i < p->module_count; i++) {
-        ptx_free(&p->modules[i]);
+        if (p->paths[i]) ptx_free(&p->modules[i]);
         free(p->paths[i]);
     }
     for (i = 0; p->infos && i < p->kernel_count; i++) free(p->infos[i]);
@@ -92,6 +92,7 @@ static void link_modules(machine_programs *p) {
     uint64_t address = DEVICE_BASE;
     uint32_t i;
     for (i = 0; i < p->module_count; i++) {
+        if (!p->paths[i]) continue;
         p->const_bases[i] = address;
         address = align_up(address + p->modules[i].constant_bytes, PAGE_BYTES) + PAGE_BYTES;
         p->global_bases[i] = address;
@@ -214,6 +215,36 @@ static const char *missing_texture_reference(const ptx_module *module, const ker
     return NULL;
 }
 
+/* Returns the number of a kernel's module, which is read from its file unless it is there already; NONE with the reason
+ * in error. */
+static uint32_t find_module(machine_programs *p, launch_file *launch, const launch_kernel *k,
+                            char error[LAUNCH_ERROR_BYTES]) {
+    ptx_error wrong;
+    struct stat status;
+    uint32_t n;
+    for (n = 0; n < p->module_count; n++)
+        if (k->module ? p->modules[n].memory == k->module->memory : p->paths[n] && !strcmp(p->paths[n], k->ptx_path))
+            return n;
+    if (k->module) {
+        p->modules[p->module_count] = *k->module;
+        return p->module_count++;
+    }
+    if (stat(k->ptx_path, &status) || !S_ISREG(status.st_mode)) { /* a pipe or a device could be read for ever */
+        launch_file_error(launch, k->ptx_place, error,
+                          access(k->ptx_path, F_OK) ? "cannot open %s" : "%s is no regular file: copy the PTX into one",
+                          k->ptx_path);
+        return NONE;
+    }
+    memset(&wrong, 0, sizeof wrong);
+    if (ptx_read_file(k->ptx_path, &p->modules[n], &wrong)) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s", wrong.text);
+        return NONE;
+    }
+    p->paths[n] = strdup(k->ptx_path);
+    p->module_count++;
+    return n;
+}
+
 /* Reads the PTX files of all kernels, each file once. */
 static machine_programs *read_programs(const minigpu_config *config, launch_file *launch,
                                        const machine_options *options, const kernel_program **found,
@@ -240,27 +271,10 @@ static machine_programs *read_programs(const minigpu_config *config, launch_file
     }
     for (i = 0; i < launch->kernel_count; i++) {
         launch_kernel *k = &launch->kernels[i];
-        for (n = 0; n < p->module_count && strcmp(p->paths[n], k->ptx_path) != 0; n++) {}
-        if (n == p->module_count) {
-            ptx_error wrong;
-            struct stat status;
-            if (stat(k->ptx_path, &status) ||
-                !S_ISREG(status.st_mode)) { /* a pipe or a device could be read for ever */
-                launch_file_error(launch, k->ptx_place, error,
-                                  access(k->ptx_path, F_OK) ? "cannot open %s"
-                                                            : "%s is no regular file: copy the PTX into one",
-                                  k->ptx_path);
-                free_programs(p);
-                return NULL;
-            }
-            memset(&wrong, 0, sizeof wrong);
-            if (ptx_read_file(k->ptx_path, &p->modules[n], &wrong)) {
-                snprintf(error, LAUNCH_ERROR_BYTES, "%s", wrong.text);
-                free_programs(p);
-                return NULL;
-            }
-            p->paths[n] = strdup(k->ptx_path);
-            p->module_count++;
+        n = find_module(p, launch, k, error);
+        if (n == NONE) {
+            free_programs(p);
+            return NULL;
         }
         p->module_of_kernel[i] = n;
         found[i] = ptx_find_kernel(&p->modules[n], k->name);
@@ -682,6 +696,8 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
         snprintf(error, LAUNCH_ERROR_BYTES, "minigpu: --gpu wants one of %s, not \"%s\"", names, preset);
         return -1;
     }
+    /* A group divides the bandwidth of the queued memory: model 1, unless the launch or --config names another. */
+    if (options->sharing.policy) config->memory_model = 1;
     for (i = 0; i < launch->number_count; i++) {
         const launch_number *number = &launch->numbers[i];
         if (minigpu_config_set(config, number->name, number->value)) {
@@ -718,7 +734,8 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
         config->in_flight_records += LOG_UNITS_MAX;
     config->switch_stalls = options->switch_stalls;
     /* A policy decides block by block, so blocks of two kernels meet on an SM. */
-    if (options->policy && !options->duet && config->kernels_per_sm < 2) config->kernels_per_sm = 2;
+    if (options->policy && !options->schedule && !options->duet && config->kernels_per_sm < 2)
+        config->kernels_per_sm = 2;
     if (options->sharing.policy && config->kernels_per_sm < launch->kernel_count)
         config->kernels_per_sm = launch->kernel_count;
     if ((why = minigpu_config_check(config))) {
@@ -738,6 +755,14 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
 static uint32_t choose_technique(const launch_file *launch, const machine_options *options) {
     if (options->technique != GPUMP_TECHNIQUES) return options->technique;
     return launch->technique ? gpump_technique_find(launch->technique) : (uint32_t)GPUMP_TECHNIQUE_SWITCH;
+}
+
+/* Device memory that somebody else keeps; NULL: it is too small. What lies behind the buffers is the machine's, and
+ * only the parts that a machine expects to be zero are cleared: memory of contexts and local memory is not. */
+static uint8_t *lent_memory(const launch_memory *memory, const machine *m) {
+    if (m->memory_bytes > memory->capacity_bytes) return NULL;
+    memset(memory->bytes + (m->grid_workspaces - DEVICE_BASE), 0, m->context_base - m->grid_workspaces);
+    return memory->bytes;
 }
 
 /* Fills an opened arena with the machine. */
@@ -795,10 +820,11 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     if (find_symbols(launch, p, error)) goto done;
     for (i = 0; i < launch->buffer_count; i++) {
         const uint64_t guard = align_up(launch->buffers[i].guard_bytes, PAGE_BYTES);
-        if (launch->buffers[i].symbol) continue;
+        if (launch->buffers[i].symbol || launch->memory) continue;
         launch->buffers[i].address = align_up(address + guard, alignment);
         address = align_up(launch->buffers[i].address + launch->buffers[i].bytes, PAGE_BYTES) + guard + PAGE_BYTES;
     }
+    if (launch->memory) address = launch->memory->end;
     address = align_up(address, alignment);
     launch_place_pointers(launch);
     resident = c->gpu.sms * c->gpu.block_slots;
@@ -818,7 +844,7 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     address = align_up(address + m->context_stride * contexts * m->kernel_count, PAGE_BYTES) + PAGE_BYTES;
     if (m->code_is_absent) address = code_pages_place(m, address, alignment);
     m->memory_bytes = address - DEVICE_BASE;
-    m->memory = (uint8_t *)arena_take(&m->arena, m->memory_bytes);
+    m->memory = launch->memory ? lent_memory(launch->memory, m) : (uint8_t *)arena_take(&m->arena, m->memory_bytes);
     m->page_table = (uint8_t *)arena_take(&m->arena, m->memory_bytes / PAGE_BYTES + 1);
     m->page_ends = (uint16_t *)arena_take_array(&m->arena, m->memory_bytes / PAGE_BYTES + 1, sizeof *m->page_ends);
     if (!m->memory || !m->page_table || !m->page_ends) goto memory;
@@ -826,6 +852,7 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     map_pages(m, m->grid_workspaces, heap - m->grid_workspaces, PAGE_READ | PAGE_WRITE);
     map_pages(m, heap, runtime_calls_heap_bytes(m), PAGE_READ | PAGE_WRITE);
     for (i = 0; i < p->module_count; i++) {
+        if (!p->paths[i]) continue;
         if (p->modules[i].constant_bytes)
             memcpy(device_memory(m, p->const_bases[i]), p->modules[i].constant_image, p->modules[i].constant_bytes);
         if (p->modules[i].global_bytes)
@@ -834,7 +861,8 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
         map_pages(m, p->global_bases[i], p->modules[i].global_bytes, PAGE_READ | PAGE_WRITE);
     }
     for (i = 0; i < launch->buffer_count; i++) {
-        memcpy(device_memory(m, launch->buffers[i].address), launch->buffers[i].contents, launch->buffers[i].bytes);
+        if (!launch->memory)
+            memcpy(device_memory(m, launch->buffers[i].address), launch->buffers[i].contents, launch->buffers[i].bytes);
         if (launch->buffers[i].symbol) continue;
         map_pages(m, launch->buffers[i].address - align_up(launch->buffers[i].guard_bytes, PAGE_BYTES),
                   align_up(launch->buffers[i].bytes, PAGE_BYTES) +
@@ -941,7 +969,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->config = config;
     m->programs = p;
     m->preempt_cycle = options->preempt_cycle;
-    m->policy = options->policy;
+    m->policy = options->schedule ? NULL : options->policy; /* the scheduler empties SMs by it */
     m->limit_cycles = options->limit_cycles;
     m->ask_again = NEVER;
     m->threads = options->threads;
@@ -998,8 +1026,8 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         machine_free(m);
         return NULL;
     }
-    if (options->schedule && preemption_schedule_make(m, launch, options->schedule, options->vacate, options->slice_ns,
-                                                      options->faults.extra, error)) {
+    if (options->schedule && preemption_schedule_make(m, launch, options->schedule, options->vacate, options->policy,
+                                                      options->slice_ns, options->faults.extra, error)) {
         machine_free(m);
         return NULL;
     }

@@ -100,6 +100,8 @@ typedef struct part {
                                                                                     fault and belongs to it
                                                                                     (preempted_block.fault_sm) */
     void (*blocks_are_weighed)(struct machine *m, struct sm *s); /* a policy is about to look at the SM's blocks */
+    void (*price_rewind)(struct machine *m, const struct block *b,
+                         gpump_cost_rewind *rewind); /* what it would save and lose by going back */
 
     /* ---- asked by other parts, through the machine ---- */
     int (*room_wanted)(const struct machine *m, uint32_t for_kernel, room_request *request); /* 1: it has asked */

@@ -73,9 +73,9 @@ static void file_path(const launch_file *launch, uint32_t index, const char *fol
     snprintf(path, PATH_BYTES, "%s/%s%s", folder, name, ending);
 }
 
-int dump_prepare(const launch_file *launch, const char *folder) {
+int dump_prepare(const launch_file *launch, const char *folder, const char *trace, const char *html) {
     char path[PATH_BYTES];
-    const char *const output = path;
+    const char *const outputs[] = {trace, html, path};
     struct stat status;
     uint32_t i;
     if (mkdir(folder, 0777) && errno != EEXIST) {
@@ -92,7 +92,7 @@ int dump_prepare(const launch_file *launch, const char *folder) {
     }
     for (i = 0; i < 2 * launch->buffer_count; i++) {
         file_path(launch, i / 2, folder, i % 2 ? ".bin" : ".txt", path);
-        if (outputs_spare(launch, &output, 1)) return -1;
+        if (outputs_spare(launch, outputs, 3)) return -1;
     }
     return 0;
 }

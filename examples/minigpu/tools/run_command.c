@@ -61,7 +61,8 @@ static machine *build(const run_arguments *a, launch_file *launch, race_log **ra
     why = missing_regions(m, &a->machine);
     if (!why && a->races && !(*races = races_watch(m, error))) why = error;
     if (why) fprintf(stderr, "minigpu: %s\n", why);
-    if (!why && !try_to_write(a->trace) && !try_to_write(a->html) && !(a->dump && dump_prepare(launch, a->dump)))
+    if (!why && !(a->dump && dump_prepare(launch, a->dump, a->trace, a->html)) && !try_to_write(a->trace) &&
+        !try_to_write(a->html))
         return m;
     machine_free(m);
     return NULL;

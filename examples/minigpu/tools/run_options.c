@@ -774,7 +774,6 @@ const option_set run_sets[] = {{gpu_rows, MACHINE},
 /* ==== rules ==== */
 
 static const option_rule run_rules[] = {
-    {"schedule victims", NULL, "--schedule and --victims exclude each other"},
     {"places|in-turn|unsampled", "partition", "--places, --in-turn and --unsampled need --partition POLICY"},
     {"partition victims", NULL, "--partition excludes --victims"},
     {"group", "schedule partition", "--group needs --schedule POLICY and --partition POLICY"},
@@ -810,14 +809,12 @@ static const option_rule run_rules[] = {
     {"link fault-service|fault-at", NULL,
      "--link serves faults in its own time: no --fault-service, and no --fault-at"},
     {"link threads", NULL, "--link and --threads exclude each other: the fault unit is one for all SMs"},
-    {"link in-place", NULL, "--link and --in-place exclude each other"},
     {"switch-on-fault", "link",
      "--switch-on-fault needs --link NAME, and a scheme under which a warp can leave: not stall"},
     {"switch-on-fault faults=stall", NULL,
      "--switch-on-fault needs --link NAME, and a scheme under which a warp can leave: not stall"},
     {"switch-on-fault victims|partition", NULL, "--switch-on-fault excludes --victims and --partition"},
     {"local-handler", "link", "--local-handler needs --link NAME"},
-    {"local-handler link=uvm595", NULL, "--local-handler needs a link that serves faults one by one: not uvm595"},
     {"gpu-memory|remote", "link", "--gpu-memory and --remote need --link NAME"},
     {"absent=local", "page-checks",
      "--absent local needs --page-checks FORM: local memory faults only where it is checked"},

@@ -34,8 +34,7 @@ int corun_make(machine *m, const corun_options *options, char error[LAUNCH_ERROR
             }
     if (!m->config.memory_model) {
         snprintf(error, LAUNCH_ERROR_BYTES,
-                 "%s: --partition divides the bandwidth of the queued memory; set memory_model: 1 (as the maxwell "
-                 "presets do)",
+                 "%s: --partition divides the bandwidth of the queued memory: leave memory_model 0 away",
                  m->launch->path);
         return -1;
     }

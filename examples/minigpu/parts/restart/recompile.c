@@ -10,6 +10,7 @@
 #include "parts/restart/region.h"
 #include "sm/scoreboard.h"
 #include "parts/restart/restart.h"
+#include "preemption/context_bytes.h"
 #include "preemption/context_forms.h"
 #include "sm/gate.h"
 
@@ -242,6 +243,27 @@ static void block_rewinds(machine *m, sm *s, block *b) {
     if (!running) b->to_point = 0;
 }
 
+/* What a rewind of one block would save and lose: what is live where its warps would go back to, and what they have
+ * done since. A block that can be switched can also go back, at the latest at the next boundary. */
+static void price_rewind(machine *m, const block *b, gpump_cost_rewind *rewind) {
+    warp there;
+    const kernel *k = &m->kernels[b->kernel];
+    const sm *s = m->sms[b->sm];
+    uint32_t i, registers;
+    rewind->bytes = b->keep & GPUMP_PART_SHARED_MEMORY ? 0 : k->shared_bytes;
+    rewind->executed = 0;
+    for (i = 0; i < b->warp_count; i++) {
+        const warp *w = &m->warps[b->warps[i]];
+        if (!w->stack.depth) continue;
+        there = *w;
+        if (restart_may(s, w, GPUMP_RESTART_SPARSE)) {
+            restart_where(s, w, GPUMP_RESTART_SPARSE, &there.stack);
+            rewind->executed += gpump_restart_since(s->restart, w->slot, GPUMP_RESTART_SPARSE);
+        }
+        rewind->bytes += context_bytes_of_warp(m, b, &there, &registers);
+    }
+}
+
 const part restart_part = {
     .name = "restart",
     .is_present = is_present,
@@ -250,5 +272,6 @@ const part restart_part = {
     .warp_came = warp_came,
     .warp_starts = warp_starts,
     .warp_leaves = warp_leaves,
+    .price_rewind = price_rewind,
     .hash_sm = hash_sm,
 };

@@ -3,10 +3,9 @@
  *   1. Each process gets a row of the process table (its page table base goes to the SMs) and a command queue.
  *   2. A kernel whose turn it is in its process is submitted (gpump_scheduler_submit). One is in flight per queue.
  *   3. gpump_scheduler_next hands over what is to be done:
- *        SETUP    the SM gets the process's page table base; what a change of process makes stale in its L1 is dropped;
- * then it is ready ISSUE    a block starts there, a preempted one by its entry, a new one by its index
- * (preemption_place) PREEMPT  the SM's blocks leave (preemption_carry_out): by switch or drain, or each as
- * gpump_victim_select says KERNEL_DONE, KERNEL_START  for the record
+ *      - SETUP: the SM gets the process's page table base. What a change of process makes stale in its L1 is dropped.
+ *      - ISSUE: a block starts there (preemption_place), a preempted one by its entry, a new one by its index.
+ *      - PREEMPT: the SM's blocks leave: by switch or drain, or each as a victim policy says (schedule_vacate.c).
  *   4. A block that has left its SM is reported: finished, or preempted with the entry that it waits in.
  * A block counts as gone when its place is free (FREED), so a block that is issued always finds room. A block that has
  * left on a fault (--switch-on-fault) stays counted on its SM: it comes back as its SM asks for it, or becomes a
@@ -23,12 +22,14 @@
 #include "preemption/requests.h"
 #include "parts/schedule/schedule_facts.h"
 #include "parts/schedule/schedule_group.h"
+#include "parts/schedule/schedule_vacate.h"
 #include "parts/corun/corun.h"
 
 #define SCHEDULER_SLOTS_MAX 64u /* gpump_scheduler_config.blocks_per_sm */
 
 int preemption_schedule_make(machine *m, const launch_file *launch, const char *policy, uint32_t technique,
-                             uint64_t slice_ns, uint32_t extra_blocks, char error[LAUNCH_ERROR_BYTES]) {
+                             const gpump_victim_policy *victims, uint64_t slice_ns, uint32_t extra_blocks,
+                             char error[LAUNCH_ERROR_BYTES]) {
     struct schedule *c = (struct schedule *)arena_take(&m->arena, sizeof *c);
     gpump_scheduler_config config;
     gpump_diag diag;
@@ -49,7 +50,8 @@ int preemption_schedule_make(machine *m, const launch_file *launch, const char *
     config.processes = config.queues = launch->process_count;
     config.active_kernels = launch->process_count > m->config.gpu.sms ? launch->process_count : m->config.gpu.sms;
     config.saved_blocks = config.sms * config.blocks_per_sm;
-    config.technique = technique;
+    c->victims = victims;
+    config.technique = victims ? (uint32_t)GPUMP_TECHNIQUE_SELECT : technique;
     if (slice_ns) config.slice_cycles = (uint32_t)gpump_gpu_cycles_from_ns(&m->config.gpu, slice_ns);
     if (gpump_scheduler_bytes(&config, &bytes, &diag) != GPUMP_OK) {
         size_t length = (size_t)snprintf(error, LAUNCH_ERROR_BYTES, "gpump_scheduler: ");
@@ -58,11 +60,15 @@ int preemption_schedule_make(machine *m, const launch_file *launch, const char *
     }
     memory = arena_take(&m->arena, bytes);
     c->vacating = (uint32_t *)arena_take_array(&m->arena, m->sm_count, sizeof *c->vacating);
+    c->vacating_since = (uint64_t *)arena_take_array(&m->arena, m->sm_count, sizeof *c->vacating_since);
+    c->ask_again = (uint64_t *)arena_take_array(&m->arena, m->sm_count, sizeof *c->ask_again);
     c->processes = (uint32_t *)arena_take_array(&m->arena, launch->process_count, sizeof *c->processes);
     c->names = (scheduled *)arena_take_array(&m->arena, m->block_count, sizeof *c->names);
     c->off_chip = (scheduled *)arena_take_array(&m->arena, m->preempted_count, sizeof *c->off_chip);
     c->leases = (schedule_lease *)arena_take_array(&m->arena, m->sm_count, sizeof *c->leases);
-    if (!memory || !c->vacating || !c->processes || !c->names || !c->off_chip || !c->leases) goto memory;
+    if (!memory || !c->vacating || !c->vacating_since || !c->ask_again || !c->processes || !c->names || !c->off_chip ||
+        !c->leases)
+        goto memory;
     if (gpump_scheduler_init(memory, bytes, &config, &c->scheduler, &diag) != GPUMP_OK) goto memory;
     for (i = 0; i < launch->process_count; i++) {
         gpump_scheduler_process process;
@@ -164,76 +170,6 @@ void preemption_schedule_came_back(machine *m, sm *s, uint32_t entry) {
     name_placed(m, s, &schedule_of(m)->off_chip[entry]);
 }
 
-/* The SM's blocks that can still be told to leave: not those that leave already or just come back. Returns how many. */
-static uint32_t look_at_leaving(machine *m, const sm *s, gpump_block_view views[GPUMP_VICTIM_BLOCKS]) {
-    uint32_t count = GPUMP_VICTIM_BLOCKS, i, leaving = 0;
-    machine_must(m, "gpump_sm_blocks", gpump_sm_blocks(s->gpump, m->now, views, GPUMP_VICTIM_BLOCKS, &count), NULL);
-    for (i = 0; i < count && !m->failed; i++) {
-        if (!gpump_block_stays(views[i].state) || !views[i].may) continue;
-        /* Flushed once at most: turns shorter than a block would else start it for ever. */
-        if (m->blocks[s->block_of_entry[views[i].block.slot]].flushes) views[i].may &= ~(1u << GPUMP_TECHNIQUE_FLUSH);
-        views[leaving++] = views[i];
-    }
-    return leaving;
-}
-
-/* Which way each of an SM's blocks goes, from what each way would cost (gpump_victim_vacate under "chimera"). */
-static uint32_t select_choices(machine *m, sm *s, gpump_block_choice *choices) {
-    gpump_block_view views[GPUMP_VICTIM_BLOCKS];
-    gpump_cost_estimate estimates[GPUMP_VICTIM_BLOCKS];
-    gpump_victim_request request;
-    gpump_victim_sm view;
-    gpump_victim_question question;
-    gpump_victim_decision decision;
-    uint32_t leaving;
-    /* Asked in each cycle of a save: what blocks wait for is searched only when a block is left to choose for. */
-    if (!look_at_leaving(m, s, views)) return 0;
-    memset(&request, 0, sizeof request);
-    memset(&view, 0, sizeof view);
-    memset(&question, 0, sizeof question);
-    memset(&decision, 0, sizeof decision);
-    PARTS_TELL(m, blocks_are_weighed, (m, s));
-    leaving = look_at_leaving(m, s, views);
-    question.policy = gpump_victim_find("chimera");
-    machine_must(m, "gpump_cost_estimate_blocks",
-                 gpump_cost_estimate_blocks(&m->port, m->histories, m->kernel_count + 1, views, leaving, NULL,
-                                            &question.policy->cost, estimates, NULL),
-                 NULL);
-    gpump_victim_request_init(&request, 0, 0, m->now);
-    request.limit_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, 15000);
-    view.blocks = views;
-    view.estimates = estimates;
-    view.count = leaving;
-    view.sm = s->index;
-    question.request = &request;
-    question.sms = &view;
-    question.sm_count = 1;
-    question.choices = choices;
-    question.choice_capacity = BLOCK_ENTRIES_MAX;
-    machine_must(m, "gpump_victim_vacate", gpump_victim_vacate(&question, &decision, NULL), NULL);
-    return decision.choices;
-}
-
-/* Makes whoever runs on an SM that is being vacated leave; blocks that were just coming back are told when they have
- * arrived. */
-static void vacate(machine *m, sm *s) {
-    gpump_block_choice choices[BLOCK_ENTRIES_MAX];
-    uint32_t technique = schedule_of(m)->vacating[s->index] - 1, count, entry;
-    memset(choices, 0, sizeof choices);
-    for (;;) { /* its blocks that have left on a fault go to the preempted blocks of their kernels */
-        PARTS_ASK(m, entry, NONE, give_up_off_chip, (m, s, NONE));
-        if (entry == NONE) break;
-        preemption_schedule_off_chip_left(m, entry, 0);
-    }
-    if (!s->resident) return;
-    if (technique != GPUMP_TECHNIQUE_SELECT) {
-        preemption_request(m, s, technique, 0, 0);
-        return;
-    }
-    count = select_choices(m, s, choices);
-    if (count) preemption_carry_out(m, s, choices, count, 0);
-}
-
 static void set_up(machine *m, const gpump_scheduler_action *action) {
     sm *s = m->sms[action->sm];
     schedule_of(m)->vacating[action->sm] = 0;
@@ -276,7 +212,7 @@ void preemption_schedule_pump(machine *m) {
     gpump_result result = GPUMP_EMPTY;
     uint32_t i;
     for (i = 0; i < m->sm_count; i++)
-        if (c->vacating[i] && m->sms[i]->resident) vacate(m, m->sms[i]);
+        if (c->vacating[i] && m->sms[i]->resident) schedule_vacate(m, m->sms[i]);
     report_all_running(m);
     while (!m->failed) {
         schedule_group_settle(m);
@@ -287,7 +223,9 @@ void preemption_schedule_pump(machine *m) {
         case GPUMP_SCHEDULER_ISSUE: issue(m, &action); break;
         case GPUMP_SCHEDULER_PREEMPT:
             c->vacating[action.sm] = action.technique + 1;
-            vacate(m, m->sms[action.sm]);
+            c->vacating_since[action.sm] = m->now;
+            c->ask_again[action.sm] = NEVER;
+            schedule_vacate(m, m->sms[action.sm]);
             break;
         default: break;
         }
@@ -297,7 +235,11 @@ void preemption_schedule_pump(machine *m) {
 }
 
 uint64_t preemption_schedule_wake(const machine *m) {
-    uint64_t next = gpump_scheduler_next_cycle(schedule_of(m)->scheduler);
+    const struct schedule *c = schedule_of(m);
+    uint64_t next = gpump_scheduler_next_cycle(c->scheduler);
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++)
+        if (c->vacating[i] && m->sms[i]->resident && c->ask_again[i] < next) next = c->ask_again[i];
     return next == GPUMP_UNKNOWN ? NEVER : next <= m->now ? m->now + 1 : next;
 }
 

@@ -6,10 +6,13 @@
 
 #include "state/state.h"
 
-/* Makes the scheduler in the arena and opens a context per process. An SM may have `extra_blocks` beyond those that fit
+/* Makes the scheduler in the arena and opens a context per process. `victims`: the policy by which the blocks of a
+ * vacated SM leave, within machine.limit_cycles; NULL: by `technique`. An SM may have `extra_blocks` beyond those that
+ * fit
  * (--switch-on-fault). Returns 0, or -1 with the reason in error. */
 int preemption_schedule_make(machine *m, const launch_file *launch, const char *policy, uint32_t technique,
-                             uint64_t slice_ns, uint32_t extra_blocks, char error[LAUNCH_ERROR_BYTES]);
+                             const gpump_victim_policy *victims, uint64_t slice_ns, uint32_t extra_blocks,
+                             char error[LAUNCH_ERROR_BYTES]);
 /* A kernel has arrived and all before it in its process are done: its launch goes into the command buffer of its
  * process's queue. */
 void preemption_schedule_submit(machine *m, uint32_t kernel_index);

@@ -20,10 +20,13 @@ typedef struct schedule_lease {
 struct schedule {
     gpump_scheduler *scheduler;
     const gpump_scheduler_policy *policy;
-    uint32_t *vacating;  /* per SM: gpump_scheduler_action.technique + 1 while its blocks have to leave; 0 otherwise */
-    uint32_t *processes; /* rows of the process table */
-    scheduled *names;    /* per block of the machine: where it is, and what the scheduler calls it there */
-    scheduled *off_chip; /* the same per preempted block that has left on a fault (preempted_block.fault_sm) */
+    uint32_t *vacating; /* per SM: gpump_scheduler_action.technique + 1 while its blocks have to leave; 0 otherwise */
+    uint64_t *vacating_since;           /* then: since when, */
+    uint64_t *ask_again;                /* and when `victims` wants to be asked about it again; NEVER */
+    const gpump_victim_policy *victims; /* how the blocks of a vacated SM leave; NULL: as the scheduler says */
+    uint32_t *processes;                /* rows of the process table */
+    scheduled *names;       /* per block of the machine: where it is, and what the scheduler calls it there */
+    scheduled *off_chip;    /* the same per preempted block that has left on a fault (preempted_block.fault_sm) */
     schedule_lease *leases; /* per SM, of a group */
     uint32_t leases_left;   /* of the group's command; 0: none is in flight */
     uint32_t leases_unused;

@@ -4,7 +4,6 @@
 
 #include "preemption/context_bytes.h"
 #include "preemption/requests.h"
-#include "parts/restart/region.h"
 
 /* ---- what stays in place ---- */
 
@@ -39,27 +38,6 @@ static int has_kept(const gpump_block_view *views, uint32_t count) {
 }
 
 /* ---- the views that gpump_victim takes ---- */
-
-/* What a rewind of one block would save and lose: what is live where its warps would go back to, and what they have
- * done since. A block that can be switched can also go back, at the latest at the next boundary. */
-static void price_rewind(machine *m, const block *b, gpump_cost_rewind *rewind) {
-    warp there;
-    const kernel *k = &m->kernels[b->kernel];
-    const sm *s = m->sms[b->sm];
-    uint32_t i, registers;
-    rewind->bytes = b->keep & GPUMP_PART_SHARED_MEMORY ? 0 : k->shared_bytes;
-    rewind->executed = 0;
-    for (i = 0; i < b->warp_count; i++) {
-        const warp *w = &m->warps[b->warps[i]];
-        if (!w->stack.depth) continue;
-        there = *w;
-        if (restart_may(s, w, GPUMP_RESTART_SPARSE)) {
-            restart_where(s, w, GPUMP_RESTART_SPARSE, &there.stack);
-            rewind->executed += gpump_restart_since(s->restart, w->slot, GPUMP_RESTART_SPARSE);
-        }
-        rewind->bytes += context_bytes_of_warp(m, b, &there, &registers);
-    }
-}
 
 static void stop(machine *m, const char *what, const gpump_diag *diag) {
     char text[256];
@@ -97,7 +75,7 @@ static int look(machine *m, sm *s, const gpump_victim_request *request, const gp
             if (b->keep & GPUMP_PART_REGISTERS) one->context_bytes -= (uint64_t)one->registers * 4;
             if (b->keep & GPUMP_PART_SHARED_MEMORY) one->context_bytes -= one->shared_bytes;
         }
-        if (m->regions) price_rewind(m, b, &room->rewind[i]);
+        PARTS_TELL(m, price_rewind, (m, b, &room->rewind[i]));
         b->keep = kept;
     }
     gpump_block_limit_by_room(room->blocks, count, rooms, count);

@@ -1,0 +1,5 @@
+/* cuda_surface_types: all of it comes with cuda_runtime.h. */
+#ifndef MINIGPU_CUDA_SURFACE_TYPES_H
+#define MINIGPU_CUDA_SURFACE_TYPES_H
+#include "cuda_runtime.h"
+#endif

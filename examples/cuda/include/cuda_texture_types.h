@@ -1,0 +1,5 @@
+/* cuda_texture_types: all of it comes with cuda_runtime.h. */
+#ifndef MINIGPU_CUDA_TEXTURE_TYPES_H
+#define MINIGPU_CUDA_TEXTURE_TYPES_H
+#include "cuda_runtime.h"
+#endif

@@ -1,0 +1,39 @@
+/* host_defines: CUDA's words for where a function or a variable lives. */
+#ifndef MINIGPU_HOST_DEFINES_H
+#define MINIGPU_HOST_DEFINES_H
+
+#if defined(__CUDACC__) || defined(__CUDA__)
+#define __host__ __attribute__((host))
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
+#define __constant__ __attribute__((constant))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#else
+#define __host__
+#define __device__
+#define __global__
+#define __shared__
+#define __constant__
+#define __launch_bounds__(...)
+#endif
+#define __managed__ MINIGPU_HAS_NO_MANAGED_VARIABLES_USE_cudaMallocManaged
+#define __forceinline__ __inline__ __attribute__((always_inline))
+#ifndef __noinline__
+#define __noinline__ __attribute__((noinline))
+#endif
+#define __grid_constant__
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __builtin_align__(bytes) __align__(bytes)
+#define __device_builtin__
+#define __cudart_builtin__
+#define CUDARTAPI
+#define CUDAAPI
+#define CUDART_CB
+#ifdef __cplusplus
+#define __dv(value) = value
+#else
+#define __dv(value)
+#endif
+
+#endif

@@ -1,0 +1,5 @@
+/* math_functions: all of it comes with cuda_runtime.h. */
+#ifndef MINIGPU_MATH_FUNCTIONS_H
+#define MINIGPU_MATH_FUNCTIONS_H
+#include "cuda_runtime.h"
+#endif

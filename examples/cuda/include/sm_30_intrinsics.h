@@ -1,0 +1,5 @@
+/* sm_30_intrinsics: all of it comes with cuda_runtime.h. */
+#ifndef MINIGPU_SM_30_INTRINSICS_H
+#define MINIGPU_SM_30_INTRINSICS_H
+#include "cuda_runtime.h"
+#endif

@@ -1,0 +1,5 @@
+/* sm_61_intrinsics: all of it comes with cuda_runtime.h. */
+#ifndef MINIGPU_SM_61_INTRINSICS_H
+#define MINIGPU_SM_61_INTRINSICS_H
+#include "cuda_runtime.h"
+#endif

@@ -1,0 +1,5 @@
+/* surface_types: all of it comes with cuda_runtime.h. */
+#ifndef MINIGPU_SURFACE_TYPES_H
+#define MINIGPU_SURFACE_TYPES_H
+#include "cuda_runtime.h"
+#endif

@@ -1,0 +1,92 @@
+/* configuration: MINIGPU, the options of `minigpu run` as key:value,key:value (runtime.h). */
+#define _GNU_SOURCE
+#include "runtime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORDS_MAX 256
+#define CUDA "CUDA programs"
+
+static const option_row cuda_rows[] = {
+    {.name = "launch-us",
+     .argument = "US",
+     .kind = OPTION_MICROSECONDS,
+     .high = UINT64_C(1000000000),
+     .offset = offsetof(configuration, launch_ns),
+     .group = CUDA,
+     .text = "The host needs US microseconds for a launch (3)."},
+    {.name = "copy-mb-per-s",
+     .argument = "N",
+     .kind = OPTION_NUMBER64,
+     .low = 1,
+     .high = UINT64_C(1000000000),
+     .offset = offsetof(configuration, copy_mb_per_s),
+     .group = CUDA,
+     .text = "Copies between host and device move N million bytes per second (12000)."},
+    {.name = "report",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(configuration, report),
+     .group = CUDA,
+     .text = "Each machine reports its kernels on standard error when they have ended."},
+    {.name = NULL}};
+
+/* Names that papers and older versions use. */
+static const char *option_name(const char *key, char *name, size_t bytes) {
+    static const char *const also[][2] = {{"policy", "victims"}, {"limit_us", "deadline-us"}, {"vacate", "leave"}};
+    size_t i;
+    snprintf(name, bytes, "--%s", key);
+    for (i = 2; name[i]; i++)
+        if (name[i] == '_') name[i] = '-';
+    for (i = 0; i < sizeof also / sizeof *also; i++)
+        if (!strcmp(key, also[i][0])) snprintf(name, bytes, "--%s", also[i][1]);
+    return name;
+}
+
+/* Cuts "key:value,key" into the words of a command line. The words live as long as the program. */
+static int cut(const char *text, char **words) {
+    char *copy = option_keep(strdup(text)), *at, *next;
+    int count = 1;
+    words[0] = option_keep(strdup("MINIGPU"));
+    for (at = copy; at && *at && count < WORDS_MAX - 2; at = next) {
+        char name[80], *colon;
+        next = strchr(at, ',');
+        if (next) *next++ = 0;
+        colon = strchr(at, ':');
+        if (colon) *colon++ = 0;
+        words[count++] = option_keep(strdup(option_name(at, name, sizeof name)));
+        if (colon) words[count++] = colon;
+    }
+    return count;
+}
+
+static void defaults(configuration *c) {
+    memset(c, 0, sizeof *c);
+    run_arguments_default(&c->run);
+    c->run.machine.gpu = "k20c";
+    c->launch_ns = 3000;
+    c->copy_mb_per_s = 12000;
+}
+
+void configuration_read(configuration *c) {
+    static option_set sets[32];
+    static option_command command = {.name = "MINIGPU",
+                                     .what = "how CUDA programs run on the mini-GPU",
+                                     .usage = "MINIGPU=key:value,key:value ./PROGRAM",
+                                     .sets = sets,
+                                     .rules = run_rule_arrays,
+                                     .bit = COMMAND_RUN};
+    const char *text = getenv("MINIGPU");
+    char *words[WORDS_MAX];
+    int operands, status;
+    size_t i;
+    for (i = 0; run_sets[i].rows; i++) sets[i] = run_sets[i];
+    sets[i].rows = cuda_rows;
+    defaults(c);
+    if (!text || !*text) return;
+    status = options_read(&command, cut(text, words), words, c, &operands);
+    if (status == OPTIONS_GO_ON && operands) status = option_misuse("MINIGPU", "key:value, not", words[1]);
+    if (status == OPTIONS_GO_ON && run_arguments_finish(&c->run)) status = 2;
+    if (status != OPTIONS_GO_ON) exit(status);
+}

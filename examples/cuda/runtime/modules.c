@@ -1,0 +1,183 @@
+/* modules: kernels and variables of the program, as the compiler's constructors register them, and the PTX that they
+ * come from (runtime.h). A module is read when one of its kernels or variables is first used. */
+#define _GNU_SOURCE
+#include "runtime.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fat_binary.h"
+
+#define WRAPPER_MAGIC 0x466243b1u
+
+/* What the compiler hands over for each object file. */
+typedef struct wrapper {
+    uint32_t magic, version;
+    const void *data; /* PTX text, or nvcc's container */
+    void *unused;
+} wrapper;
+
+typedef struct binary {
+    const void *data;
+    uint32_t number; /* of binaries, for messages */
+    uint32_t module; /* NONE: not read yet */
+    cudaError_t error;
+    struct binary *next;
+} binary;
+
+typedef struct function {
+    const void *host;
+    binary *from;
+    const char *name;
+    kernel_entry kernel; /* program NULL: not looked up yet */
+} function;
+
+typedef struct variable {
+    const void *host;
+    binary *from;
+    const char *name;
+    uint64_t bytes, address; /* address 0: not looked up yet */
+    void **managed;          /* the host's pointer to it; NULL */
+} variable;
+
+static binary *binaries;
+static void *functions, *variables; /* trees of tsearch, by host pointer */
+
+static int by_host(const void *a, const void *b) {
+    const void *const x = *(const void *const *)a, *const y = *(const void *const *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* ---- what constructors call, before main ---- */
+
+API void **__cudaRegisterFatBinary(void *from) {
+    const wrapper *w = (const wrapper *)from;
+    binary *b = (binary *)calloc(1, sizeof *b);
+    if (!b) return NULL;
+    b->data = w->magic == WRAPPER_MAGIC ? w->data : NULL;
+    b->module = NONE;
+    b->number = binaries ? binaries->number + 1 : 1;
+    b->next = binaries;
+    binaries = b;
+    return (void **)b;
+}
+
+API void __cudaRegisterFatBinaryEnd(void **handle) { (void)handle; }
+API void __cudaUnregisterFatBinary(void **handle) { (void)handle; }
+API char __cudaInitModule(void **handle) {
+    (void)handle;
+    return 1;
+}
+
+API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int threads, void *tid,
+                                void *bid, void *block, void *grid, int *warp) {
+    function *f = (function *)calloc(1, sizeof *f);
+    (void)device, (void)threads, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
+    if (!f) return;
+    f->host = host;
+    f->from = (binary *)handle;
+    f->name = name;
+    tsearch(f, &functions, by_host);
+}
+
+static variable *register_variable(void **handle, const void *host, const char *name, size_t bytes) {
+    variable *v = (variable *)calloc(1, sizeof *v);
+    if (!v) return NULL;
+    v->host = host;
+    v->from = (binary *)handle;
+    v->name = name;
+    v->bytes = bytes;
+    tsearch(v, &variables, by_host);
+    return v;
+}
+
+API void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external, size_t bytes,
+                           int constant, int global) {
+    (void)device, (void)external, (void)constant, (void)global;
+    register_variable(handle, host, name, bytes);
+}
+
+API void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int external,
+                                  size_t bytes, int constant, int global) {
+    variable *v = register_variable(handle, host, name, bytes);
+    (void)device, (void)external, (void)constant, (void)global;
+    if (v) v->managed = host;
+}
+
+API void __cudaRegisterTexture(void **handle, const void *host, const void **device, const char *name, int dimension,
+                               int normalized, int external) {
+    (void)handle, (void)host, (void)device, (void)dimension, (void)normalized, (void)external;
+    runtime_say("texture reference %s: use texture objects", name);
+}
+
+API void __cudaRegisterSurface(void **handle, const void *host, const void **device, const char *name, int dimension,
+                               int external) {
+    (void)handle, (void)host, (void)device, (void)dimension, (void)external;
+    runtime_say("surface reference %s: use surface objects", name);
+}
+
+/* ---- looking up ---- */
+
+static cudaError_t load(binary *b) {
+    char error[LAUNCH_ERROR_BYTES], name[64];
+    char *text;
+    if (b->module != NONE || b->error) return b->error;
+    snprintf(name, sizeof name, "%s.%u.ptx", program_invocation_short_name, b->number);
+    text = fat_binary_ptx(b->data, error);
+    if (!text) {
+        runtime_say("%s: %s", name, error);
+        return b->error = cudaErrorNoKernelImageForDevice;
+    }
+    b->module = device_load(cudart.device, text, strlen(text), name, error);
+    free(text);
+    if (b->module != NONE) return cudaSuccess;
+    runtime_say("%s", error);
+    return b->error = cudaErrorInvalidPtx;
+}
+
+cudaError_t modules_kernel(const void *host, kernel_entry **kernel) {
+    const void *key = host;
+    void *found = tfind(&key, &functions, by_host);
+    function *f = found ? *(function **)found : NULL;
+    const ptx_refusal *refusal;
+    cudaError_t error;
+    if (!f) return cudaErrorInvalidDeviceFunction;
+    if ((error = load(f->from))) return error;
+    *kernel = &f->kernel;
+    if (f->kernel.program) return cudaSuccess;
+    f->kernel.module = f->from->module;
+    f->kernel.name = f->name;
+    f->kernel.program = ptx_find_kernel(device_module(cudart.device, f->kernel.module), f->name);
+    if (f->kernel.program) return cudaSuccess;
+    refusal = ptx_find_refusal(device_module(cudart.device, f->kernel.module), f->name);
+    runtime_say("%s", refusal ? refusal->text : f->name);
+    return refusal ? cudaErrorInvalidPtx : cudaErrorInvalidDeviceFunction;
+}
+
+cudaError_t modules_variable(const void *host, uint64_t *address, uint64_t *bytes) {
+    const void *key = host;
+    void *found = tfind(&key, &variables, by_host);
+    variable *v = found ? *(variable **)found : NULL;
+    const ptx_symbol *symbol;
+    cudaError_t error;
+    if (!v) return cudaErrorInvalidSymbol;
+    if ((error = load(v->from))) return error;
+    if (!v->address) {
+        symbol = ptx_find_symbol(device_module(cudart.device, v->from->module), v->name);
+        /* no kernel names it, so the compiler has left it out */
+        v->address = symbol ? symbol->address : device_allocate(cudart.device, v->bytes ? v->bytes : 1, v->name);
+        if (!v->address) return cudaErrorMemoryAllocation;
+    }
+    *address = v->address;
+    *bytes = v->bytes;
+    return cudaSuccess;
+}
+
+void modules_reset(void) {
+    const binary *b;
+    for (b = binaries; b; b = b->next)
+        if (b->module != NONE) device_reset_variables(cudart.device, b->module);
+}

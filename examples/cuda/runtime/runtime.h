@@ -1,0 +1,119 @@
+/* runtime: what the files of the run-time library share. One program has one device (minigpu/device/device.h). A lock
+ * makes every call exclusive, since programs may call from several threads. */
+#ifndef MINIGPU_CUDART_RUNTIME_H
+#define MINIGPU_CUDART_RUNTIME_H
+
+#include "cuda_runtime_api.h"
+#include "device/device.h"
+#include "tools/run_options.h"
+
+#define API __attribute__((visibility("default")))
+
+/* ---- configuration.c ---- */
+
+/* What MINIGPU says: the options of `minigpu run`, and a few more. */
+typedef struct configuration {
+    run_arguments run; /* first, so that the tables of `minigpu run` write into it */
+    uint64_t launch_ns;
+    uint64_t copy_mb_per_s; /* between host and device; 10^6 bytes per second */
+    const char *record;     /* folder; NULL */
+    uint32_t report;        /* 1: each machine reports what it has run, on stderr */
+} configuration;
+/* Reads MINIGPU. What is wrong ends the program with status 2, after a sentence on stderr. */
+void configuration_read(configuration *c);
+
+/* ---- runtime.c ---- */
+
+typedef struct runtime {
+    configuration configuration;
+    device_options options;
+    device *device; /* NULL: no call has needed it yet */
+    cudaError_t last, sticky;
+    uint64_t host_cycle; /* the host's clock, in device cycles: it runs on with launches and waits for the device */
+} runtime;
+extern runtime cudart;
+
+/* Takes the lock and opens the device. Returns the sticky error: what has gone wrong on the device for good. */
+cudaError_t runtime_enter(void);
+/* Gives the lock back and notes the error. Returns it. */
+cudaError_t runtime_leave(cudaError_t error);
+/* Says once per text what is wrong, on stderr. */
+void runtime_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A machine has failed: turns its message into CUDA's error, which sticks. */
+cudaError_t runtime_device_failed(const char *message);
+
+#define ENTER()                                     \
+    do {                                            \
+        const cudaError_t sticks = runtime_enter(); \
+        if (sticks) return runtime_leave(sticks);   \
+    } while (0)
+
+static inline uint64_t address_of(const void *pointer) { return (uint64_t)(uintptr_t)pointer; }
+static inline void *pointer_of(uint64_t address) { return (void *)(uintptr_t)address; }
+
+/* ---- modules.c ---- */
+
+typedef struct kernel_entry {
+    const kernel_program *program;
+    uint32_t module;
+    const char *name;
+    uint32_t most_shared_bytes; /* dynamic, as cudaFuncSetAttribute has allowed; 0: not set */
+} kernel_entry;
+/* The kernel of a host function, whose module is loaded at its first use. */
+cudaError_t modules_kernel(const void *function, kernel_entry **kernel);
+/* The variable of a host variable. */
+cudaError_t modules_variable(const void *variable, uint64_t *address, uint64_t *bytes);
+/* Puts all variables back, for cudaDeviceReset. */
+void modules_reset(void);
+
+/* ---- memory.c ---- */
+
+/* A copy or a memset of rows of bytes, checked; it lies in a stream until its turn. */
+typedef struct memory_rows {
+    uint8_t *to;
+    const uint8_t *from; /* NULL: `value` is written */
+    size_t to_pitch, from_pitch, to_slice, from_slice, width, height, depth;
+    int value;
+    uint32_t crosses;                    /* 1: between host and device, which takes the link's time */
+    uint32_t to_pageable, from_pageable; /* 1: that side is memory which CUDA does not know */
+} memory_rows;
+void memory_move(const memory_rows *rows);
+
+/* ---- streams.c ---- */
+
+struct CUstream_st {
+    struct CUstream_st *next; /* of all */
+    uint32_t number, flags;
+    int priority;
+    struct operation *first, *last; /* what it has still to do */
+    uint64_t cycle;                 /* when what it has done was over */
+    struct CUgraph_st *capture;     /* NULL: it works */
+};
+/* The stream of a handle: NULL, cudaStreamLegacy and cudaStreamPerThread are streams too. NULL: no such stream. */
+struct CUstream_st *streams_find(cudaStream_t handle);
+/* Puts a copy or a memset into a stream. What comes from pageable memory is read at once, and what goes there has been
+ * written on return, as CUDA does. */
+cudaError_t streams_move(struct CUstream_st *stream, const memory_rows *rows);
+/* Puts a kernel into a stream. */
+cudaError_t streams_launch(struct CUstream_st *stream, const device_launch *launch, uint32_t parameter_bytes);
+/* Runs until all streams are empty. */
+cudaError_t streams_run(void);
+/* Does a stream have nothing left to do? */
+int streams_is_empty(const struct CUstream_st *stream);
+void streams_reset(void);
+
+/* ---- textures.c ---- */
+
+struct cudaArray {
+    cudaChannelFormatDesc desc;
+    size_t width, height, depth; /* texels; 0: the array has not that dimension */
+    uint32_t texel_bytes;
+    uint64_t address;
+};
+
+/* ---- reports.c ---- */
+
+void reports_built(void *user, machine *m, const launch_file *launch);
+void reports_ran(void *user, machine *m, const launch_file *launch, int failed);
+
+#endif

@@ -1,0 +1,568 @@
+/* streams: what the program has asked for and the device has not done yet (runtime.h).
+ *
+ * Each stream is a queue of operations. streams_run works in rounds. A round first does the copies, memsets, host
+ * functions and events that stand first in their streams, then starts the kernels that stand first, and runs them
+ * together on one machine. So kernels of different streams meet on the GPU, and the operations behind them follow.
+ *
+ * Times are cycles of the device. An operation begins when the host has asked for it and what stood before it is over.
+ */
+#define _GNU_SOURCE
+#include "runtime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum operation_kind {
+    OPERATION_KERNEL,
+    OPERATION_MOVE,
+    OPERATION_HOST, /* calls a function of the program */
+    OPERATION_RECORD,
+    OPERATION_WAIT
+} operation_kind;
+
+typedef struct operation {
+    struct operation *next;
+    operation_kind kind;
+    uint64_t sequence;   /* of all operations */
+    uint64_t host_cycle; /* when the host asked for it */
+    memory_rows rows;
+    uint8_t *bytes; /* that belong to it: parameters, or what was read from pageable memory */
+    uint32_t byte_count;
+    device_launch launch;
+    cudaHostFn_t function;
+    cudaStreamCallback_t callback;
+    void *user;
+    cudaEvent_t event;
+    uint64_t ticket; /* which of the event's records */
+} operation;
+
+struct CUevent_st {
+    uint32_t flags, references; /* operations that name it, and the program */
+    uint64_t issued, done;      /* records */
+    uint64_t cycle;             /* of the last one that is done */
+    cudaGraph_t capture;        /* it was last recorded while this graph was captured; NULL */
+};
+
+struct CUgraph_st {
+    operation *first, *last;
+    size_t count;
+};
+struct CUgraphExec_st {
+    struct CUgraph_st graph;
+};
+
+static struct CUstream_st legacy, per_thread = {.number = 1, .flags = cudaStreamNonBlocking};
+static struct CUstream_st *streams = &legacy; /* all of them */
+static uint32_t stream_count = 2;
+static uint64_t operation_count;
+
+static void init(void) {
+    if (!legacy.next) legacy.next = &per_thread;
+}
+
+struct CUstream_st *streams_find(cudaStream_t handle) {
+    struct CUstream_st *s;
+    init();
+    if (!handle || handle == cudaStreamLegacy) return &legacy;
+    if (handle == cudaStreamPerThread) return &per_thread;
+    for (s = streams; s && s != handle; s = s->next) {}
+    return s;
+}
+
+int streams_is_empty(const struct CUstream_st *stream) { return !stream->first; }
+
+/* ==== events ==== */
+
+static void drop_event(cudaEvent_t e) {
+    if (e && --e->references == 0) free(e);
+}
+
+API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags) {
+    ENTER();
+    if (!event || !(*event = (cudaEvent_t)calloc(1, sizeof **event))) return runtime_leave(cudaErrorInvalidValue);
+    (*event)->flags = flags;
+    (*event)->references = 1;
+    return runtime_leave(cudaSuccess);
+}
+API cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
+API cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    ENTER();
+    if (!event) return runtime_leave(cudaErrorInvalidResourceHandle);
+    drop_event(event);
+    return runtime_leave(cudaSuccess);
+}
+
+/* ==== operations ==== */
+
+static void free_operation(operation *o) {
+    if (!o) return;
+    drop_event(o->event);
+    free(o->bytes);
+    free(o);
+}
+
+static operation *new_operation(operation_kind kind) {
+    operation *o = (operation *)calloc(1, sizeof *o);
+    if (o) o->kind = kind;
+    return o;
+}
+
+static void append(operation **first, operation **last, operation *o) {
+    o->next = NULL;
+    if (*last)
+        (*last)->next = o;
+    else
+        *first = o;
+    *last = o;
+}
+
+static uint64_t cycles_of_ns(uint64_t ns) { return gpump_gpu_cycles_from_ns(&device_config(cudart.device)->gpu, ns); }
+
+/* Puts an operation into a stream, or into the graph that the stream captures. */
+static cudaError_t put(struct CUstream_st *s, operation *o) {
+    if (s->capture) {
+        append(&s->capture->first, &s->capture->last, o);
+        s->capture->count++;
+        return cudaSuccess;
+    }
+    if (o->kind == OPERATION_KERNEL) cudart.host_cycle += cycles_of_ns(cudart.configuration.launch_ns);
+    o->host_cycle = cudart.host_cycle;
+    o->sequence = operation_count++;
+    append(&s->first, &s->last, o);
+    return cudaSuccess;
+}
+
+cudaError_t streams_launch(struct CUstream_st *s, const device_launch *launch, uint32_t parameter_bytes) {
+    operation *o = new_operation(OPERATION_KERNEL);
+    if (!o || !(o->bytes = (uint8_t *)malloc(parameter_bytes + 8u))) {
+        free_operation(o);
+        return cudaErrorMemoryAllocation;
+    }
+    if (parameter_bytes) memcpy(o->bytes, launch->parameters, parameter_bytes);
+    o->byte_count = parameter_bytes;
+    o->launch = *launch;
+    return put(s, o);
+}
+
+/* Bytes of pageable memory are read now, into rows without gaps. */
+static int take_bytes(operation *o) {
+    memory_rows r = o->rows;
+    if (!(o->bytes = (uint8_t *)malloc(r.width * r.height * r.depth))) return -1;
+    r.to = o->bytes;
+    r.to_pitch = r.width;
+    r.to_slice = r.width * r.height;
+    memory_move(&r);
+    o->rows.from = o->bytes;
+    o->rows.from_pitch = r.to_pitch;
+    o->rows.from_slice = r.to_slice;
+    return 0;
+}
+
+cudaError_t streams_move(struct CUstream_st *s, const memory_rows *rows) {
+    operation *o = new_operation(OPERATION_MOVE);
+    if (!o) return cudaErrorMemoryAllocation;
+    o->rows = *rows;
+    if (rows->from_pageable && !s->capture && take_bytes(o)) {
+        free_operation(o);
+        return cudaErrorMemoryAllocation;
+    }
+    put(s, o);
+    return rows->to_pageable && !s->capture ? streams_run() : cudaSuccess;
+}
+
+/* ==== doing them ==== */
+
+/* When an operation may begin. The legacy stream waits for all blocking streams, and they for it. */
+static uint64_t begins(const struct CUstream_st *s, const operation *o) {
+    const struct CUstream_st *other;
+    uint64_t cycle = s->cycle > o->host_cycle ? s->cycle : o->host_cycle;
+    if (s->flags & cudaStreamNonBlocking) return cycle;
+    for (other = streams; other; other = other->next)
+        if (!(other->flags & cudaStreamNonBlocking) && (s == &legacy || other == &legacy) && other->cycle > cycle)
+            cycle = other->cycle;
+    return cycle;
+}
+
+static int is_ready(const struct CUstream_st *s, const operation *o) {
+    const struct CUstream_st *other;
+    if (o->kind == OPERATION_WAIT && o->event->done < o->ticket) return 0;
+    if (s->flags & cudaStreamNonBlocking) return 1;
+    for (other = streams; other; other = other->next)
+        if (other != s && !(other->flags & cudaStreamNonBlocking) && (s == &legacy || other == &legacy) &&
+            other->first && other->first->sequence < o->sequence)
+            return 0;
+    return 1;
+}
+
+static uint64_t move_cycles(const memory_rows *r) {
+    const uint64_t bytes = (uint64_t)r->width * r->height * r->depth;
+    const uint64_t mb_per_s =
+        r->crosses ? cudart.configuration.copy_mb_per_s : device_config(cudart.device)->gpu.memory_mb_per_s;
+    return cycles_of_ns(bytes * 1000 / (mb_per_s ? mb_per_s : 1));
+}
+
+/* Does what is no kernel. */
+static void perform(struct CUstream_st *s, operation *o) {
+    s->cycle = begins(s, o);
+    switch (o->kind) {
+    case OPERATION_MOVE:
+        memory_move(&o->rows);
+        s->cycle += move_cycles(&o->rows);
+        break;
+    case OPERATION_HOST:
+        if (o->function)
+            o->function(o->user);
+        else
+            o->callback(s == &legacy ? NULL : s, cudaSuccess, o->user);
+        break;
+    case OPERATION_RECORD:
+        o->event->cycle = s->cycle;
+        o->event->done = o->ticket;
+        break;
+    case OPERATION_WAIT:
+        if (o->event->cycle > s->cycle) s->cycle = o->event->cycle;
+        break;
+    case OPERATION_KERNEL: break;
+    }
+}
+
+static operation *take_first(struct CUstream_st *s) {
+    operation *o = s->first;
+    s->first = o->next;
+    if (!s->first) s->last = NULL;
+    return o;
+}
+
+/* Everything that stands before the next kernels. Returns 1 when there was something. */
+static int perform_ready(void) {
+    struct CUstream_st *s;
+    int any = 0, some = 1;
+    while (some) {
+        some = 0;
+        for (s = streams; s; s = s->next)
+            while (s->first && s->first->kind != OPERATION_KERNEL && is_ready(s, s->first)) {
+                operation *o = s->first;
+                perform(s, o);
+                free_operation(take_first(s));
+                some = any = 1;
+            }
+    }
+    return any;
+}
+
+/* Starts the kernels that stand first in their streams. Those of the legacy stream and those of blocking streams do not
+ * run beside each other. */
+static cudaError_t start_ready(char error[LAUNCH_ERROR_BYTES]) {
+    struct CUstream_st *s;
+    int started[2] = {0, 0}; /* by blocking streams, by the legacy stream */
+    for (s = streams; s; s = s->next) {
+        const int is_legacy = s == &legacy, blocks = !(s->flags & cudaStreamNonBlocking);
+        while (s->first && s->first->kind == OPERATION_KERNEL && is_ready(s, s->first) &&
+               !(blocks && started[!is_legacy]) && device_started(cudart.device) < DEVICE_STARTED_MAX) {
+            operation *o = s->first;
+            int failed;
+            o->launch.parameters = o->bytes;
+            o->launch.stream = s->number;
+            o->launch.priority = (uint32_t)-s->priority;
+            o->launch.ready_cycle = begins(s, o);
+            o->launch.end_cycle = &s->cycle;
+            failed = device_start(cudart.device, &o->launch, error);
+            free_operation(take_first(s));
+            if (failed) return cudaErrorLaunchFailure;
+            if (blocks) started[is_legacy] = 1;
+        }
+    }
+    return cudaSuccess;
+}
+
+static void drop_all(void) {
+    struct CUstream_st *s;
+    for (s = streams; s; s = s->next)
+        while (s->first) free_operation(take_first(s));
+}
+
+/* The host has waited for everything. */
+static void host_catches_up(void) {
+    const struct CUstream_st *s;
+    for (s = streams; s; s = s->next)
+        if (s->cycle > cudart.host_cycle) cudart.host_cycle = s->cycle;
+}
+
+cudaError_t streams_run(void) {
+    char error[LAUNCH_ERROR_BYTES] = "";
+    if (cudart.sticky) return cudart.sticky;
+    init();
+    for (;;) {
+        const int any = perform_ready();
+        if (start_ready(error) || device_run(cudart.device, error)) {
+            drop_all();
+            return runtime_device_failed(error);
+        }
+        if (!any) {
+            const struct CUstream_st *s;
+            for (s = streams; s && !s->first; s = s->next) {}
+            if (!s) break;
+        }
+    }
+    host_catches_up();
+    return cudaSuccess;
+}
+
+void streams_reset(void) { drop_all(); }
+
+/* ==== calls about streams ==== */
+
+API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority) {
+    struct CUstream_st *s;
+    ENTER();
+    init();
+    if (!stream || !(s = (struct CUstream_st *)calloc(1, sizeof *s))) return runtime_leave(cudaErrorInvalidValue);
+    s->number = stream_count++;
+    s->flags = flags;
+    s->priority = priority < -5 ? -5 : priority > 0 ? 0 : priority;
+    s->next = legacy.next;
+    legacy.next = s;
+    *stream = s;
+    return runtime_leave(cudaSuccess);
+}
+API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags) {
+    return cudaStreamCreateWithPriority(stream, flags, 0);
+}
+API cudaError_t cudaStreamCreate(cudaStream_t *stream) { return cudaStreamCreateWithFlags(stream, cudaStreamDefault); }
+
+API cudaError_t cudaStreamDestroy(cudaStream_t handle) {
+    struct CUstream_st *s, **link;
+    cudaError_t error;
+    ENTER();
+    s = streams_find(handle);
+    if (!s || s == &legacy || s == &per_thread) return runtime_leave(cudaErrorInvalidResourceHandle);
+    error = s->first ? streams_run() : cudaSuccess; /* its work is done all the same */
+    for (link = &streams; *link != s; link = &(*link)->next) {}
+    *link = s->next;
+    free(s);
+    return runtime_leave(error);
+}
+
+API cudaError_t cudaStreamGetPriority(cudaStream_t handle, int *priority) {
+    const struct CUstream_st *s;
+    ENTER();
+    s = streams_find(handle);
+    if (!s || !priority) return runtime_leave(cudaErrorInvalidResourceHandle);
+    *priority = s->priority;
+    return runtime_leave(cudaSuccess);
+}
+API cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned int *flags) {
+    const struct CUstream_st *s;
+    ENTER();
+    s = streams_find(handle);
+    if (!s || !flags) return runtime_leave(cudaErrorInvalidResourceHandle);
+    *flags = s->flags;
+    return runtime_leave(cudaSuccess);
+}
+API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
+    if (least) *least = 0;
+    if (greatest) *greatest = -5;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceSynchronize(void) {
+    ENTER();
+    return runtime_leave(streams_run());
+}
+API cudaError_t cudaThreadSynchronize(void) { return cudaDeviceSynchronize(); }
+API cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
+    struct CUstream_st *s;
+    ENTER();
+    s = streams_find(handle);
+    if (!s) return runtime_leave(cudaErrorInvalidResourceHandle);
+    if (s->capture) return runtime_leave(cudaErrorStreamCaptureUnsupported);
+    return runtime_leave(s->first ? streams_run() : cudaSuccess);
+}
+/* A program that asks again and again finds its work done: simulated time goes on only while the host waits. */
+API cudaError_t cudaStreamQuery(cudaStream_t handle) { return cudaStreamSynchronize(handle); }
+
+API cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned int flags) {
+    struct CUstream_st *s;
+    operation *o;
+    (void)flags;
+    ENTER();
+    s = streams_find(handle);
+    if (!s || !event) return runtime_leave(cudaErrorInvalidResourceHandle);
+    if (event->capture) { /* the stream joins the graph, whose operations are in order anyway */
+        s->capture = event->capture;
+        return runtime_leave(cudaSuccess);
+    }
+    if (!(o = new_operation(OPERATION_WAIT))) return runtime_leave(cudaErrorMemoryAllocation);
+    o->event = event;
+    o->ticket = event->issued;
+    event->references++;
+    return runtime_leave(put(s, o));
+}
+
+API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
+    struct CUstream_st *s;
+    operation *o;
+    ENTER();
+    s = streams_find(handle);
+    if (!s || !event) return runtime_leave(cudaErrorInvalidResourceHandle);
+    event->capture = s->capture;
+    if (s->capture) return runtime_leave(cudaSuccess);
+    if (!(o = new_operation(OPERATION_RECORD))) return runtime_leave(cudaErrorMemoryAllocation);
+    o->event = event;
+    o->ticket = ++event->issued;
+    event->references++;
+    return runtime_leave(put(s, o));
+}
+API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
+    (void)flags;
+    return cudaEventRecord(event, stream);
+}
+API cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    ENTER();
+    if (!event) return runtime_leave(cudaErrorInvalidResourceHandle);
+    return runtime_leave(event->done < event->issued ? streams_run() : cudaSuccess);
+}
+API cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
+API cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to) {
+    double cycles;
+    ENTER();
+    if (!milliseconds || !from || !to || !from->issued || !to->issued ||
+        (from->flags | to->flags) & cudaEventDisableTiming)
+        return runtime_leave(cudaErrorInvalidResourceHandle);
+    if (from->done < from->issued || to->done < to->issued) return runtime_leave(cudaErrorNotReady);
+    cycles = to->cycle >= from->cycle ? (double)(to->cycle - from->cycle) : -(double)(from->cycle - to->cycle);
+    *milliseconds = (float)(cycles / (double)device_config(cudart.device)->gpu.clock_khz);
+    return runtime_leave(cudaSuccess);
+}
+
+static cudaError_t call_host(cudaStream_t handle, cudaHostFn_t function, cudaStreamCallback_t callback, void *user) {
+    struct CUstream_st *s = streams_find(handle);
+    operation *o;
+    if (!s) return cudaErrorInvalidResourceHandle;
+    if (!function && !callback) return cudaErrorInvalidValue;
+    if (!(o = new_operation(OPERATION_HOST))) return cudaErrorMemoryAllocation;
+    o->function = function;
+    o->callback = callback;
+    o->user = user;
+    return put(s, o);
+}
+API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *user) {
+    ENTER();
+    return runtime_leave(call_host(stream, function, NULL, user));
+}
+API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *user,
+                                      unsigned int flags) {
+    (void)flags;
+    ENTER();
+    return runtime_leave(call_host(stream, NULL, callback, user));
+}
+
+/* ==== graphs: what a stream was given while it captured, in that order ==== */
+
+API cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mode) {
+    struct CUstream_st *s;
+    (void)mode;
+    ENTER();
+    s = streams_find(handle);
+    if (!s || s == &legacy) return runtime_leave(cudaErrorStreamCaptureUnsupported);
+    if (s->capture) return runtime_leave(cudaErrorIllegalState);
+    s->capture = (cudaGraph_t)calloc(1, sizeof *s->capture);
+    return runtime_leave(s->capture ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+API cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *graph) {
+    struct CUstream_st *s, *other;
+    ENTER();
+    s = streams_find(handle);
+    if (!s || !s->capture || !graph) return runtime_leave(cudaErrorIllegalState);
+    *graph = s->capture;
+    for (other = streams; other; other = other->next)
+        if (other->capture == *graph) other->capture = NULL;
+    return runtime_leave(cudaSuccess);
+}
+API cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus *status) {
+    const struct CUstream_st *s;
+    ENTER();
+    s = streams_find(handle);
+    if (!s || !status) return runtime_leave(cudaErrorInvalidResourceHandle);
+    *status = s->capture ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    return runtime_leave(cudaSuccess);
+}
+
+static operation *copy_operation(const operation *from) {
+    operation *o = (operation *)malloc(sizeof *o);
+    if (!o) return NULL;
+    *o = *from;
+    o->next = NULL;
+    if (!from->bytes) return o;
+    if (!(o->bytes = (uint8_t *)malloc(from->byte_count + 8u))) {
+        free(o);
+        return NULL;
+    }
+    memcpy(o->bytes, from->bytes, from->byte_count);
+    return o;
+}
+
+static void free_graph(struct CUgraph_st *g) {
+    while (g->first) {
+        operation *o = g->first;
+        g->first = o->next;
+        free_operation(o);
+    }
+    g->last = NULL;
+}
+
+API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *executable, cudaGraph_t graph,
+                                              unsigned long long flags) {
+    const operation *o;
+    (void)flags;
+    ENTER();
+    if (!executable || !graph || !(*executable = (cudaGraphExec_t)calloc(1, sizeof **executable)))
+        return runtime_leave(cudaErrorInvalidValue);
+    for (o = graph->first; o; o = o->next) {
+        operation *copy = copy_operation(o);
+        if (!copy) return runtime_leave(cudaErrorMemoryAllocation);
+        append(&(*executable)->graph.first, &(*executable)->graph.last, copy);
+    }
+    return runtime_leave(cudaSuccess);
+}
+API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long flags) {
+    return cudaGraphInstantiateWithFlags(executable, graph, flags);
+}
+API cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t handle) {
+    struct CUstream_st *s;
+    const operation *o;
+    ENTER();
+    s = streams_find(handle);
+    if (!s || !executable) return runtime_leave(cudaErrorInvalidResourceHandle);
+    for (o = executable->graph.first; o; o = o->next) {
+        operation *copy = copy_operation(o);
+        if (!copy) return runtime_leave(cudaErrorMemoryAllocation);
+        put(s, copy);
+    }
+    return runtime_leave(cudaSuccess);
+}
+API cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream) {
+    (void)stream;
+    return executable ? cudaSuccess : cudaErrorInvalidValue;
+}
+API cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count) {
+    ENTER();
+    if (!graph || !count || nodes) return runtime_leave(nodes ? cudaErrorNotSupported : cudaErrorInvalidValue);
+    *count = graph->count;
+    return runtime_leave(cudaSuccess);
+}
+API cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+    ENTER();
+    if (!graph) return runtime_leave(cudaErrorInvalidValue);
+    free_graph(graph);
+    free(graph);
+    return runtime_leave(cudaSuccess);
+}
+API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+    ENTER();
+    if (!executable) return runtime_leave(cudaErrorInvalidValue);
+    free_graph(&executable->graph);
+    free(executable);
+    return runtime_leave(cudaSuccess);
+}

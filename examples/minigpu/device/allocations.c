@@ -1,0 +1,112 @@
+#define _GNU_SOURCE
+#include "device/allocations.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "state/state.h"
+
+#define MOST_BYTES (UINT64_C(64) << 30)
+#define FEWEST_BYTES (UINT64_C(1) << 30)
+
+/* Half of the address space is for allocations, the other half for what a machine puts behind them. */
+static uint64_t last_address(const allocations *a) { return DEVICE_BASE + a->lent.capacity_bytes / 2; }
+
+int allocations_open(allocations *a) {
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *const wanted = (void *)(uintptr_t)DEVICE_BASE;
+    void *base = MAP_FAILED;
+    uint64_t bytes = MOST_BYTES;
+    memset(a, 0, sizeof *a);
+#ifdef MAP_FIXED_NOREPLACE
+    for (; base == MAP_FAILED && bytes >= FEWEST_BYTES; bytes /= 2) {
+        base = mmap(wanted, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, -1, 0);
+        if (base != MAP_FAILED && base != wanted) { /* a kernel that does not know the flag */
+            munmap(base, bytes);
+            base = MAP_FAILED;
+        }
+        if (base != MAP_FAILED) a->lent.capacity_bytes = bytes;
+    }
+#endif
+    if (base == MAP_FAILED) {
+        a->lent.capacity_bytes = MOST_BYTES;
+        base = mmap(NULL, MOST_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0);
+    }
+    if (base == MAP_FAILED) return -1;
+    a->lent.bytes = (uint8_t *)base;
+    a->lent.end = DEVICE_BASE;
+    return 0;
+}
+
+void allocations_close(allocations *a) {
+    uint32_t i;
+    for (i = 0; i < a->count; i++) free(a->buffers[i].name);
+    free(a->buffers);
+    if (a->lent.bytes) munmap(a->lent.bytes, a->lent.capacity_bytes);
+    memset(a, 0, sizeof *a);
+}
+
+/* The address behind an allocation and the empty page that follows it. */
+static uint64_t behind(const launch_buffer *b) {
+    return (b->address + b->bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES + PAGE_BYTES;
+}
+
+static void find_end(allocations *a) { a->lent.end = a->count ? behind(&a->buffers[a->count - 1]) : DEVICE_BASE; }
+
+uint64_t allocations_take(allocations *a, uint64_t bytes, const char *name) {
+    const uint64_t needed = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES + PAGE_BYTES;
+    uint64_t address = DEVICE_BASE;
+    launch_buffer *b;
+    uint32_t i;
+    if (!bytes || bytes > a->lent.capacity_bytes) return 0;
+    if (a->count == a->capacity) {
+        const uint32_t capacity = a->capacity ? a->capacity * 2 : 64;
+        launch_buffer *grown = (launch_buffer *)realloc(a->buffers, capacity * sizeof *grown);
+        if (!grown) return 0;
+        a->buffers = grown;
+        a->capacity = capacity;
+    }
+    for (i = 0; i < a->count && a->buffers[i].address - address < needed; i++) address = behind(&a->buffers[i]);
+    if (address + needed > last_address(a)) return 0;
+    b = &a->buffers[i];
+    memmove(b + 1, b, (a->count - i) * sizeof *b);
+    a->count++;
+    memset(b, 0, sizeof *b);
+    b->address = address;
+    b->bytes = bytes;
+    b->type = LAUNCH_U8;
+    b->name = strdup(name ? name : "?");
+    find_end(a);
+    return address;
+}
+
+static uint32_t index_of(const allocations *a, uint64_t address) {
+    uint32_t low = 0, high = a->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (a->buffers[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? low - 1 : NONE;
+}
+
+const launch_buffer *allocations_find(const allocations *a, uint64_t address) {
+    const uint32_t i = index_of(a, address);
+    if (i == NONE || address - a->buffers[i].address >= a->buffers[i].bytes) return NULL;
+    return &a->buffers[i];
+}
+
+int allocations_give(allocations *a, uint64_t address) {
+    const uint32_t i = index_of(a, address);
+    launch_buffer *b;
+    if (i == NONE || a->buffers[i].address != address) return -1;
+    b = &a->buffers[i];
+    free(b->name);
+    a->count--;
+    memmove(b, b + 1, (a->count - i) * sizeof *b);
+    find_end(a);
+    return 0;
+}

@@ -1,0 +1,24 @@
+/* allocations: those of a device, as the buffers that a machine is built with, in the order of their
+ * addresses. */
+#ifndef MINIGPU_ALLOCATIONS_H
+#define MINIGPU_ALLOCATIONS_H
+
+#include "launch/launch.h"
+
+typedef struct allocations {
+    launch_memory lent;
+    launch_buffer *buffers;
+    uint32_t count, capacity;
+} allocations;
+
+/* Reserves address space; at the device's own addresses, where the system allows it. Returns 0, or -1. */
+int allocations_open(allocations *a);
+void allocations_close(allocations *a);
+/* Returns the address of so many bytes on pages of their own, with an empty page behind them; 0: no room. */
+uint64_t allocations_take(allocations *a, uint64_t bytes, const char *name);
+/* Returns 0, or -1 when no allocation begins at the address. */
+int allocations_give(allocations *a, uint64_t address);
+/* The allocation in which an address lies; NULL. */
+const launch_buffer *allocations_find(const allocations *a, uint64_t address);
+
+#endif

@@ -1,0 +1,361 @@
+#define _GNU_SOURCE
+#include "device/device.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "device/allocations.h"
+
+struct device {
+    const device_options *options;
+    minigpu_config config;
+    allocations memory;
+    ptx_module *modules;
+    uint64_t *const_bases, *global_bases; /* 0: the module has none */
+    uint32_t module_count;
+    lanes_texture *textures;
+    uint32_t texture_count;
+    uint64_t cycle;
+    /* what has been started */
+    launch_kernel kernels[DEVICE_STARTED_MAX];
+    device_launch launches[DEVICE_STARTED_MAX];
+    launch_process processes[DEVICE_STARTED_MAX];
+    uint32_t streams[DEVICE_STARTED_MAX]; /* of the processes */
+    char stream_names[DEVICE_STARTED_MAX][24];
+    uint8_t *parameters[DEVICE_STARTED_MAX];
+    uint32_t kernel_count, process_count;
+    char error[LAUNCH_ERROR_BYTES];
+};
+
+/* ==== the device ==== */
+
+/* The configuration that machine_build will choose: it is asked for a machine of no kernel in particular. */
+static int choose(device *d, char error[LAUNCH_ERROR_BYTES]) {
+    const char *preset = d->options->machine.gpu ? d->options->machine.gpu : "gtx480_shieh", *why;
+    if (minigpu_config_preset(&d->config, preset)) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "no GPU preset is named \"%s\"; minigpu --list presets prints all", preset);
+        return -1;
+    }
+    if (d->options->sms) d->config.gpu.sms = d->options->sms;
+    if (d->options->machine.config && minigpu_config_set_list(&d->config, d->options->machine.config, &why)) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "config: \"%s\" is no NAME=VALUE of the machine; minigpu --list config",
+                 why);
+        return -1;
+    }
+    return 0;
+}
+
+device *device_open(const device_options *options, char error[LAUNCH_ERROR_BYTES]) {
+    device *d = (device *)calloc(1, sizeof *d);
+    if (!d) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for a device");
+        return NULL;
+    }
+    d->options = options;
+    if (choose(d, error)) {
+        free(d);
+        return NULL;
+    }
+    if (allocations_open(&d->memory)) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "the system gives no address space for device memory");
+        free(d);
+        return NULL;
+    }
+    return d;
+}
+
+static void drop_started(device *d) {
+    uint32_t i;
+    for (i = 0; i < d->kernel_count; i++) {
+        free(d->kernels[i].arguments);
+        free(d->parameters[i]);
+    }
+    d->kernel_count = d->process_count = 0;
+}
+
+void device_close(device *d) {
+    uint32_t i;
+    if (!d) return;
+    drop_started(d);
+    for (i = 0; i < d->module_count; i++) ptx_free(&d->modules[i]);
+    free(d->modules);
+    free(d->const_bases);
+    free(d->global_bases);
+    free(d->textures);
+    allocations_close(&d->memory);
+    free(d);
+}
+
+int device_is_at_host_addresses(const device *d) { return d->memory.lent.bytes == (uint8_t *)(uintptr_t)DEVICE_BASE; }
+const minigpu_config *device_config(const device *d) { return &d->config; }
+uint64_t device_cycle(const device *d) { return d->cycle; }
+void device_wait_until(device *d, uint64_t cycle) {
+    if (cycle > d->cycle) d->cycle = cycle;
+}
+uint32_t device_started(const device *d) { return d->kernel_count; }
+
+uint64_t device_allocate(device *d, uint64_t bytes, const char *name) {
+    return allocations_take(&d->memory, bytes, name);
+}
+
+int device_release(device *d, uint64_t address) { return allocations_give(&d->memory, address); }
+
+int device_find(const device *d, uint64_t address, uint64_t *start, uint64_t *bytes) {
+    const launch_buffer *b = allocations_find(&d->memory, address);
+    if (!b) return 0;
+    if (start) *start = b->address;
+    if (bytes) *bytes = b->bytes;
+    return 1;
+}
+
+uint8_t *device_bytes(device *d, uint64_t address, uint64_t bytes) {
+    const launch_buffer *b = allocations_find(&d->memory, address);
+    return b && bytes <= b->bytes - (address - b->address) ? d->memory.lent.bytes + (address - DEVICE_BASE) : NULL;
+}
+
+void device_memory_use(const device *d, uint64_t *total, uint64_t *used) {
+    uint32_t i;
+    *total = d->memory.lent.capacity_bytes / 2;
+    *used = 0;
+    for (i = 0; i < d->memory.count; i++) *used += d->memory.buffers[i].bytes;
+}
+
+/* ==== modules and textures ==== */
+
+/* Places one image of a module's variables. Returns its address, 0 when the device is full. */
+static uint64_t place_image(device *d, const uint8_t *image, uint64_t bytes, const char *name) {
+    const uint64_t address = bytes ? device_allocate(d, bytes, name) : DEVICE_BASE;
+    if (address && bytes) memcpy(d->memory.lent.bytes + (address - DEVICE_BASE), image, bytes);
+    return address;
+}
+
+void device_reset_variables(device *d, uint32_t module) {
+    const ptx_module *m = &d->modules[module];
+    if (m->constant_bytes)
+        memcpy(device_bytes(d, d->const_bases[module], m->constant_bytes), m->constant_image, m->constant_bytes);
+    if (m->global_bytes)
+        memcpy(device_bytes(d, d->global_bases[module], m->global_bytes), m->global_image, m->global_bytes);
+}
+
+uint32_t device_load(device *d, const char *text, size_t length, const char *name, char error[LAUNCH_ERROR_BYTES]) {
+    const uint32_t n = d->module_count;
+    ptx_module *modules = (ptx_module *)realloc(d->modules, (n + 1u) * sizeof *modules);
+    uint64_t *const_bases, *global_bases;
+    ptx_error wrong;
+    if (modules) d->modules = modules;
+    if ((const_bases = (uint64_t *)realloc(d->const_bases, (n + 1u) * sizeof *const_bases)))
+        d->const_bases = const_bases;
+    if ((global_bases = (uint64_t *)realloc(d->global_bases, (n + 1u) * sizeof *global_bases)))
+        d->global_bases = global_bases;
+    if (!modules || !const_bases || !global_bases) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory", name);
+        return NONE;
+    }
+    memset(&wrong, 0, sizeof wrong);
+    if (ptx_read(text, length, name, &modules[n], &wrong)) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s", wrong.text);
+        return NONE;
+    }
+    const_bases[n] = place_image(d, modules[n].constant_image, modules[n].constant_bytes, "constants");
+    global_bases[n] = place_image(d, modules[n].global_image, modules[n].global_bytes, "variables");
+    if (!const_bases[n] || !global_bases[n]) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s: device memory has no room for its variables", name);
+        ptx_free(&modules[n]);
+        return NONE;
+    }
+    ptx_link(&modules[n], const_bases[n], global_bases[n]);
+    d->module_count++;
+    device_reset_variables(d, n); /* ptx_link has put addresses into the images */
+    return n;
+}
+
+const ptx_module *device_module(const device *d, uint32_t module) { return &d->modules[module]; }
+
+int device_set_texture(device *d, uint32_t index, const lanes_texture *texture) {
+    if (index >= d->texture_count) {
+        lanes_texture *grown = (lanes_texture *)realloc(d->textures, (index + 1u) * sizeof *grown);
+        if (!grown) return -1;
+        memset(grown + d->texture_count, 0, (index + 1u - d->texture_count) * sizeof *grown);
+        d->textures = grown;
+        d->texture_count = index + 1;
+    }
+    d->textures[index] = *texture;
+    return 0;
+}
+
+/* ==== starting ==== */
+
+static uint32_t process_of(device *d, uint32_t stream, uint32_t priority) {
+    uint32_t i;
+    for (i = 0; i < d->process_count; i++)
+        if (d->streams[i] == stream) return i;
+    d->streams[i] = stream;
+    snprintf(d->stream_names[i], sizeof d->stream_names[i], "stream %u", stream);
+    memset(&d->processes[i], 0, sizeof d->processes[i]);
+    d->processes[i].name = d->stream_names[i];
+    d->processes[i].priority = priority;
+    d->processes[i].repeat = 1;
+    return d->process_count++;
+}
+
+/* One parameter as the launch file's argument: a pointer into an allocation, a texture handle, or bytes. */
+static void read_argument(const device *d, const kernel_parameter *parameter, uint8_t *bytes, launch_argument *to) {
+    uint64_t bits = 0;
+    const launch_buffer *b;
+    memset(to, 0, sizeof *to);
+    to->structure = bytes;
+    to->structure_bytes = parameter->bytes;
+    if (parameter->bytes != 8) return;
+    memcpy(&bits, bytes, 8);
+    if (bits - DEVICE_TEXTURE_HANDLE < d->texture_count) {
+        to->is_texture = 1;
+        to->texture = d->textures[bits - DEVICE_TEXTURE_HANDLE];
+        bits = to->texture.address;
+    }
+    b = allocations_find(&d->memory, bits);
+    if (!b) {
+        to->is_texture = 0;
+        return;
+    }
+    to->is_buffer = 1;
+    to->buffer = (uint32_t)(b - d->memory.buffers);
+    to->offset = bits - b->address;
+    to->structure = NULL;
+}
+
+static int find_kernel(device *d, const device_launch *launch, const kernel_program **program,
+                       char error[LAUNCH_ERROR_BYTES]) {
+    const ptx_refusal *refusal;
+    if (launch->module >= d->module_count) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "module %u has not been loaded", launch->module);
+        return -1;
+    }
+    if ((*program = ptx_find_kernel(&d->modules[launch->module], launch->kernel))) return 0;
+    refusal = ptx_find_refusal(&d->modules[launch->module], launch->kernel);
+    if (refusal)
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s", refusal->text);
+    else
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s has no kernel named \"%s\"", d->modules[launch->module].file_name,
+                 launch->kernel);
+    return -1;
+}
+
+int device_start(device *d, const device_launch *launch, char error[LAUNCH_ERROR_BYTES]) {
+    const kernel_program *program;
+    launch_kernel *k;
+    uint32_t i;
+    if (find_kernel(d, launch, &program, error)) return -1;
+    if (d->kernel_count == DEVICE_STARTED_MAX && device_run(d, error)) return -1;
+    i = d->kernel_count;
+    k = &d->kernels[i];
+    memset(k, 0, sizeof *k);
+    d->launches[i] = *launch;
+    d->parameters[i] = (uint8_t *)malloc(program->parameter_bytes + 8u);
+    k->arguments = (launch_argument *)calloc(program->parameter_count + 1u, sizeof *k->arguments);
+    if (!d->parameters[i] || !k->arguments) {
+        free(d->parameters[i]);
+        free(k->arguments);
+        snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for a launch");
+        return -1;
+    }
+    if (program->parameter_bytes) memcpy(d->parameters[i], launch->parameters, program->parameter_bytes);
+    k->argument_count = program->parameter_count;
+    k->name = (char *)(uintptr_t)program->name;
+    k->process = process_of(d, launch->stream, launch->priority);
+    k->priority = launch->priority;
+    memcpy(k->grid, launch->grid, sizeof k->grid);
+    memcpy(k->block, launch->block, sizeof k->block);
+    k->dynamic_shared_bytes = launch->dynamic_shared_bytes;
+    d->kernel_count++;
+    return 0;
+}
+
+/* ==== running ==== */
+
+/* The machine begins when its first kernel is ready. */
+static void begin(device *d) {
+    uint64_t first = UINT64_MAX;
+    uint32_t i;
+    for (i = 0; i < d->kernel_count; i++)
+        if (d->launches[i].ready_cycle < first) first = d->launches[i].ready_cycle;
+    device_wait_until(d, first);
+}
+
+/* Allocations and modules move in their tables while kernels wait, so arguments are read last. A pointer inside a
+ * struct hides from the analysis which buffers may be the same: blocks are watched then. Returns 1 when a kernel has
+ * such a struct. */
+static int read_arguments(device *d) {
+    uint32_t i, n;
+    int structs = 0;
+    for (i = 0; i < d->kernel_count; i++) {
+        launch_kernel *k = &d->kernels[i];
+        const kernel_program *program = ptx_find_kernel(&d->modules[d->launches[i].module], k->name);
+        k->module = &d->modules[d->launches[i].module];
+        k->arrival_cycle = d->launches[i].ready_cycle > d->cycle ? d->launches[i].ready_cycle - d->cycle : 0;
+        k->ptx_path = (char *)(uintptr_t)k->module->file_name;
+        for (n = 0; n < k->argument_count; n++) {
+            const kernel_parameter *parameter = &program->parameters[n];
+            read_argument(d, parameter, d->parameters[i] + parameter->offset, &k->arguments[n]);
+            structs |= parameter->bytes > 8;
+        }
+    }
+    return structs;
+}
+
+static void take_times(device *d, const machine *m) {
+    uint32_t i;
+    for (i = 0; i < d->kernel_count; i++) {
+        const kernel *k = &m->kernels[i];
+        const device_launch *l = &d->launches[i];
+        if (k->end_cycle == NEVER) continue;
+        if (l->start_cycle) *l->start_cycle = d->cycle + (k->start_cycle == NEVER ? k->ready_cycle : k->start_cycle);
+        if (l->end_cycle) *l->end_cycle = d->cycle + k->end_cycle;
+    }
+    d->cycle += m->now;
+}
+
+/* Every machine of a device begins at cycle 0 with the same memory behind the buffers. */
+static machine *build(device *d, launch_file *launch, char error[LAUNCH_ERROR_BYTES]) {
+    static char watched[] = "static_flush";
+    static launch_number number = {watched, 0, {0, 0}};
+    memset(launch, 0, sizeof *launch);
+    launch->path = (char *)(uintptr_t)d->modules[d->launches[0].module].file_name;
+    launch->memory = &d->memory.lent;
+    launch->sms = d->options->sms;
+    launch->most_blocks = UINT64_C(1) << 40;
+    if (read_arguments(d)) {
+        launch->numbers = &number;
+        launch->number_count = 1;
+    }
+    launch->processes = d->processes;
+    launch->process_count = d->process_count;
+    launch->kernels = d->kernels;
+    launch->kernel_count = d->kernel_count;
+    launch->buffers = d->memory.buffers;
+    launch->buffer_count = d->memory.count;
+    return machine_build(launch, &d->options->machine, error);
+}
+
+int device_run(device *d, char error[LAUNCH_ERROR_BYTES]) {
+    launch_file launch;
+    machine *m;
+    int failed;
+    if (!d->kernel_count) return 0;
+    begin(d);
+    m = build(d, &launch, error);
+    if (!m) {
+        drop_started(d);
+        return -1;
+    }
+    if (d->options->built) d->options->built(d->options->user, m, &launch);
+    failed = machine_run(m, NEVER) < 0;
+    if (failed) snprintf(error, LAUNCH_ERROR_BYTES, "%s", m->error);
+    take_times(d, m);
+    if (d->options->ran) d->options->ran(d->options->user, m, &launch, failed);
+    machine_free(m);
+    drop_started(d);
+    return failed ? -1 : 0;
+}

@@ -1,0 +1,27 @@
+#!/bin/sh
+# programs.sh MINIGPU_CC SOURCE_DIR PROGRAM: compiles examples/cuda/programs/PROGRAM.cu and runs it as it is and under several settings of
+# MINIGPU. Each run must end with status 0 and print what PROGRAM's own check prints when everything is right.
+set -eu
+compiler=$1 source=$2 program=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+"$compiler" -Wall -Werror "$source/examples/cuda/programs/$program.cu" -o "$program"
+run() { # SETTING
+    MINIGPU=$1 "./$program" >out 2>err || { echo "$program, MINIGPU=$1: status $?"; cat out err; exit 1; }
+    grep -q ' right' out || { echo "$program, MINIGPU=$1: says nothing of a right result"; cat out err; exit 1; }
+}
+run ''
+[ ! -s err ] || { echo "$program: complains"; cat err; exit 1; }
+run preempt:1000:switch
+run policy:dual,limit_us:4,report
+grep -q '^k20c: 13 SMs' err || { echo "$program: no report"; cat err; exit 1; }
+run gpu:gtx480_shieh,faults:log16,absent:all
+case $program in
+two_streams)
+    run policy:dual,html:out.html
+    grep -q 'iterate' out.html || { echo "the page names no kernel"; exit 1; }
+    run policy:dual,report
+    grep -q 'request of _Z7iterate.*policy dual' err || { echo "the urgent kernel preempts nobody"; cat err; exit 1; } ;;
+esac
+echo "$program is right in every run"
