@@ -2120,7 +2120,8 @@ GPUMP_END
  *
  * With `batch` above 1 a driver serves faults in batches: an interrupt, a fixed cost, then up to `batch` entries of the
  * fault buffer (merged reports are entries too), VA block by VA block, with prefetching by density; blocks are woken
- * when the driver replays (`replay`). The end of a fault is then known when its batch is fetched. */
+ * when the driver replays (`replay`). The end of a fault is then known when its batch is fetched. With `local` 1 too,
+ * the driver's fault buffer gets no faults to unallocated pages: an SM serves these, and their end is known at once. */
 #ifndef GPUMP_FAULT_H
 #define GPUMP_FAULT_H
 
@@ -10986,8 +10987,6 @@ static gpump_result gpumpi_fault_check_config(const gpump_fault_config *config, 
     if (config->block_granules & (config->block_granules - 1))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "block_granules (a power of two)", 0, config->block_granules, 1,
                            64);
-    if (config->batch > 1 && config->local)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "local (with batches)", 0, config->local, 0, 0);
     return GPUMP_OK;
 }
 
@@ -11495,8 +11494,14 @@ static void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at) {
     gpumpi_fault_take_frame(f, at);
 }
 
+/* Is a fault the driver's? Others are served one by one: by the CPU, or by the SM that has reported them. */
+static int gpumpi_fault_goes_to_driver(gpump_fault *f, uint32_t record) {
+    const gpumpi_fault_granule *granule = gpumpi_fault_granules(f) + gpumpi_fault_records(f)[record].granule;
+    return f->config.batch > 1 && !(f->config.local && granule->owner == GPUMP_FAULT_UNALLOCATED);
+}
+
 GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record) {
-    if (f->config.batch < 2) {
+    if (!gpumpi_fault_goes_to_driver(f, record)) {
         gpumpi_fault_serve_alone(f, record);
         return;
     }
