@@ -746,21 +746,6 @@ typedef struct gpump_block_choice {
  * (bench/micro, sm_view_check). */
 GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, uint32_t count, gpump_diag *diag);
 
-/* What is left of the space in memory for the contexts of one kernel. gpump_context_pool_room fills one; a host without
- * that pool fills it from an account of its own. */
-typedef struct gpump_context_room {
-    uint64_t context_bytes; /* bytes that one context may have; UINT64_MAX: any number */
-    uint32_t kernel;        /* kernel number, from 1, as in the views or tables that the room is held against */
-    uint32_t contexts;      /* contexts that still fit; UINT32_MAX: any number */
-} gpump_context_room;
-
-/* Removes from `may` of each of blocks[count] the techniques that save a context, where rooms[room_count] has no space
- * for the context. A kernel without a room has all the space that it asks for. A parked block has its context already.
- * A host calls this before a decision, and takes the context (gpump_context_pool_take) before it tells the block to
- * leave: two blocks may both be allowed to take the last context. Cost: count x room_count. */
-GPUMP_API void gpump_block_limit_by_room(gpump_block_view *blocks, uint32_t count, const gpump_context_room *rooms,
-                                         uint32_t room_count);
-
 /* ---- predicates ---- */
 
 /* Returns 1 when `state` is in `states` (bit s stands for gpump_block_state s). Hot. */
@@ -913,6 +898,21 @@ GPUMP_INLINE uint32_t gpump_technique_begins(uint32_t number) {
 }
 /* Returns the number of the technique called `name`; GPUMP_NONE: no technique is called so. */
 GPUMP_API uint32_t gpump_technique_find(const char *name);
+
+/* What is left of the space in memory for the contexts of one kernel. gpump_context_pool_room fills one; a host without
+ * that pool fills it from an account of its own. */
+typedef struct gpump_context_room {
+    uint64_t context_bytes; /* bytes that one context may have; UINT64_MAX: any number */
+    uint32_t kernel;        /* kernel number, from 1, as in the views or tables that the room is held against */
+    uint32_t contexts;      /* contexts that still fit; UINT32_MAX: any number */
+} gpump_context_room;
+
+/* Removes from `may` of each of blocks[count] the techniques that save a context, where rooms[room_count] has no space
+ * for the context. A kernel without a room has all the space that it asks for. A parked block has its context already.
+ * A host calls this before a decision, and takes the context (gpump_context_pool_take) before it tells the block to
+ * leave: two blocks may both be allowed to take the last context. Cost: count x room_count. */
+GPUMP_API void gpump_technique_limit_by_room(gpump_block_view *blocks, uint32_t count, const gpump_context_room *rooms,
+                                             uint32_t room_count);
 
 /* Private: the numbers in use, as bits. */
 GPUMP_API uint32_t gpumpi_techniques(void);
@@ -3484,6 +3484,7 @@ GPUMP_END
 
 
 
+
 GPUMP_BEGIN
 
 #define GPUMP_CONTEXT_VERSION 1
@@ -3709,7 +3710,7 @@ GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_
                                                uint64_t *context);
 /* Frees the room of `context`. GPUMP_ERROR_STATE: the room is not allocated. */
 GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_t context);
-/* Returns what is left of the space of `kernel`, as decisions take it (gpump_block_limit_by_room); no space at all
+/* Returns what is left of the space of `kernel`, as decisions take it (gpump_technique_limit_by_room); no space at all
  * without an open one. */
 GPUMP_API gpump_context_room gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel);
 
@@ -8500,8 +8501,6 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
 /* ---- gpump_impl/gpu/block.c ---- */
 
 
-
-
 /* Hosts may compare and hash views and choices byte by byte: nothing hides in padding. */
 typedef char gpumpi_block_view_has_no_padding[sizeof(gpump_block_view) == 6 * 8 + 18 * 4 ? 1 : -1];
 typedef char gpumpi_block_choice_has_no_padding[sizeof(gpump_block_choice) == 8 * 4 + 3 * 8 ? 1 : -1];
@@ -8556,25 +8555,6 @@ GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, ui
         }
     }
     return GPUMP_OK;
-}
-
-/* Is there space for one context more of `bytes` bytes of a kernel? */
-static int gpumpi_block_has_room(const gpump_context_room *rooms, uint32_t count, uint32_t kernel, uint64_t bytes) {
-    for (uint32_t i = 0; i < count; i++)
-        if (rooms[i].kernel == kernel) return rooms[i].contexts && bytes <= rooms[i].context_bytes;
-    return 1;
-}
-
-GPUMP_API void gpump_block_limit_by_room(gpump_block_view *blocks, uint32_t count, const gpump_context_room *rooms,
-                                         uint32_t room_count) {
-    uint32_t saving = 0;
-    for (uint32_t i = 0; i < GPUMP_TECHNIQUES; i++)
-        if (gpumpi_technique_saves(i)) saving |= 1u << i;
-    for (uint32_t i = 0; i < count; i++) {
-        gpump_block_view *block = &blocks[i];
-        if (!(block->may & saving) || block->state == GPUMP_BLOCK_PARKED) continue;
-        if (!gpumpi_block_has_room(rooms, room_count, block->kernel, block->context_bytes)) block->may &= ~saving;
-    }
 }
 
 /* ---- gpump_impl/gpu/technique.c ---- */
@@ -8683,6 +8663,25 @@ GPUMP_API uint32_t gpump_technique_find(const char *name) {
 GPUMP_API gpump_result gpumpi_technique_check(uint32_t technique, gpump_diag *diag) {
     if (technique == GPUMP_TECHNIQUE_SELECT || gpump_technique_at(technique)) return GPUMP_OK;
     return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "technique", 0, technique, 0, GPUMP_TECHNIQUE_SELECT);
+}
+
+/* Is there space for one context more of `bytes` bytes of a kernel? */
+static int gpumpi_technique_has_room(const gpump_context_room *rooms, uint32_t count, uint32_t kernel, uint64_t bytes) {
+    for (uint32_t i = 0; i < count; i++)
+        if (rooms[i].kernel == kernel) return rooms[i].contexts && bytes <= rooms[i].context_bytes;
+    return 1;
+}
+
+GPUMP_API void gpump_technique_limit_by_room(gpump_block_view *blocks, uint32_t count, const gpump_context_room *rooms,
+                                             uint32_t room_count) {
+    uint32_t saving = 0;
+    for (uint32_t i = 0; i < GPUMP_TECHNIQUES; i++)
+        if (gpumpi_technique_saves(i)) saving |= 1u << i;
+    for (uint32_t i = 0; i < count; i++) {
+        gpump_block_view *block = &blocks[i];
+        if (!(block->may & saving) || block->state == GPUMP_BLOCK_PARKED) continue;
+        if (!gpumpi_technique_has_room(rooms, room_count, block->kernel, block->context_bytes)) block->may &= ~saving;
+    }
 }
 
 /* ---- gpump_impl/gpu/metrics.c ---- */

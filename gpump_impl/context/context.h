@@ -20,6 +20,7 @@
 #include "base/base.h"
 #include "gpu/block.h"
 #include "gpu/gpu.h"
+#include "gpu/technique.h"
 #include "context/compress.h"
 
 GPUMP_BEGIN
@@ -247,7 +248,7 @@ GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_
                                                uint64_t *context);
 /* Frees the room of `context`. GPUMP_ERROR_STATE: the room is not allocated. */
 GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_t context);
-/* Returns what is left of the space of `kernel`, as decisions take it (gpump_block_limit_by_room); no space at all
+/* Returns what is left of the space of `kernel`, as decisions take it (gpump_technique_limit_by_room); no space at all
  * without an open one. */
 GPUMP_API gpump_context_room gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel);
 

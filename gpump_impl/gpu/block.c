@@ -1,7 +1,5 @@
 #include "gpu/block.h"
 
-#include "gpu/technique.h"
-
 /* Hosts may compare and hash views and choices byte by byte: nothing hides in padding. */
 typedef char gpumpi_block_view_has_no_padding[sizeof(gpump_block_view) == 6 * 8 + 18 * 4 ? 1 : -1];
 typedef char gpumpi_block_choice_has_no_padding[sizeof(gpump_block_choice) == 8 * 4 + 3 * 8 ? 1 : -1];
@@ -56,23 +54,4 @@ GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, ui
         }
     }
     return GPUMP_OK;
-}
-
-/* Is there space for one context more of `bytes` bytes of a kernel? */
-static int gpumpi_block_has_room(const gpump_context_room *rooms, uint32_t count, uint32_t kernel, uint64_t bytes) {
-    for (uint32_t i = 0; i < count; i++)
-        if (rooms[i].kernel == kernel) return rooms[i].contexts && bytes <= rooms[i].context_bytes;
-    return 1;
-}
-
-GPUMP_API void gpump_block_limit_by_room(gpump_block_view *blocks, uint32_t count, const gpump_context_room *rooms,
-                                         uint32_t room_count) {
-    uint32_t saving = 0;
-    for (uint32_t i = 0; i < GPUMP_TECHNIQUES; i++)
-        if (gpumpi_technique_saves(i)) saving |= 1u << i;
-    for (uint32_t i = 0; i < count; i++) {
-        gpump_block_view *block = &blocks[i];
-        if (!(block->may & saving) || block->state == GPUMP_BLOCK_PARKED) continue;
-        if (!gpumpi_block_has_room(rooms, room_count, block->kernel, block->context_bytes)) block->may &= ~saving;
-    }
 }

@@ -130,21 +130,6 @@ typedef struct gpump_block_choice {
  * (bench/micro, sm_view_check). */
 GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, uint32_t count, gpump_diag *diag);
 
-/* What is left of the space in memory for the contexts of one kernel. gpump_context_pool_room fills one; a host without
- * that pool fills it from an account of its own. */
-typedef struct gpump_context_room {
-    uint64_t context_bytes; /* bytes that one context may have; UINT64_MAX: any number */
-    uint32_t kernel;        /* kernel number, from 1, as in the views or tables that the room is held against */
-    uint32_t contexts;      /* contexts that still fit; UINT32_MAX: any number */
-} gpump_context_room;
-
-/* Removes from `may` of each of blocks[count] the techniques that save a context, where rooms[room_count] has no space
- * for the context. A kernel without a room has all the space that it asks for. A parked block has its context already.
- * A host calls this before a decision, and takes the context (gpump_context_pool_take) before it tells the block to
- * leave: two blocks may both be allowed to take the last context. Cost: count x room_count. */
-GPUMP_API void gpump_block_limit_by_room(gpump_block_view *blocks, uint32_t count, const gpump_context_room *rooms,
-                                         uint32_t room_count);
-
 /* ---- predicates ---- */
 
 /* Returns 1 when `state` is in `states` (bit s stands for gpump_block_state s). Hot. */

@@ -379,7 +379,7 @@ static void sm_limits(void **state) {
     assert_int_equal(gpump_sm_block(sm, 2, block, &view), GPUMP_OK);
     assert_true(view.context_bytes == UINT64_MAX);
     assert_int_equal(view.may >> GPUMP_TECHNIQUE_SWITCH & 1, 1);
-    gpump_block_limit_by_room(&view, 1, &room, 1);
+    gpump_technique_limit_by_room(&view, 1, &room, 1);
     assert_int_equal(view.may >> GPUMP_TECHNIQUE_SWITCH & 1, 0);
 }
 

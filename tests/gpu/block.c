@@ -102,21 +102,21 @@ static void space_for_contexts(void **state) {
         views[i].context_bytes = 1000;
         views[i].may = ALL;
     }
-    gpump_block_limit_by_room(views, 3, rooms, 2);
+    gpump_technique_limit_by_room(views, 3, rooms, 2);
     for (uint32_t i = 0; i < 3; i++) assert_int_equal(views[i].may, ALL); /* the third kernel has no room: no limit */
     rooms[0].context_bytes = 999;
     rooms[1].contexts = 0;
     views[2].kernel = 2;
     views[2].state = GPUMP_BLOCK_PARKED; /* it has its context */
-    gpump_block_limit_by_room(views, 3, NULL, 0);
+    gpump_technique_limit_by_room(views, 3, NULL, 0);
     assert_int_equal(views[0].may, ALL);
-    gpump_block_limit_by_room(views, 3, rooms, 2);
+    gpump_technique_limit_by_room(views, 3, rooms, 2);
     assert_int_equal(views[0].may, ALL & ~SAVE);
     assert_int_equal(views[1].may, ALL & ~SAVE);
     assert_int_equal(views[2].may, ALL);
     views[0].may = 1u << GPUMP_TECHNIQUE_DRAIN; /* nothing is added */
     rooms[0].context_bytes = 1000;
-    gpump_block_limit_by_room(views, 1, rooms, 2);
+    gpump_technique_limit_by_room(views, 1, rooms, 2);
     assert_int_equal(views[0].may, 1u << GPUMP_TECHNIQUE_DRAIN);
 }
 

@@ -78,7 +78,7 @@ static int look(machine *m, sm *s, const gpump_victim_request *request, const gp
         PARTS_TELL(m, price_rewind, (m, b, &room->rewind[i]));
         b->keep = kept;
     }
-    gpump_block_limit_by_room(room->blocks, count, rooms, count);
+    gpump_technique_limit_by_room(room->blocks, count, rooms, count);
     if (gpump_cost_estimate_blocks(&m->port, m->histories, m->kernel_count + 1, room->blocks, count,
                                    m->regions ? room->rewind : NULL, &options, room->estimates, &diag) != GPUMP_OK) {
         stop(m, "gpump_cost_estimate_blocks", &diag);
